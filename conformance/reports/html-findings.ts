@@ -78,9 +78,11 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>, sameAs?: s
     <details ${isOpen ? 'open' : ''}>
       <summary>
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
-        <a class="id" href="#${id}">${id}</a> <span>${withCode(rule)}</span>
+        <b>${id}</b> <span>${withCode(rule)}</span>
       </summary>
       <dl>
+        <dt>link</dt>
+        <dd><a href="#${id}">#${id}</a></dd>
         ${field('spec', `${section} (${statements.join(', ')}), ${level}`)}
         ${field('since', row.addedLater ? `${row.since ?? 'the next release'}: does not count` : row.since)}
         ${field('known failure', row.accepted)} ${field('reason', row.reason, withCode)}

@@ -13,7 +13,6 @@ dl { display: grid; gap: 0.25rem 1rem; grid-template-columns: 6rem minmax(0, 1fr
 dd { margin: 0; white-space: pre-wrap; }
 dd.links { white-space: normal; }
 dd ul { list-style: none; margin: 0; padding: 0; }
-details pre { max-height: 30rem; white-space: pre-wrap; }
 th, td { border-top: 1px solid var(--line); padding: 0.25rem 0.5rem 0.25rem 0; text-align: left;
   vertical-align: top; }
 th { font-weight: 400; width: 50%; }
@@ -22,7 +21,7 @@ th { font-weight: 400; width: 50%; }
   dt { font-size: 0.875rem; margin-top: 0.5rem; }
 }
 @media print {
-  pre { border: 1px solid var(--line); max-height: none; overflow: visible; }
+  pre { border: 1px solid var(--line); }
   .requirement, .timeline > li { break-inside: avoid-page; }
 }
 `;

@@ -132,7 +132,7 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
   return html`<li id="e${id}">
     <details ${drawing.open ? 'open' : ''}>
       <summary>
-        <a class="id" href="#e${id}">#${id}</a>
+        <b>#${id}</b>
         <span class="request"
           >${method} ${cutText(path, NAME_LENGTH_MAX)} &rarr;
           <b class="${kind}">${describeOutcome(exchange)}</b></span
@@ -140,15 +140,12 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
         <span class="soft"
           >${cutText(probe, NAME_LENGTH_MAX)} "${cutText(step, NAME_LENGTH_MAX)}", at
           ${seconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
-          ms${
-            exchange.repeats === undefined
-              ? ''
-              : html`; <a href="#e${exchange.repeats}">#${exchange.repeats}</a> sent again`
-          }</span
+          ms${exchange.repeats === undefined ? '' : `; #${exchange.repeats} sent again`}</span
         >
-        ${blame.map((row) => html`<a class="mark ${row.verdict}" href="#${row.id}">${row.id}</a>`)}
+        ${blame.map((row) => html`<span class="mark ${row.verdict}">${row.id}</span>`)}
         ${bar(exchange, drawing.endMs)}
       </summary>
+      ${links(exchange, blame)}
       <h3>Sent</h3>
       ${message(request.headers, request.body, drawing.budget)}
       <h3>Received</h3>
@@ -156,6 +153,18 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
       ${response ? message(response.headers, response.body, drawing.budget) : undefined}
     </details>
   </li>`;
+}
+
+/** Renders links to the exchange, to what it repeats, and to the findings that it shows. */
+function links({ id, repeats }: Exchange, blame: readonly RequirementVerdict[]): Html {
+  const targets = [
+    `e${id}`,
+    ...(repeats === undefined ? [] : [`e${repeats}`]),
+    ...blame.map((row) => row.id),
+  ];
+  return html`<p class="links">
+    ${targets.map((target) => html`<a href="#${target}">#${target.replace(/^e/, '')}</a>`)}
+  </p>`;
 }
 
 /** Renders the period of an exchange along the time of the run. */

@@ -9,6 +9,8 @@ export interface PageContent {
   css?: string;
   /** A constant script. The page must be usable without it. */
   script?: string;
+  /** Where forms may be sent (default: nowhere). */
+  formAction?: 'self' | 'none';
   body: Html;
 }
 
@@ -16,7 +18,8 @@ export interface PageContent {
  * Renders a whole page. Its content security policy allows its style and its script by their hashes,
  * media files next to it, and nothing else.
  */
-export function renderPage({ title, css = '', script, body }: PageContent): string {
+export function renderPage(content: PageContent): string {
+  const { title, css = '', script, formAction = 'none', body } = content;
   const style = `${SHARED_CSS}${css}`;
   const policy = [
     "default-src 'none'",
@@ -24,7 +27,7 @@ export function renderPage({ title, css = '', script, body }: PageContent): stri
     `style-src ${hashSource(style)}`,
     ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action '${formAction}'`,
   ];
   return html`<!doctype html>
     <html lang="en">
@@ -74,7 +77,7 @@ dd { margin: 0; }
 .soft { font-size: 0.9rem; }
 .pass { color: var(--good); } .fail, .error { color: var(--bad); }
 pre { background: var(--box); border-radius: 0.4rem; font: 0.8125rem/1.5 ui-monospace, monospace;
-  margin: 0.3rem 0; overflow: auto; padding: 0.5rem 0.75rem; }
+  margin: 0.3rem 0; padding: 0.5rem 0.75rem; white-space: pre-wrap; }
 table { border-collapse: collapse; width: 100%; }
 @media print {
   :root { color-scheme: light; --page: #fff; --ink: #000; --soft-ink: #444; --line: #bbb;

@@ -60,14 +60,14 @@ void t.test('markup from a sandbox is shown as text, and the page makes no reque
 void t.test('findings link to their exchanges, and exchanges to their findings', async (t) => {
   const { checked } = await writeHostilePages(t);
   const { page } = await openPage(await withBrowser(t), urlOf(checked));
-  const links = page.locator('article .links a, .causes a, nav a, .timeline .mark');
+  const links = page.locator('article .links a, .causes a, nav a, .timeline .links a');
   const count = await links.count();
   t.ok(count > 100, `${count} links`);
   await page.locator('#CHAT-023 .links a').first().click();
   const target = page.locator(':target');
   t.match(await target.getAttribute('id'), /^e\d+$/);
   t.ok(await target.locator('h3').first().isVisible(), 'the exchange is expanded');
-  await target.locator('.mark').first().click();
+  await target.locator('.links a').last().click();
   t.match(await page.locator(':target').getAttribute('id'), /^(CHAT|HEALTH)-\d+$/);
 });
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import type { Test } from 'tap';
+import { assertAccessible } from './accessibility.ts';
 import { openPage, type OpenedPage } from './browser.ts';
 
 /**
@@ -34,8 +35,8 @@ export async function readEmbeddedReport({ page }: OpenedPage): Promise<unknown>
 }
 
 /**
- * Asserts that a page fits a desktop and a phone, in light and dark mode, and can be printed; `visit`
- * checks each opened page.
+ * Asserts that a page fits a desktop and a phone, in light and dark mode, is accessible, and can be
+ * printed; `visit` checks each opened page.
  */
 export async function assertFitsScreens(
   t: Test,
@@ -49,6 +50,7 @@ export async function assertFitsScreens(
       const viewport = { width, height: 844 };
       const opened = await openPage(browser, url, { viewport, colorScheme });
       const { page } = opened;
+      await assertAccessible(t, page);
       await visit?.(opened, width);
       await page.evaluate(
         `document.querySelectorAll('details').forEach((details) => details.open = true)`,

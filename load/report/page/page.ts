@@ -119,7 +119,7 @@ function selfCheckSection(report: LoadReport): ReportSection | undefined {
           <th>figure</th>
           <th class="number">measured</th>
           <th class="number">limit</th>
-          <th></th>
+          <th>holds</th>
         </tr>
       </thead>
       <tbody>

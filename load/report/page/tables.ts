@@ -94,11 +94,11 @@ export function timesTable(report: LoadReport): Html {
       ...requestTimes.map(([key, title]) => timesRow(title, stream[key])),
     ];
   });
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0">
     <table>
       <thead>
         <tr>
-          <th></th>
+          <th>requests</th>
           ${columns.map((column) => html`<th class="number">${columnTitles[column]}</th>`)}
         </tr>
       </thead>
@@ -169,7 +169,7 @@ export function slowestTable({ slowest = [] }: LoadReport): Html {
   if (slowest.length === 0) return html``;
   return html`<details>
     <summary>Slowest requests</summary>
-    <div class="scroll">
+    <div class="scroll" tabindex="0">
       <table>
         <thead>
           <tr>

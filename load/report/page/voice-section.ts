@@ -198,11 +198,11 @@ function timesTable(voice: VoiceLoad): Html {
         )}
       </tr>`,
   );
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0">
     <table>
       <thead>
         <tr>
-          <th></th>
+          <th>time</th>
           ${columns.map((column) => html`<th class="number">${column}</th>`)}
         </tr>
       </thead>
@@ -256,7 +256,7 @@ function callsTable({ perCall }: VoiceLoad): Html {
   const time = (ms: number | null): string => formatTime(ms, '–');
   return html`<details>
     <summary>All calls</summary>
-    <div class="scroll">
+    <div class="scroll" tabindex="0">
       <table>
         <thead>
           <tr>

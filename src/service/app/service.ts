@@ -113,8 +113,9 @@ export function buildService(parts: ServiceParts): Service {
     addInterfaceRoutes(api, parts, { rateLimiter, close, injectInto });
     registered();
   });
+  const owners = createOwners(store.owners, parts.ownerName);
   void app.register((pages, _options, registered) => {
-    addPageRoutes(pages, parts);
+    addPageRoutes(pages, { ...parts, findOwner: (request) => owners.find(request) });
     registered();
   });
 
@@ -122,7 +123,7 @@ export function buildService(parts: ServiceParts): Service {
   const findWarnings = createSettingsWarnings({ ...parts, evals: store.evals });
   const admin: Parameters<typeof createControls>[0] = {
     ...parts,
-    owners: createOwners(store.owners, parts.ownerName),
+    owners,
     makeSessionId,
     wake,
     seeder,

@@ -7,7 +7,7 @@ import {
 import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
-import { readResultsQuery } from './read-query.ts';
+import { readResultsQuery } from '../domain/results-query.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';
 
 /** Dependencies of the results endpoints. */

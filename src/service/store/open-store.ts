@@ -5,6 +5,7 @@ import { createEvalStore } from './evals.ts';
 import { watchFile } from './file-identity.ts';
 import { createIngestLogStore } from './ingest-log.ts';
 import { createJobStore } from './jobs.ts';
+import { createOverviewStore } from './overview.ts';
 import { createOwnerStore } from './owners.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
@@ -31,6 +32,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     documents: createDocumentStore(connections),
     jobs: createJobStore(connections),
     ingestLog: createIngestLogStore(connections),
+    overview: createOverviewStore(connections),
     deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
     insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
     describeFileChange: watchFile(file),

@@ -204,6 +204,39 @@ export interface SessionFilter {
   limit: number;
 }
 
+/** A part of a list. */
+export type Page = Pick<SessionFilter, 'skip' | 'limit'>;
+
+/** How much an owner has. */
+export interface OwnerCounts {
+  openConversations: number;
+  /** Closed conversations that no session scores, because no evals were chosen. */
+  unscoredConversations: number;
+  /** Sessions that wait for evals. */
+  evaluatingSessions: number;
+  production: SessionCounts;
+  simulation: SessionCounts;
+}
+
+/** Sessions of one kind, and those with a failed eval. */
+export interface SessionCounts {
+  total: number;
+  failed: number;
+}
+
+/** The sessions of a production run or a simulation. Errored evals count nowhere. */
+export interface RunSummary {
+  id: string;
+  name: string;
+  sessions: number;
+  /** Sessions with a failed eval. */
+  failedSessions: number;
+  evaluations: number;
+  passedEvaluations: number;
+  /** Start of the newest session. */
+  newestStartMs?: number;
+}
+
 /** One eval that has to score one session. */
 export interface Job {
   id: number;

@@ -12,6 +12,9 @@ import type {
   NewSession,
   NewSimulation,
   Outcome,
+  OwnerCounts,
+  Page,
+  RunSummary,
   SeedData,
   Session,
   SessionFilter,
@@ -39,6 +42,7 @@ export interface Store {
   readonly documents: DocumentStore;
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
+  readonly overview: OverviewStore;
   /** Deletes all data of an owner except the owner itself and its keys. */
   deleteOwnerData(ownerId: string): Promise<void>;
   /**
@@ -112,6 +116,15 @@ export interface SessionStore {
   add(session: NewSession): Promise<void>;
   /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
+}
+
+/** Counts for the pages. */
+export interface OverviewStore {
+  count(ownerId: string): Promise<OwnerCounts>;
+  /** Lists production runs, newest first, and the number of all of them. */
+  listRuns(ownerId: string, page: Page): Promise<{ runs: RunSummary[]; total: number }>;
+  /** Lists simulations that are not deleted, newest first, and the number of all of them. */
+  listSimulations(ownerId: string, page: Page): Promise<{ runs: RunSummary[]; total: number }>;
 }
 
 export interface SimulationStore {

@@ -2,16 +2,19 @@ import type { FastifyInstance } from 'fastify';
 import { listSummaries, serviceRoutes } from '../../contract/index.ts';
 import { HTML_TYPE, pageHeaders, prefersHtml } from '../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../http-kit/server.ts';
-import { renderFrontPage } from '../../report-kit/front-page.ts';
 import { html } from '../../report-kit/html.ts';
 import type { Authentication } from '../domain/authentication.ts';
+import type { Store } from '../store/store.ts';
 import { OPENAPI_PATH } from './openapi.ts';
-import { renderServicePage } from './page-frame.ts';
+import { renderOverviewPage } from './overview-page.ts';
+import type { FindViewer } from './viewer.ts';
 
 export interface FrontPageOptions {
   authentication: Authentication;
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
+  store: Store;
+  findViewer: FindViewer;
 }
 
 const TITLE = 'sandbox-kit: the service';
@@ -34,27 +37,40 @@ const LISTS = {
   ],
 };
 
+const RUNS_MAX = 10;
+const LOG_ENTRIES_MAX = 200;
+
 /**
- * `GET /`: describes the service to someone who only has its URL, as JSON, or as a page if `Accept`
- * prefers HTML. On loopback every program on this machine may read it; elsewhere it needs an API key.
+ * `GET /`: describes the service to a program that only has its URL, as JSON, or shows the overview if
+ * `Accept` prefers HTML. On loopback every program on this machine may read it; elsewhere it needs an
+ * API key.
  */
 export function addFrontPage(
   app: FastifyInstance,
-  { authentication, apiKeyHeader }: FrontPageOptions,
+  { store, authentication, apiKeyHeader, findViewer }: FrontPageOptions,
 ): void {
-  app.get('/', async ({ headers }, reply) => {
-    await authentication.authenticateReader(headers);
+  app.get('/', async (request, reply) => {
+    const { accept = '' } = request.headers;
     reply.headers(pageHeaders).header('vary', 'accept');
-    if (prefersHtml(headers.accept ?? '')) {
-      const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
-      const page = { title: TITLE, about: ABOUT, access, ...LISTS };
-      return reply.type(HTML_TYPE).send(renderServicePage(TITLE, renderFrontPage(page)));
+    if (!prefersHtml(accept)) {
+      await authentication.authenticateReader(request.headers);
+      return sendPrettyJson(reply, {
+        service: 'sandbox-kit',
+        about: ABOUT,
+        key_header: apiKeyHeader,
+        ...LISTS,
+      });
     }
-    return sendPrettyJson(reply, {
-      service: 'sandbox-kit',
-      about: ABOUT,
-      key_header: apiKeyHeader,
-      ...LISTS,
-    });
+    const { ownerId, context } = await findViewer(request);
+    const [counts, { runs }, log] = await Promise.all([
+      store.overview.count(ownerId),
+      store.overview.listRuns(ownerId, { skip: 0, limit: RUNS_MAX }),
+      store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
+    ]);
+    const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
+    const about = { title: TITLE, about: ABOUT, access, ...LISTS };
+    const serviceUrl = `${request.protocol}://${request.host}`;
+    const overview = { counts, runs, log, serviceUrl, apiKeyHeader, about };
+    return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });
 }

@@ -1,36 +1,100 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTML_TYPE, pageHeaders } from '../../http-kit/pages.ts';
 import type { Authentication } from '../domain/authentication.ts';
+import { RequestError } from '../domain/errors.ts';
+import { readResultsQuery } from '../domain/results-query.ts';
 import { loadTurns } from '../domain/sessions.ts';
-import type { Session, SessionKind, Store } from '../store/store.ts';
+import type { Session, SessionFilter, SessionKind, Store } from '../store/store.ts';
 import { addFrontPage } from './front-page.ts';
 import { addOpenApiRoute } from './openapi.ts';
-import { renderMissingSessionPage } from './page-frame.ts';
+import { renderMissingSessionPage, type PageContext } from './page-frame.ts';
+import { renderRunsPage } from './runs-page.ts';
 import { renderSessionPage } from './session-page.ts';
+import { renderSessionsPage } from './sessions-page.ts';
+import type { FindViewer } from './viewer.ts';
 
 export interface PageOptions {
   store: Store;
   authentication: Authentication;
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
+  /** Returns the id of the owner that the query names, or of the default owner. */
+  findOwner: (request: FastifyRequest) => Promise<string>;
 }
 
-/** Adds the front page and the pages of the deep links (spec 2.4, 2.5). */
+/** Adds the pages: the overview, lists of sessions and runs, and the deep links (spec 2.4, 2.5). */
 export function addPageRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, authentication } = options;
-  addFrontPage(app, options);
+  const { store, authentication, findOwner } = options;
+  const findViewer: FindViewer = async (request) => {
+    const reader = await authentication.authenticateReader(request.headers);
+    if (reader) return { ownerId: reader.ownerId, context: { owner: undefined } };
+    // A reader without a key is on this machine and may see the pages of every owner.
+    const owner = readQuery(request).get('owner') ?? undefined;
+    return { ownerId: await findOwner(request), context: { owner } };
+  };
+  addFrontPage(app, { ...options, findViewer });
   addOpenApiRoute(app, options);
+  addListPages(app, store, findViewer);
+  addSessionPages(app, options);
+}
+
+function addListPages(app: FastifyInstance, store: Store, findViewer: FindViewer): void {
+  app.get('/sessions', async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    const query = readQuery(request);
+    reply.headers(pageHeaders).type(HTML_TYPE);
+    const { filter, problem } = readFilter(query, ownerId);
+    if (problem) reply.code(problem.status);
+    const found = problem
+      ? { sessions: [], total: 0, problem: problem.message }
+      : await store.sessions.listPage(filter);
+    return reply.send(renderSessionsPage({ filter, query, ...found }, context));
+  });
+  app.get('/runs', async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    const query = readQuery(request);
+    const { kind, skip, limit } = readFilter(query, ownerId).filter;
+    const { overview } = store;
+    const found =
+      kind === 'production'
+        ? await overview.listRuns(ownerId, { skip, limit })
+        : await overview.listSimulations(ownerId, { skip, limit });
+    reply.headers(pageHeaders).type(HTML_TYPE);
+    return reply.send(renderRunsPage({ kind, query, skip, limit, ...found }, context));
+  });
+}
+
+/** Reads the filter of a list. An invalid query gives the filter without it, and the problem. */
+function readFilter(
+  query: URLSearchParams,
+  ownerId: string,
+): { filter: SessionFilter; problem?: RequestError } {
+  const kind = query.get('kind') === 'simulation' ? 'simulation' : 'production';
+  // A form sends its empty fields.
+  const filled = new URLSearchParams([...query].filter(([, value]) => value !== ''));
+  try {
+    return readResultsQuery(kind, ownerId, `?${filled}`);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return { ...readResultsQuery(kind, ownerId, ''), problem: error };
+  }
+}
+
+/** Adds the pages that deep links lead to. */
+function addSessionPages(app: FastifyInstance, { store, authentication }: PageOptions): void {
   const showSession =
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const reader = await authentication.authenticateReader(request.headers);
+      const query = readQuery(request);
+      const context = { owner: query.get('owner') ?? undefined };
       // A reader without a key is on this machine and may see the pages of every owner.
       const ownerIds = reader ? [reader.ownerId] : await store.owners.listIds();
-      const session = await findSession(store, ownerIds, readSessionId(request));
+      const session = await findSession(store, ownerIds, query.get('sessionId') ?? '');
       const exists = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(HTML_TYPE);
-      if (!exists) return reply.code(404).send(renderMissingSessionPage());
-      return reply.send(await renderSession(store, session));
+      if (!exists) return reply.code(404).send(renderMissingSessionPage(context));
+      return reply.send(await renderSession(store, session, context));
     };
   const simulationOf = ({ simulation }: Session): string | undefined =>
     simulation?.deleted ? undefined : simulation?.id;
@@ -41,11 +105,9 @@ export function addPageRoutes(app: FastifyInstance, options: PageOptions): void 
   );
 }
 
-function readSessionId({ url }: FastifyRequest): string {
+function readQuery({ url }: FastifyRequest): URLSearchParams {
   const queryStart = url.indexOf('?');
-  return (
-    new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)).get('sessionId') ?? ''
-  );
+  return new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1));
 }
 
 async function findSession(
@@ -60,11 +122,15 @@ async function findSession(
   return undefined;
 }
 
-async function renderSession(store: Store, session: Session): Promise<string> {
+async function renderSession(
+  store: Store,
+  session: Session,
+  context: PageContext,
+): Promise<string> {
   const { ownerId, sourceSessionId } = session;
   const [turns, tags] = await Promise.all([
     loadTurns(store, session),
     sourceSessionId === undefined ? [] : store.conversations.listTags(ownerId, sourceSessionId),
   ]);
-  return renderSessionPage({ session, turns, tags });
+  return renderSessionPage({ session, turns, tags }, context);
 }

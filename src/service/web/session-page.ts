@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/clock.ts';
 import { html, type Html } from '../../report-kit/html.ts';
 import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
 import type { Outcome, Session } from '../store/store.ts';
-import { renderServicePage } from './page-frame.ts';
+import { renderServicePage, type PageContext } from './page-frame.ts';
 import { renderTranscript } from '../../report-kit/transcript.ts';
 
 /** The content of a session page. */
@@ -13,7 +13,10 @@ export interface SessionPage {
 }
 
 /** Renders the page of a session: its properties, outcomes, and transcript. */
-export function renderSessionPage({ session, turns, tags }: SessionPage): string {
+export function renderSessionPage(
+  { session, turns, tags }: SessionPage,
+  context: PageContext,
+): string {
   const title = session.sourceSessionId ?? session.scenario ?? session.id;
   return renderServicePage(
     title,
@@ -40,6 +43,7 @@ export function renderSessionPage({ session, turns, tags }: SessionPage): string
               <p>${tags.map(renderTag)}</p>`
           : ''
       }`,
+    context,
   );
 }
 

@@ -129,31 +129,35 @@ function comparisonSection(
   const { startedAt, differences, rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');
   const body = html`${differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>scenario</th>
-            <th>change</th>
-            <th>before</th>
-            <th>now</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${changed.map(
-            ({ scenario_id: id, change, before, now }) =>
-              html`<tr>
-                <td>${id}</td>
-                <td class="${CLASSES_BY_CHANGE[change]}">${change}</td>
-                <td>${describeStanding(before)}</td>
-                <td>${describeStanding(now)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${changed.length === 0 ? undefined : renderChanges(changed)}
     <p class="soft">${formatCount(rows.length - changed.length, 'scenario')} unchanged.</p>`;
   return { id: 'comparison', title: `Compared with ${formatInstant(startedAt)}`, body };
+}
+
+function renderChanges(rows: SimulationComparison['rows']): Html {
+  return html`<div class="scroll" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th>scenario</th>
+          <th>change</th>
+          <th>before</th>
+          <th>now</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ scenario_id: id, change, before, now }) =>
+            html`<tr>
+              <td>${id}</td>
+              <td class="${CLASSES_BY_CHANGE[change]}">${change}</td>
+              <td>${describeStanding(before)}</td>
+              <td>${describeStanding(now)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 const CLASSES_BY_CHANGE = {
@@ -168,7 +172,7 @@ function scenariosSection(
   if (scenarios.length === 0) return undefined;
   const samplesOf = Map.groupBy(sessions, (session) => session.scenario_id);
   const linked = new Set(shown);
-  const body = html`<div class="scroll">
+  const body = html`<div class="scroll" tabindex="0">
       <table>
         <thead>
           <tr>
@@ -303,7 +307,7 @@ function renderSession(
     <details ${isOpen ? 'open' : ''}>
       <summary>
         <span class="mark ${verdict}">${verdict}</span>
-        <a class="id" href="#${anchorOf(session)}">${nameOf(session)}</a>
+        <b>${nameOf(session)}</b>
         <span class="soft">${facts.join('; ')}</span>
       </summary>
       ${renderEvals(session)} ${renderAudio(audio)} ${renderTranscript(traces.map(toTurn(session)))}

@@ -1,6 +1,6 @@
 import { formatValue, ISO_8601, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../contract/index.ts';
 import { utcInstantMs } from '../../platform/utc-instant.ts';
-import { RequestError } from '../domain/errors.ts';
+import { RequestError } from './errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 
 /** The parsed query of a results endpoint. */

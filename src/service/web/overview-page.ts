@@ -1,0 +1,128 @@
+import { isoTime } from '../../platform/clock.ts';
+import { formatCount, formatInstant } from '../../report-kit/format.ts';
+import { renderFrontPage, type FrontPage } from '../../report-kit/front-page.ts';
+import { html, withCode, type Html } from '../../report-kit/html.ts';
+import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../store/store.ts';
+import { linkTo, renderServicePage, type PageContext } from './page-frame.ts';
+import { renderRuns } from './runs-page.ts';
+
+/** What the service has of an owner. */
+export interface Overview {
+  counts: OwnerCounts;
+  /** The newest production runs. */
+  runs: readonly RunSummary[];
+  /** The newest entries of the ingest log. */
+  log: readonly (IngestLogEntry & { atMs: number })[];
+  /** Base URL for exporters. */
+  serviceUrl: string;
+  apiKeyHeader: string;
+  /** What the service is, for someone who has only its URL. */
+  about: FrontPage;
+}
+
+/** Renders the overview: what arrived, what waits, what failed, and why data is missing. */
+export function renderOverviewPage(overview: Overview, context: PageContext): string {
+  const { counts, runs, log, about } = overview;
+  const isEmpty =
+    counts.production.total + counts.simulation.total + counts.openConversations === 0;
+  return renderServicePage(
+    'Overview',
+    html`<h1>Overview</h1>
+      <ul class="counts">
+        ${listCounts(counts, context).map(
+          ([count, label, link]) =>
+            html`<li>
+              <b>${count}</b> ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
+            </li>`,
+        )}
+      </ul>
+      ${counts.unscoredConversations > 0 ? renderUnscored(counts) : undefined}
+      ${isEmpty || log.length > 0 ? renderArrivals(overview, isEmpty) : undefined}
+      ${
+        runs.length === 0
+          ? undefined
+          : html`<h2>Newest runs</h2>
+              ${renderRuns(runs, 'production', context)}
+              <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
+      }
+      <details ${isEmpty ? 'open' : ''}>
+        <summary>Send traces to this service</summary>
+        ${renderExporterSettings(overview)}
+      </details>
+      <details>
+        <summary>Routes of this service</summary>
+        ${renderFrontPage(about)}
+      </details>`,
+    context,
+  );
+}
+
+/** The figures at the top, each with a link to what it counts. */
+function listCounts(counts: OwnerCounts, context: PageContext): [number, string, string?][] {
+  const { production, simulation } = counts;
+  const link = (kind: SessionKind, more = {}): string =>
+    linkTo(context, '/sessions', { kind, ...more });
+  const failed = { failed_only: 'true' };
+  return [
+    [counts.openConversations, 'open conversations'],
+    [counts.evaluatingSessions, 'sessions being scored'],
+    [production.total, 'production sessions', link('production')],
+    [production.failed, 'of them failed', link('production', failed)],
+    [simulation.total, 'simulation sessions', link('simulation')],
+    [simulation.failed, 'of them failed', link('simulation', failed)],
+  ];
+}
+
+function renderUnscored({ unscoredConversations: count }: OwnerCounts): Html {
+  return html`<p class="remark">
+    ${formatCount(count, 'closed conversation')} not scored, because no evals were chosen. Choose
+    some with <code>PUT /__admin/settings</code>, then score the backlog with
+    <code>POST /__admin/score-backlog</code>.
+  </p>`;
+}
+
+/** Renders the ingest log in words: each kind of problem once, with how often and what to do. */
+function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
+  const kinds = [...Map.groupBy(log, ({ code }) => code).values()];
+  return html`<h2>Why data may be missing</h2>
+    ${
+      kinds.length === 0 && isEmpty
+        ? html`<p>
+            No trace has arrived. Check the address and the key of your exporter, and that it
+            flushes before its process ends.
+          </p>`
+        : undefined
+    }
+    <ul class="log">
+      ${kinds.flatMap((entries) => {
+        const [newest] = entries;
+        if (!newest) return [];
+        const when = formatInstant(isoTime(newest.atMs));
+        const about = Object.entries(newest.about)
+          .map(([name, value]) => `${name} ${value}`)
+          .join(', ');
+        return [
+          html`<li class="level-${newest.level}">
+            ${withCode(newest.message)}
+            <span class="soft"
+              >${newest.code}, ${formatCount(entries.length, 'time')}, last at
+              ${when}${about === '' ? '' : `: ${about}`}</span
+            >
+          </li>`,
+        ];
+      })}
+    </ul>`;
+}
+
+/** Renders the variables for an OpenTelemetry exporter. The key is shown nowhere. */
+function renderExporterSettings({ serviceUrl, apiKeyHeader }: Overview): Html {
+  return html`<p>For an OpenTelemetry SDK, set these variables. KEY is an API key.</p>
+    <pre>
+OTEL_EXPORTER_OTLP_ENDPOINT=${serviceUrl}
+OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
+OTEL_EXPORTER_OTLP_HEADERS=${apiKeyHeader}=KEY</pre>
+    <p>
+      Set <code>gen_ai.conversation.id</code> on the spans of a conversation, and close it with
+      <code>POST /v1/sessions/CONVERSATION_ID/end</code> after its last span.
+    </p>`;
+}

@@ -172,8 +172,8 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
           'No evals are set, so nothing scores closed conversations. Set them with',
           `  PUT ${adminUrl}/settings`,
         ]),
-    'No results? Run sandbox-kit lint-traces FILE, or read',
-    `  ${adminUrl}/ingest-log`,
+    'What arrived, the results, and why data is missing:',
+    `  open ${appUrl}/ in a browser, or run sandbox-kit lint-traces FILE`,
     'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);

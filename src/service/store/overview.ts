@@ -1,21 +1,9 @@
 import { sql } from 'kysely';
 import type { Connections } from './connect.ts';
-import type { OverviewStore, RunSummary } from './store.ts';
+import type { OverviewStore, RunSummary, SessionCounts, SessionKind } from './store.ts';
 
 /** Creates the store of counts, which the pages show and the interface has no endpoint for. */
 export function createOverviewStore({ reader }: Connections): OverviewStore {
-  const countSessions = async (ownerId: string, kind: 'production' | 'simulation') => {
-    const count = reader
-      .selectFrom('sessions')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('owner_id', '=', ownerId)
-      .where('kind', '=', kind);
-    const [all, failed] = await Promise.all([
-      count.executeTakeFirstOrThrow(),
-      count.where('failed', '>', sql.lit(0)).executeTakeFirstOrThrow(),
-    ]);
-    return { total: all.count, failed: failed.count };
-  };
   return {
     async count(ownerId) {
       const conversations = reader
@@ -34,8 +22,8 @@ export function createOverviewStore({ reader }: Connections): OverviewStore {
           .where('state', '<>', sql.lit('done'))
           .where('owner_id', '=', ownerId)
           .executeTakeFirstOrThrow(),
-        countSessions(ownerId, 'production'),
-        countSessions(ownerId, 'simulation'),
+        countSessions(reader, ownerId, 'production'),
+        countSessions(reader, ownerId, 'simulation'),
       ]);
       return {
         ...{ openConversations: open.count, unscoredConversations: unscored.count },
@@ -105,4 +93,22 @@ async function addSums(
   const byKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
   const none = { sessions: 0, failedSessions: 0, evaluations: 0, passedEvaluations: 0 };
   return items.map(({ key, id, name }) => ({ id, name, ...(byKey.get(key) ?? none) }));
+}
+
+/** Counts the sessions of one kind. */
+async function countSessions(
+  reader: Connections['reader'],
+  ownerId: string,
+  kind: SessionKind,
+): Promise<SessionCounts> {
+  const count = reader
+    .selectFrom('sessions')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('owner_id', '=', ownerId)
+    .where('kind', '=', kind);
+  const [all, failed] = await Promise.all([
+    count.executeTakeFirstOrThrow(),
+    count.where('failed', '>', sql.lit(0)).executeTakeFirstOrThrow(),
+  ]);
+  return { total: all.count, failed: failed.count };
 }

@@ -1,5 +1,5 @@
 import { isoTime } from '../../platform/clock.ts';
-import { formatCount, formatInstant } from '../../report-kit/format.ts';
+import { formatCount, formatInstant, formatNumber } from '../../report-kit/format.ts';
 import { renderFrontPage, type FrontPage } from '../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../store/store.ts';
@@ -32,7 +32,8 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
         ${listCounts(counts, context).map(
           ([count, label, link]) =>
             html`<li>
-              <b>${count}</b> ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
+              <b>${formatNumber(count)}</b>
+              ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
             </li>`,
         )}
       </ul>
@@ -63,13 +64,14 @@ function listCounts(counts: OwnerCounts, context: PageContext): [number, string,
   const link = (kind: SessionKind, more = {}): string =>
     linkTo(context, '/sessions', { kind, ...more });
   const failed = { failed_only: 'true' };
+  const plural = (count: number): string => (count === 1 ? '' : 's');
   return [
-    [counts.openConversations, 'open conversations'],
-    [counts.evaluatingSessions, 'sessions being scored'],
-    [production.total, 'production sessions', link('production')],
-    [production.failed, 'of them failed', link('production', failed)],
-    [simulation.total, 'simulation sessions', link('simulation')],
-    [simulation.failed, 'of them failed', link('simulation', failed)],
+    [counts.openConversations, `open conversation${plural(counts.openConversations)}`],
+    [counts.evaluatingSessions, `session${plural(counts.evaluatingSessions)} being scored`],
+    [production.total, `production session${plural(production.total)}`, link('production')],
+    [production.failed, 'failed', link('production', failed)],
+    [simulation.total, `simulation session${plural(simulation.total)}`, link('simulation')],
+    [simulation.failed, 'failed', link('simulation', failed)],
   ];
 }
 

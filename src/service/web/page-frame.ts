@@ -15,7 +15,7 @@ type Parameters = Readonly<Record<string, string>>;
 /** Returns the URL of a page with query parameters, for the same owner. */
 export function linkTo({ owner }: PageContext, path: string, parameters: Parameters = {}): string {
   const query = new URLSearchParams({ ...parameters, ...(owner !== undefined && { owner }) });
-  return query.size === 0 ? path : `${path}?${query}`;
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
 /** Renders a page of the service, without a script and without a request to anywhere. */
@@ -107,6 +107,7 @@ button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 .scroll { overflow-x: auto; }
 .scroll:focus-visible { outline: 2px solid var(--link); }
 .scroll table { min-width: 44rem; }
+.scroll td:first-child { min-width: 12rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;
   vertical-align: top; }
 th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }

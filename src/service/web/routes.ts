@@ -73,7 +73,7 @@ function readFilter(
   // A form sends its empty fields.
   const filled = new URLSearchParams([...query].filter(([, value]) => value !== ''));
   try {
-    return readResultsQuery(kind, ownerId, `?${filled}`);
+    return readResultsQuery(kind, ownerId, `?${filled.toString()}`);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return { ...readResultsQuery(kind, ownerId, ''), problem: error };

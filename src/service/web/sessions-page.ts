@@ -129,7 +129,12 @@ function renderRow(session: Session): Html {
     <td>
       ${open
         .slice(0, OUTCOMES_MAX)
-        .map(({ evalName, outcome }) => html`<span class="${outcome}">${evalName}</span>`)}
+        .map(
+          ({ evalName, outcome }) =>
+            html`<span class="${outcome}"
+              >${evalName}${outcome === 'error' ? ' (errored)' : ''}</span
+            >`,
+        )}
       ${open.length > OUTCOMES_MAX ? `and ${open.length - OUTCOMES_MAX} more` : ''}
     </td>
     <td>

@@ -360,6 +360,7 @@ const cut = (text: string): string => cutText(text, TEXT_LENGTH_MAX);
 const CSS = `
 table { margin: 0.6rem 0; }
 .scroll table { min-width: 34rem; }
+.scroll td:first-child { min-width: 10rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.7rem 0.4rem 0; text-align: left;
   vertical-align: top; }
 th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }

@@ -1,0 +1,109 @@
+/**
+ * Measures the pages of the service with few and with many sessions. Usage:
+ * `node bench/pages.ts [SESSIONS]` (default: 100000; about a minute).
+ *
+ * Both services run in this process, and each page is requested from both in turn, so that other load
+ * on the machine affects both.
+ */
+import { startService, type RunningService } from '../src/service/index.ts';
+import { systemClock } from '../src/platform/clock.ts';
+
+const FEW = 1_000;
+const BATCH = 5_000;
+const ROUNDS = 15;
+const MS_MAX = 200;
+const BYTES_MAX = 300_000;
+
+const paths = [
+  '/',
+  '/sessions?kind=production',
+  '/sessions?kind=production&failed_only=true&eval=polite',
+  '/sessions?kind=production&skip=900',
+  '/sessions?kind=simulation',
+  '/runs?kind=production',
+  '/runs?kind=simulation',
+];
+
+async function startWith(count: number): Promise<RunningService> {
+  const service = await startService();
+  for (let from = 0; from < count; from += BATCH) {
+    const size = Math.min(BATCH, count - from);
+    const response = await fetch(`${service.url}/__admin/seed`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(createSeed(from, size)),
+    });
+    if (!response.ok) throw new Error(`Seeding failed: ${await response.text()}`);
+    process.stderr.write(`\r${from + size} of ${count} sessions `);
+  }
+  process.stderr.write('\n');
+  return service;
+}
+
+/** Returns sessions of 30 days: nine of ten from production, one from a simulation. */
+function createSeed(from: number, count: number): object {
+  const sessions = Array.from({ length: count }, (_, index) => {
+    const nth = from + index;
+    const day = 1 + (nth % 30);
+    const time = new Date(Date.UTC(2026, 9, day, 8, nth % 60, Math.floor(nth / 60) % 60));
+    const outcomes = ['Polite', 'Order found', 'Short'].map((name, position) => ({
+      eval_name: name,
+      outcome: (nth + position) % 11 === 0 ? 'fail' : 'pass',
+      reasoning: 'The agent said what was expected of it.',
+    }));
+    return { nth, day, started_at: time.toISOString(), outcomes };
+  });
+  const production = sessions.filter(({ nth }) => nth % 10 > 0);
+  const runs = [...Map.groupBy(production, ({ day }) => day)].map(([day, group]) => ({
+    name: `Live traces 2026-10-${String(day).padStart(2, '0')}`,
+    sessions: group.map(({ nth, started_at, outcomes }) => ({
+      ...{ source_session_id: `conversation-${nth}`, started_at, outcomes },
+    })),
+  }));
+  const simulated = sessions.filter(({ nth }) => nth % 10 === 0);
+  return {
+    agents: [{ name: 'Shop agent', url: 'https://shop.example/agent' }],
+    runs,
+    simulations: [
+      {
+        ...{ id: `sim-${from}`, name: `Nightly ${from}`, agent: 'Shop agent' },
+        sessions: simulated.map(({ nth, started_at, outcomes }) => ({
+          ...{ id: `ses-${nth}`, scenario: 'late-parcel', persona: 'calm' },
+          ...{ started_at, ended_at: started_at, outcomes },
+        })),
+      },
+    ],
+  };
+}
+
+async function measure(url: string): Promise<{ ms: number; bytes: number }> {
+  const startedMs = systemClock.monotonicMs();
+  const response = await fetch(url, { headers: { accept: 'text/html' } });
+  const { length } = await response.text();
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}.`);
+  return { ms: systemClock.monotonicMs() - startedMs, bytes: length };
+}
+
+const median = (values: number[]): number =>
+  values.sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+
+const count = Number(process.argv[2] ?? 100_000);
+const [small, large] = [await startWith(FEW), await startWith(count)];
+console.log(`Pages with ${FEW} and ${count} sessions, median of ${ROUNDS} requests`);
+for (const path of paths) {
+  const times: [number[], number[]] = [[], []];
+  let bytes = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    times[0].push((await measure(small.url + path)).ms);
+    const measured = await measure(large.url + path);
+    times[1].push(measured.ms);
+    ({ bytes } = measured);
+  }
+  const [few, many] = [median(times[0]), median(times[1])];
+  const isMet = many <= MS_MAX && bytes <= BYTES_MAX;
+  console.log(
+    `${isMet ? 'ok  ' : 'MISS'} ${few.toFixed(1).padStart(6)} ms ${many.toFixed(1).padStart(7)} ms` +
+      `  ratio ${(many / few).toFixed(1).padStart(5)}  ${(bytes / 1000).toFixed(0).padStart(4)} kB  ${path}`,
+  );
+}
+await Promise.all([small.stop(), large.stop()]);

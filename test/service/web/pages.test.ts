@@ -1,0 +1,227 @@
+/** The pages of the service in a real browser: overview, sessions, and runs. */
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+
+/** Two scored conversations, one of which failed, an open one, and a request without an id. */
+async function fillService(bench: Bench, text = 'Hello.'): Promise<void> {
+  const { admin, trace, end, drain, send } = bench;
+  // Names are at most 200 characters on one line.
+  const name = (text.split('\n')[0] ?? '').slice(0, 100);
+  await admin('POST /evals', makeContainsEval('polite', 'please'));
+  await admin('PUT /settings', { evals: ['polite'], run_name: name });
+  const say = (id: string, reply: string, traceId: string) =>
+    trace(
+      makeSpan({
+        traceId,
+        attributes: {
+          'gen_ai.conversation.id': id,
+          'gen_ai.input.messages': JSON.stringify([
+            { role: 'user', parts: [{ type: 'text', content: text }] },
+          ]),
+          'gen_ai.output.messages': JSON.stringify([
+            { role: 'assistant', parts: [{ type: 'text', content: reply }] },
+          ]),
+        },
+      }),
+    );
+  await say('friendly', 'Yes, please.', '1'.repeat(32));
+  await end('friendly');
+  await say(name, text, '2'.repeat(32));
+  await end(name);
+  await say('still open', text, '3'.repeat(32));
+  await drain();
+  await send('POST /v1/traces', { body: { resourceSpans: [] } });
+  await admin('POST /seed', {
+    agents: [{ name: name, url: 'https://shop.example/agent' }],
+    simulations: [
+      {
+        ...{ id: 'sim-1', name: name, agent: name },
+        sessions: [
+          {
+            ...{ id: 'ses-1', scenario: name, persona: 'calm' },
+            ...{ started_at: '2026-11-20T09:30:00Z', ended_at: '2026-11-20T09:31:00Z' },
+            outcomes: [{ eval_name: name, outcome: 'fail', reasoning: text }],
+          },
+        ],
+      },
+    ],
+  });
+}
+
+const PATHS = [
+  '/',
+  '/sessions?kind=production',
+  '/sessions?kind=simulation&failed_only=true',
+  '/runs?kind=production',
+  '/runs?kind=simulation',
+];
+
+/** Opens each page and its deep links, in every size and color scheme. */
+async function visitPages(
+  t: Test,
+  browser: Browser,
+  { url }: { url: string },
+  visit: (page: Page, path: string) => Promise<void>,
+): Promise<void> {
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const path of PATHS) {
+        const viewport = { width, height: 844 };
+        const opened = await openPage(browser, url + path, { viewport, colorScheme });
+        const { page, requests, errors } = opened;
+        t.same(requests, [url + path], 'the page makes no other request');
+        t.same(errors, [], path);
+        t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, path);
+        await visit(page, path);
+        await page.context().close();
+      }
+    }
+  }
+}
+
+void t.test('an empty service says why nothing is there and how to send traces', async (t) => {
+  const { service } = await withService(t);
+  const browser = await withBrowser(t);
+  await visitPages(t, browser, service, assertAccessible.bind(undefined, t));
+  const { page } = await openPage(browser, `${service.url}/`);
+  const text = await page.innerText('main');
+  t.match(text, 'No trace has arrived.');
+  t.match(text, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
+  t.notOk(text.includes(service.apiKey), 'no key');
+  await page.click('text=Production sessions');
+  t.match(await page.innerText('main'), 'No scored session.');
+});
+
+void t.test('the overview leads to the failed session, and to why data is missing', async (t) => {
+  const bench = await withService(t);
+  await fillService(bench);
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${bench.service.url}/`);
+  const counts = await page.locator('.counts li').allInnerTexts();
+  t.same(counts, [
+    ...['1 open conversation', '0 sessions being scored', '2 production sessions', '1 failed'],
+    ...['1 simulation session', '1 failed'],
+  ]);
+  t.match(await page.innerText('.log'), /The request contains no spans\..*empty_request, 1 time/s);
+  await page.locator('.counts a', { hasText: 'failed' }).first().click();
+  t.match(await page.innerText('main'), '1 session with these filters');
+  await page.locator('tbody a').click();
+  t.match(page.url(), /\/production-eval\/\d+\?sessionId=/);
+  t.match(await page.innerText('main'), /fail\s+Says please/);
+  await page.click('text=Runs');
+  t.match(await page.innerText('tbody tr'), /Hello\. 2026-11-20\s+2\s+1\s+1 of 2\s+50%/);
+  await page.locator('tbody a').click();
+  t.match(await page.innerText('main'), '2 sessions with these filters');
+  t.same(errors, []);
+});
+
+void t.test('the list has the filters and the totals of the results endpoint', async (t) => {
+  const bench = await withService(t);
+  await fillService(bench);
+  const { page } = await openPage(
+    await withBrowser(t),
+    `${bench.service.url}/sessions?kind=production`,
+  );
+  const submit = async (fields: Record<string, string>): Promise<string> => {
+    for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
+    await page.click('button');
+    return page.innerText('main');
+  };
+  for (const fields of [
+    { run: 'HELLO' },
+    { run: '', eval: 'please' },
+    { eval: '', started_after: '2026-11-20T10:00:01Z' },
+    { started_after: '', started_before: '2026-11-20' },
+  ]) {
+    const text = await submit(fields);
+    const sent = [...new URL(page.url()).searchParams].filter(([, value]) => value !== '');
+    const { total } = await bench.production(`?${new URLSearchParams(sent).toString()}`);
+    t.match(text, `${total} session${total === 1 ? '' : 's'} with these filters`);
+  }
+  t.match(await submit({ started_before: 'yesterday' }), /started_before must be an ISO 8601 time/);
+  t.equal(await page.inputValue('[name=started_before]'), 'yesterday', 'the form keeps the value');
+  await submit({ started_before: '' });
+  await page.check('[name=failed_only]');
+  t.match(await submit({}), '1 session with these filters');
+});
+
+void t.test('long lists have pages', async (t) => {
+  const bench = await withService(t);
+  const outcomes = [{ eval_name: 'E', outcome: 'pass', reasoning: 'It was.' }];
+  const sessions = Array.from({ length: 120 }, (_, nth) => ({
+    ...{ source_session_id: `conv-${nth}`, outcomes },
+    started_at: `2026-11-19T10:${String(nth % 60).padStart(2, '0')}:00Z`,
+  }));
+  await bench.admin('POST /seed', { runs: [{ name: 'Live', sessions }] });
+  const { page } = await openPage(
+    await withBrowser(t),
+    `${bench.service.url}/sessions?kind=production&run=live`,
+  );
+  const seen = new Set<string>();
+  for (;;) {
+    for (const name of await page.locator('tbody a').allInnerTexts()) seen.add(name);
+    const older = page.locator('text=Older');
+    if ((await older.count()) === 0) break;
+    await older.click();
+  }
+  t.equal(seen.size, 120, 'each session is on one page');
+  t.match(await page.innerText('.pages'), /to 120 of 120/);
+  await page.click('text=Newer');
+  t.match(page.url(), 'run=live', 'the filter stays');
+});
+
+void t.test('hostile text in every field is shown as text', async (t) => {
+  const bench = await withService(t);
+  await fillService(bench, HOSTILE_MARKUP);
+  const browser = await withBrowser(t);
+  await visitPages(t, browser, bench.service, async (page) => {
+    t.equal(await page.evaluate('window.ran'), undefined);
+    t.ok(await page.isVisible('h1'));
+    await assertAccessible(t, page);
+  });
+  const { page } = await openPage(browser, `${bench.service.url}/sessions?kind=production`);
+  await page.locator('tbody a').first().click();
+  t.equal(await page.evaluate('window.ran'), undefined);
+  t.match(await page.innerText('main'), '<script>window.ran = 1</script>');
+  await assertAccessible(t, page);
+});
+
+void t.test('pages show the data of one owner, and links keep the owner', async (t) => {
+  const { service, admin } = await withService(t);
+  await admin('POST /keys', { key: 'the-key-of-team-b', owner: 'team b' });
+  await admin('POST /seed?owner=team%20b', {
+    runs: [
+      {
+        name: 'Run of B',
+        sessions: [
+          {
+            ...{ source_session_id: 'conv-b', started_at: '2026-11-19T09:30:00Z' },
+            outcomes: [{ eval_name: 'E', outcome: 'pass', reasoning: 'It was.' }],
+          },
+        ],
+      },
+    ],
+  });
+  const { page } = await openPage(await withBrowser(t), `${service.url}/runs?kind=production`);
+  t.match(await page.innerText('main'), 'No run.');
+  await page.goto(`${service.url}/?owner=team%20b`);
+  t.match(await page.innerText('nav'), 'Owner team b');
+  await page.click('nav >> text=Runs');
+  await page.click('text=Run of B');
+  t.match(await page.innerText('tbody'), 'conv-b');
+
+  const key = 'the-key-of-this-service';
+  const open = await startService({ host: '0.0.0.0', keys: [{ key }] });
+  t.teardown(() => open.stop());
+  for (const path of PATHS) {
+    const { status, headers } = await fetch(open.url + path, { headers: { accept: 'text/html' } });
+    t.equal(status, 401, path);
+    t.match(headers.get('www-authenticate'), /^Basic/);
+  }
+});

@@ -30,7 +30,10 @@ void t.test('/ is a page for browsers that loads no other resources', async (t) 
     t.equal(status, 200, accept);
     t.equal(headers.get('content-type'), 'text/html; charset=utf-8', accept);
     t.match(headers.get('content-security-policy'), /default-src 'none'/);
-    t.match(text, /<title>Overview - sandbox-kit.*x-service-api-key.*\/v1\/traces.*docs\/service\.md/s);
+    t.match(
+      text,
+      /<title>Overview - sandbox-kit.*x-service-api-key.*\/v1\/traces.*docs\/service\.md/s,
+    );
     t.notOk(text.includes(service.apiKey), 'no key');
     t.notMatch(text, /<(script|link|img)/);
   }

@@ -17,7 +17,7 @@ export interface ClientRecording {
   droppedRequests: number;
 }
 
-/** Faults of the service that provoke each kind of retry. Reads get none, because few clients repeat them. */
+/** Faults of the service that provoke each kind of retry, except of reads, which few clients repeat. */
 export const retryFaults: readonly ServiceFault[] = [
   { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
   { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },

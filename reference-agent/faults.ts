@@ -176,7 +176,7 @@ function findMisplacement({ kind, route }: AgentFault): string | undefined {
     : undefined;
 }
 
-/** Returns what is wrong with a fault that code passes, as a sentence; undefined if it is valid. */
+/** Returns the problem of a fault that code passes, as a sentence; undefined if it is valid. */
 export function findFaultProblem(argument: string, value: unknown): string | undefined {
   if (!isMessage('AgentFault', value)) return describeArgument(argument, 'AgentFault', value);
   if (lacksBounds(value)) {

@@ -107,7 +107,7 @@ function describeOption(value: unknown, issue: Issue): string {
 /** Plays the rules of a script. */
 export interface ScriptPlayer {
   /**
-   * Returns the reply of the first rule that applies; undefined when none does.
+   * Returns the reply of the first rule that applies; undefined if no rule applies.
    * @throws {RequestError} when the pattern of a rule takes too long.
    */
   replyTo(conversation: Conversation): ScriptedReply | undefined;

@@ -13,7 +13,7 @@ import { shortList, verdictName } from './summary.ts';
 const severities: Partial<Record<Verdict, number>> = { pass: 0, note: 0, warn: 1, fail: 2 };
 
 /**
- * Adds the differences from an earlier report. Requirements that this run did not select are left out.
+ * Adds the differences from an earlier report. Requirements that this run did not select are omitted.
  * The verdict and the exit code stay the same.
  */
 export function compareReports(report: CheckReport, earlier: CheckReport): CheckReport {
@@ -117,7 +117,7 @@ const LISTED_MAX = 12;
 
 /**
  * States in one sentence what changed since an earlier run: "Changed since run 1: fixed CHAT-024; note
- * to pass HEALTH-015." A requirement that only one of the runs selected is no change.
+ * to pass HEALTH-015." A requirement that only one of the runs selected is not a change.
  */
 export function describeChanges(report: CheckReport, earlier: CheckReport, name: string): string {
   const { comparison } = compareReports(report, earlier);

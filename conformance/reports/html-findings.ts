@@ -20,7 +20,7 @@ const CURL_LENGTH_MAX = 8_000;
 
 /** Verdicts that need attention, most urgent first. */
 const URGENT: readonly Verdict[] = ['error', 'fail', 'warn', 'note', 'blocked'];
-/** Verdicts whose requirements are folded away. */
+/** Verdicts whose requirements are collapsed. */
 const FOLDED: readonly Verdict[] = ['pass', 'not_observed', 'not_applicable', 'not_selected'];
 const VERDICTS = [...URGENT, ...FOLDED];
 
@@ -32,7 +32,7 @@ const facets: readonly Facet<RequirementVerdict>[] = [
 
 /**
  * Renders every requirement, most urgent first, with an anchor and links to its exchanges. The
- * requirements that need no attention are folded away by verdict.
+ * requirements that need no attention are collapsed by verdict.
  */
 export function renderFindings({ requirements }: CheckReport, shown: ReadonlySet<number>): Html {
   const withVerdict = (verdict: Verdict): RequirementVerdict[] =>

@@ -49,7 +49,7 @@ const blockingIds = ({ blockedBy }: CheckReport): number[] =>
 
 /**
  * Renders the exchanges of the run by time, each with an anchor: first those that show a finding, then
- * all others, folded away.
+ * all others, collapsed.
  */
 export function timelineSections(
   report: CheckReport,

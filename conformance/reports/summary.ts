@@ -59,7 +59,7 @@ export function openCauses({ causes, requirements }: CheckReport): CheckReport['
     .filter(({ clears }) => clears.length > 0);
 }
 
-/** From this many failures on, a cause stands for them. */
+/** The minimum number of failures that a cause replaces. */
 const FOLDED_MIN = 2;
 
 /** Returns the failures that the terminal does not show one by one, because a cause explains several. */

@@ -129,7 +129,7 @@ function findingLines(row: RequirementVerdict, { style, width }: TextLayout): st
   ];
 }
 
-/** Lists the causes. One that stands for several failures also shows the first of them. */
+/** Lists the causes. A cause that replaces several failures also shows the first of them. */
 function causeLines(report: CheckReport, { style, width, verbose }: TerminalOptions): string[] {
   const causes = openCauses(report);
   if (causes.length === 0) return [];

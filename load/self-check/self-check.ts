@@ -53,7 +53,7 @@ export const CALLER_LIMITS: CallerLimits = {
  * Checks whether the load generator kept up. If it did not, the measurements describe the generator.
  * Response times count from the due time of a request, so mere lag can only lengthen them.
  *
- * @param stopReasons Why the run stopped early. Then lag is no reason, because a stop causes some.
+ * @param stopReasons Why the run stopped early. Then lag is not a reason, because a stop causes it.
  */
 export function checkGenerator(
   generator: GeneratorFigures,

@@ -80,7 +80,7 @@ export class CaptionDialogue {
     return { caption, delayMs, response, clip, isReported: false };
   }
 
-  /** Returns a reply; undefined when the script has none because its pattern takes too long. */
+  /** Returns a reply; undefined if the pattern of a rule takes too long. */
   #chat(request: ChatRequest): ReadyReply | undefined {
     try {
       return this.#parts.chat(request);

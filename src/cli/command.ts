@@ -23,7 +23,7 @@ export interface CommandSummary {
   summary: string;
 }
 
-/** What the parser, the help, and docs/cli.md know of a command. */
+/** The description of a command for the parser, the help, and docs/cli.md. */
 export interface CommandDescription extends CommandSummary {
   /** Paragraphs after the summary. */
   description?: readonly string[];

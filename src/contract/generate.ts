@@ -132,7 +132,7 @@ async function generateDocuments(): Promise<Record<string, string>> {
 
 const CHECK = process.argv.includes('--check');
 
-/** Writes files, or with `--check` compares them with the ones in the directory. */
+/** Writes files or, with `--check`, compares them with the files in the directory. */
 function writeOrCompare(directory: URL, shownPath: string, files: Record<string, string>): void {
   for (const [name, source] of Object.entries(files)) {
     const file = new URL(name, directory);

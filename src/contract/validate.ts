@@ -83,7 +83,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return target;
 }
 
-/** Returns the array at a JSON pointer; an empty one if there is none. */
+/** Returns the array at a JSON pointer; an empty array if it is absent. */
 export function listAt(value: unknown, pointer: string): unknown[] {
   const list = resolvePointer(value, pointer);
   return Array.isArray(list) ? list : [];

@@ -77,7 +77,7 @@ export function createFaultList<F extends Fault>(
 }
 
 /**
- * Returns what is wrong with a fault, as a sentence; undefined if it is valid.
+ * Returns the problem of a fault, as a sentence; undefined if it is valid.
  * @param argument The fault as the caller writes it, such as `faults[0]`.
  */
 export type FindFaultProblem = (argument: string, fault: unknown) => string | undefined;

@@ -109,7 +109,7 @@ export const signalOption = z.custom(
 /** Names and values of headers. Messages name the header, and never show its value. */
 const headersOption = z
   .custom(
-    // `Headers` of the Fetch API have no entries of their own.
+    // `Headers` of the Fetch API have no own properties.
     (value) => isObject(value) && typeof value['forEach'] !== 'function',
     'an object of header names and values',
   )
@@ -129,7 +129,7 @@ function describeBadName(name: string): string {
   return `must contain only names of HTTP headers, got one that starts with "${start}".`;
 }
 
-/** Returns what is wrong with a header, to be read after its place; undefined if it is valid. */
+/** Returns the problem of a header, which follows its place in a message; undefined if it is valid. */
 function findHeaderProblem(name: string, value: unknown): string | undefined {
   if (isReservedHeader(name)) return "can't be set, because sandbox-kit sets it.";
   return typeof value === 'string' && isHeaderValue(value)

@@ -1,7 +1,7 @@
 /** URLs in options and arguments: which are valid, and how messages show them. */
 import { isLoopbackHost } from './loopback.ts';
 
-/** A valid base URL without trailing slashes, or what is wrong with a text. */
+/** A valid base URL without trailing slashes, or the problem of a text. */
 export type ParsedBaseUrl =
   | { url: string; problem?: undefined }
   | {

@@ -13,7 +13,7 @@ export function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** Returns the object that a JSON text contains; undefined if it contains none. */
+/** Returns the object that a JSON text contains; undefined if it is not an object. */
 export function parseObject(text: string | undefined): Record<string, unknown> | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;

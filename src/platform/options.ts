@@ -7,7 +7,7 @@ import { didYouMean } from './suggest.ts';
 
 /**
  * Checks the options of a library function, for callers without a compiler: a misspelled option
- * would otherwise be ignored. An option that is undefined counts as left out. The message shows what
+ * would otherwise be ignored. An option that is undefined counts as absent. The message shows what
  * was passed, except the values of keys and headers.
  * @throws {TypeError} about the first option that is unknown or has the wrong type.
  */
@@ -48,7 +48,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Returns the path to a promise on the way to an issue; undefined if there is none. */
+/** Returns the path to a promise on the way to an issue; undefined without a promise. */
 function findPromise(
   options: unknown,
   path: readonly PropertyKey[],

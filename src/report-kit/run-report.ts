@@ -22,7 +22,7 @@ export interface RunReport {
   facts: string;
   /** What concerns the whole run, such as the cause of an aborted one. */
   remarks?: readonly (Html | undefined)[];
-  /** Sections in the order of the page. An undefined one is left out. */
+  /** Sections in the order of the page. An undefined section is omitted. */
   sections: readonly (ReportSection | undefined)[];
   /** CSS rules in addition to those of the frame. */
   css?: string;

@@ -67,7 +67,7 @@ void t.test('check, load, simulate, and doctor use the certificate', async (t) =
   t.ok(report.requirements.some(({ area, verdict }) => area === 'health' && verdict === 'pass'));
   t.ok(
     sandbox.received.some(({ method }) => method === 'UPGRADE'),
-    'for the WebSocket, too',
+    'also for the WebSocket',
   );
 
   const loading = ['load', sandbox.url, '--profile', 'chat', '--rate', '10', '--duration', '1s'];

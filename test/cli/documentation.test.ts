@@ -326,7 +326,7 @@ function isDirectlyAfter(block: Block, next: Block): boolean {
   return /^\n(```\n)?\n```text\n$/.test(page.slice(end, page.indexOf(next.text, end)));
 }
 
-/** Splits a line as a shell does; quotes hold words together. Comments and redirections are left out. */
+/** Splits a line as a shell does; quotes hold words together. Comments and redirections are omitted. */
 function splitWords(line: string): string[] {
   const words = line.replace(/ (?:# |> [\w.]+$).*$/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g);
   return [...words].map(([, double, single, plain]) => double ?? single ?? plain ?? '');

@@ -71,7 +71,7 @@ void t.test('check goes through the proxy, for TLS and for WebSockets', async (t
   t.ok(report.requirements.some(({ area, verdict }) => area === 'health' && verdict === 'pass'));
   t.ok(
     sandbox.received.some(({ method }) => method === 'UPGRADE'),
-    'the WebSocket, too',
+    'also the WebSocket',
   );
   t.same([...new Set(proxy.targets)], ['sandbox.test:443']);
   t.ok(proxy.targets.length >= sandbox.received.length, 'no request bypasses the proxy');

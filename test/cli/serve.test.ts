@@ -173,7 +173,7 @@ void t.test('serve: warns if only the database of a data directory is missing', 
   });
   const third = await serve(t, ['--data', data]);
   t.equal(await third.end('SIGTERM'), 0);
-  t.equal(await third.stderr, '', 'the new database is the one of the directory now');
+  t.equal(await third.stderr, '', 'the directory now has the new database');
 });
 
 const GOOD_SEED = `

@@ -120,7 +120,7 @@ void t.test('a clean run takes less than ten screens, and its details can be fou
   const opened = await openPage(browser, urlOf(path));
   const { page } = opened;
   t.same(await readEmbeddedReport(opened), JSON.parse(readFileSync(json, 'utf8')));
-  t.equal(await page.isVisible('#CHAT-006'), false, 'passed requirements are folded away');
+  t.equal(await page.isVisible('#CHAT-006'), false, 'passed requirements are collapsed');
   await page.keyboard.press('/');
   await page.keyboard.type('chat-006');
   t.equal(await page.isVisible('#CHAT-006'), true, 'the search finds a folded requirement');

@@ -353,7 +353,11 @@ for (const one of cases) {
     t.match(text, /^Fix first\n {2}- /, 'the cause comes first');
     const explained = failed.filter((id) => cause?.clears.includes(id));
     const rows = [...text.matchAll(/^FAIL {2}(\S+)/gm)].map(([, id = '']) => id);
-    t.same(rows, explained.length > 1 ? unrelated : failed, 'it stands for what it explains');
+    t.same(
+      rows,
+      explained.length > 1 ? unrelated : failed,
+      'the cause replaces the failures that it explains',
+    );
     if (explained.length > 1) {
       t.match(text, /\n {4}Example: [A-Z]+-\d+, exchange \d+ "/, 'with one example');
       const every = terminalReport(report, { style: plainStyle, width: 80, verbose: true });

@@ -34,7 +34,7 @@ const pages = {
 
 for (const [name, body] of Object.entries(pages)) {
   void t.test(
-    `/health redirects with ${name}: the same failures, whatever else is checked`,
+    `/health redirects with ${name}: the same failures, with every selection of areas`,
     async (t) => {
       const agent = await startAgent({ voice: null });
       t.teardown(() => agent.stop());

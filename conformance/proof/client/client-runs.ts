@@ -49,7 +49,7 @@ const SESSIONS = 60;
 
 const MINUTE_MS = 60_000;
 
-/** Creates seed data with several pages of sessions, which are not those of the client. */
+/** Creates seed data with several pages of sessions, apart from the sessions of the client. */
 export function createSeedDocument(nowMs: number): SeedDocument {
   const sessions = Array.from({ length: SESSIONS }, (_, index) => ({
     scenario: 'late-parcel',

@@ -39,7 +39,7 @@ export interface ConfigFile {
  * Reads a configuration file and checks its keys and its values without references. A value with a
  * reference to an environment variable is checked when a command uses it.
  *
- * @throws {SandboxKitError} with the position and what is wrong there.
+ * @throws {SandboxKitError} with the position of the error.
  */
 export function readConfigFile(path: string, commands: readonly CommandDescription[]): ConfigFile {
   const source = readYamlSource(path, '--config');

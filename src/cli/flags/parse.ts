@@ -30,7 +30,7 @@ export function parseValues(positionals: Fields, options: Fields, values: unknow
 /** What to do about a missing URL, after the sentence that says what it must be. */
 export const SET_URL = `You can also set url in ${CONFIG_FILE}.`;
 
-/** Returns what is wrong with a value, in one or more sentences. */
+/** Returns the problem of a value, in one or more sentences. */
 export function describeIssue(
   label: string,
   issue: z.core.$ZodIssue | undefined,

@@ -97,7 +97,7 @@ export function readKnownFailures(
   return accepted;
 }
 
-/** Returns a sentence about the accepted failures that are not selected; undefined if none. */
+/** Returns a sentence about the accepted failures that are not selected; undefined if all are. */
 export function describeUnselected(
   knownFailures: readonly KnownFailure[],
   { areas, selected }: Selection,

@@ -24,7 +24,7 @@ export interface YamlDocument<Name extends MessageName> {
 /**
  * Reads all documents of a YAML or JSON file. Each of them must match the message.
  *
- * @throws {SandboxKitError} with the option, the path, the line, the column, and what is wrong there.
+ * @throws {SandboxKitError} with the option, the path, and the position of the error.
  */
 export function readYamlFile<Name extends MessageName>(
   path: string,
@@ -82,7 +82,7 @@ export interface SeedFile {
 /**
  * Reads a seed document in YAML or JSON.
  *
- * @throws {SandboxKitError} with the path, the line, the column, and what is wrong there.
+ * @throws {SandboxKitError} with the path and the position of the error.
  */
 export function readSeedFile(path: string): SeedFile {
   const text = readTextFile(path, '--seed-file');

@@ -6,7 +6,7 @@ export const OPENAPI_PATH = '/openapi.json';
 
 /**
  * Adds the OpenAPI document of the routes for clients. It needs no key, because every copy of the kit
- * contains it: only the name of the key header is the service's own, and a 401 shows that, too.
+ * contains it: only the name of the key header depends on the service, and a 401 also shows it.
  */
 export function addOpenApiRoute(
   app: FastifyInstance,

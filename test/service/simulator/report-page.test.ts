@@ -109,7 +109,7 @@ void t.test('a run of 3,000 sessions gives a page of limited size', async (t) =>
   const sessions = Array.from({ length: 3_000 }, (_, nth) => ({ ...session, sample: nth + 1 }));
   const page = htmlReport({ ...report, sessions });
   t.ok(page.length < 8_000_000, `${page.length} characters`);
-  t.match(page, '2,500 sessions left out. --json FILE writes all of them.');
+  t.match(page, '2,500 sessions omitted. --json FILE writes all of them.');
   t.notMatch(page, 'id="report"', 'the JSON is too large for the page');
   t.match(page, '[cut: 46,000 more characters]');
 });

@@ -177,7 +177,7 @@ void t.test('a sentence names every changed verdict, also of warnings and notes'
   t.end();
 });
 
-void t.test('after a partial run, the other verdicts are those of the run before', (t) => {
+void t.test('after a partial run, the other verdicts come from the previous run', (t) => {
   const whole = createReport({ 'CHAT-001': 'fail', 'CHAT-002': 'warn' });
   const partial = createReport({ 'CHAT-001': 'pass', 'CHAT-002': 'not_selected' });
   const known = completeReport(partial, whole);

@@ -91,7 +91,7 @@ function reasonLines({ sessions }: SimulationReport): string[] {
   return more > 0 ? [...items, `- ${formatCount(more, 'more group')} in the JSON report`] : items;
 }
 
-/** Writes the transcripts of the first failed sessions, folded away. */
+/** Writes the transcripts of the first failed sessions, collapsed. */
 function transcriptLines({ sessions }: SimulationReport): string[] {
   const failed = sessions.filter(({ verdict }) => verdict === 'failed');
   return failed

@@ -89,7 +89,7 @@ export function htmlReport(
   });
 }
 
-/** Selects the sessions to show, in the order of the report; those that passed are left out first. */
+/** Selects the sessions to show, in the order of the report; passed sessions are omitted first. */
 function selectSessions(sessions: readonly SimulatedSessionReport[]): SimulatedSessionReport[] {
   const urgent = [...sessions].sort(
     (left, right) => VERDICTS.indexOf(left.verdict) - VERDICTS.indexOf(right.verdict),
@@ -279,7 +279,7 @@ function sessionsSection(
       ? undefined
       : renderRemark(
           'warn',
-          `${formatCount(omitted, 'session')} left out. --json FILE writes all of them.`,
+          `${formatCount(omitted, 'session')} omitted. --json FILE writes all of them.`,
         )
   }
   ${shown.map((session) =>

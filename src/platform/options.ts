@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { z } from 'zod';
 import { quoteUrl } from './base-url.ts';
 import { formatPath } from './format-path.ts';
-import { isObject } from './json.ts';
+import { describeType, isObject } from './json.ts';
 import { didYouMean } from './suggest.ts';
 
 /**
@@ -75,13 +75,11 @@ const VALUE_LENGTH_MAX = 60;
  * @param path The path of the option, by which keys and headers are recognized.
  */
 export function describeValue(value: unknown, path: readonly PropertyKey[] = []): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  if (value === '') return 'an empty string';
   const isSecret = path.some((key) => SECRET_OPTION.test(String(key)));
-  if (typeof value === 'string' && !isSecret) return quoteText(value);
-  if ((typeof value === 'number' || typeof value === 'boolean') && !isSecret) return String(value);
-  return typeof value === 'object' ? describeObject(value) : `a ${typeof value}`;
+  if (typeof value === 'object' && value) return describeObject(value);
+  if (typeof value === 'number' && isSecret) return 'a number';
+  if (typeof value === 'string' && value !== '' && !isSecret) return quoteText(value);
+  return describeType(value);
 }
 
 /** Quotes a text of one line. URLs are shown without their parts that may contain a key. */
@@ -91,12 +89,12 @@ function quoteText(text: string): string {
   return quoted.length > VALUE_LENGTH_MAX ? `${quoted.slice(0, VALUE_LENGTH_MAX - 4)}…"` : quoted;
 }
 
-/** Names the class of an object, such as `a Map`. */
+/** Describes an object by its class if it has one of its own, such as `a Map`. */
 function describeObject(value: object): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
   const { constructor } = value as { constructor?: { name?: string } };
-  const name = constructor?.name ?? '';
-  if (name === '' || name === 'Object') return 'an object';
+  const name = constructor?.name ?? 'Object';
+  if (name === 'Object' || name === '') return describeType(value);
   return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 

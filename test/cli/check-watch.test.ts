@@ -84,7 +84,7 @@ void t.test('a new version also starts a run; a stop signal keeps the exit code'
   t.equal(await command.end('SIGTERM'), 1);
 });
 
-void t.test('a note that went away is a change, too', async (t) => {
+void t.test('a note that is no longer reported is also a change', async (t) => {
   const sandbox = await withHealthSandbox(t, 'healthy');
   sandbox.health['webrtc_status'] = 'odd';
   const command = await start(t, ['check', sandbox.url, '--area', 'health', '--watch']);

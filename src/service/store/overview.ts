@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connections } from './connect.ts';
 import type { OverviewStore, RunSummary, SessionCounts, SessionKind } from './store.ts';
 
-/** Creates the store of counts, which the pages show and the interface has no endpoint for. */
+/** Creates the store of the counts that the pages show. The interface has no endpoint for them. */
 export function createOverviewStore({ reader }: Connections): OverviewStore {
   return {
     async count(ownerId) {

@@ -207,7 +207,7 @@ export interface SessionFilter {
 /** A part of a list. */
 export type Page = Pick<SessionFilter, 'skip' | 'limit'>;
 
-/** How much an owner has. */
+/** Counts of the data of an owner. */
 export interface OwnerCounts {
   openConversations: number;
   /** Closed conversations that no session scores, because no evals were chosen. */
@@ -224,7 +224,7 @@ export interface SessionCounts {
   failed: number;
 }
 
-/** The sessions of a production run or a simulation. Errored evals count nowhere. */
+/** The sessions of a production run or a simulation. Errored evals are not counted. */
 export interface RunSummary {
   id: string;
   name: string;

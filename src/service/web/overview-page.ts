@@ -6,7 +6,7 @@ import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../st
 import { linkTo, renderServicePage, type PageContext } from './page-frame.ts';
 import { renderRuns } from './runs-page.ts';
 
-/** What the service has of an owner. */
+/** The content of the overview. */
 export interface Overview {
   counts: OwnerCounts;
   /** The newest production runs. */
@@ -16,11 +16,11 @@ export interface Overview {
   /** Base URL for exporters. */
   serviceUrl: string;
   apiKeyHeader: string;
-  /** What the service is, for someone who has only its URL. */
+  /** A description of the service, for readers who only have its URL. */
   about: FrontPage;
 }
 
-/** Renders the overview: what arrived, what waits, what failed, and why data is missing. */
+/** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
   const { counts, runs, log, about } = overview;
   const isEmpty =
@@ -83,7 +83,7 @@ function renderUnscored({ unscoredConversations: count }: OwnerCounts): Html {
   </p>`;
 }
 
-/** Renders the ingest log in words: each kind of problem once, with how often and what to do. */
+/** Renders each kind of problem in the ingest log once, with its count and its fix. */
 function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
   const kinds = [...Map.groupBy(log, ({ code }) => code).values()];
   return html`<h2>Why data may be missing</h2>
@@ -116,7 +116,7 @@ function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
     </ul>`;
 }
 
-/** Renders the variables for an OpenTelemetry exporter. The key is shown nowhere. */
+/** Renders the variables for an OpenTelemetry exporter, without the key. */
 function renderExporterSettings({ serviceUrl, apiKeyHeader }: Overview): Html {
   return html`<p>For an OpenTelemetry SDK, set these variables. KEY is an API key.</p>
     <pre>

@@ -4,7 +4,7 @@ import { renderPage } from '../../report-kit/page.ts';
 import { TRANSCRIPT_CSS } from '../../report-kit/transcript.ts';
 import type { Page } from '../store/store.ts';
 
-/** For whom a page is made. */
+/** The reader of a page. */
 export interface PageContext {
   /** Name of the owner whose data is shown, if the URL names one; links keep it. */
   owner: string | undefined;

@@ -85,7 +85,7 @@ async function visitPages(
   }
 }
 
-void t.test('an empty service says why nothing is there and how to send traces', async (t) => {
+void t.test('the pages of an empty service explain how to send traces', async (t) => {
   const { service } = await withService(t);
   const browser = await withBrowser(t);
   await visitPages(t, browser, service, assertAccessible.bind(undefined, t));

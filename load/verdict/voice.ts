@@ -51,7 +51,10 @@ export function judgeConnections({
           : { verdict: 'PASS' };
   const share = formatShare(1 - findUpperBound(lost, calls), 1);
   const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
-  const summary = `${held} of ${calls} concurrent calls were held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
+  const hasEndedEarly = ranMs === 0 && errorCounts === '';
+  const summary = hasEndedEarly
+    ? 'No call was held, because the run ended before the steady state.'
+    : `${held} of ${calls} concurrent calls were held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
   return {
     ...row,
     measured: held,

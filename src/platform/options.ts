@@ -89,7 +89,7 @@ function quoteText(text: string): string {
   return quoted.length > VALUE_LENGTH_MAX ? `${quoted.slice(0, VALUE_LENGTH_MAX - 4)}…"` : quoted;
 }
 
-/** Describes an object by its class if it has one of its own, such as `a Map`. */
+/** Describes an object by its class, such as `a Map`. */
 function describeObject(value: object): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
   const { constructor } = value as { constructor?: { name?: string } };

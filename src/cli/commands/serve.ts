@@ -172,7 +172,7 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
           'No evals are set, so nothing scores closed conversations. Set them with',
           `  PUT ${adminUrl}/settings`,
         ]),
-    'What arrived, the results, and why data is missing:',
+    'See received data, results, and reasons for missing data:',
     `  open ${appUrl}/ in a browser, or run sandbox-kit lint-traces FILE`,
     'Press Ctrl-C to stop.',
   ];

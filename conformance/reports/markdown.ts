@@ -1,6 +1,12 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
-import { escapeMarkdown, markdownLink, markdownTable } from '../../src/report-kit/markdown.ts';
+import {
+  escapeMarkdown,
+  markdownBlock,
+  markdownCode,
+  markdownLink,
+  markdownTable,
+} from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { changeNames, comparisonHeading } from './comparison.ts';
 import {
@@ -63,18 +69,35 @@ const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ['', `### ${title}`, '', ...lines];
 
 function findings(title: string, rows: readonly RequirementVerdict[]): string[] {
-  const table = markdownTable(
-    ['requirement', 'rule', 'at', 'expected', 'received', 'trace id'],
-    rows.map((row) => [
-      row.id,
-      `${row.rule} (spec ${row.section})`,
-      row.pointer ?? '',
-      row.expected ?? '',
-      row.received ?? row.reason ?? '',
-      row.evidence[0]?.traceId ?? '',
-    ]),
+  const commands = new Set<string>();
+  return section(
+    title,
+    rows.flatMap((row) => finding(row, commands)),
   );
-  return section(title, table);
+}
+
+/** The longest command to show. */
+const CURL_LENGTH_MAX = 2_000;
+
+/** Writes a requirement with what was expected, what to do, and the command that repeats it, once. */
+function finding(row: RequirementVerdict, commands: Set<string>): string[] {
+  const { id, rule, section: spec, pointer = '', expected, received, reason, hint, curl } = row;
+  const traceId = row.evidence[0]?.traceId;
+  const details = [
+    ...(pointer === '' ? [] : [`at ${markdownCode(pointer)}`]),
+    ...(expected === undefined ? [] : [`expected ${escapeMarkdown(expected)}`]),
+    ...(received === undefined ? [] : [`received ${escapeMarkdown(received)}`]),
+    ...(reason === undefined ? [] : [escapeMarkdown(reason)]),
+    ...(hint === undefined ? [] : [`hint: ${escapeMarkdown(hint)}`]),
+    ...(traceId === undefined ? [] : [`trace id ${markdownCode(traceId)}`]),
+  ];
+  const isNew = curl !== undefined && curl.length <= CURL_LENGTH_MAX && !commands.has(curl);
+  if (isNew) commands.add(curl);
+  return [
+    `- **${id}** ${escapeMarkdown(rule)} (spec ${spec})`,
+    ...details.map((detail) => `  - ${detail}`),
+    ...(isNew ? ['', ...markdownBlock(curl, 'sh', 2)] : []),
+  ];
 }
 
 function causes(report: CheckReport): string[] {

@@ -118,7 +118,7 @@ void t.test('a failed scenario gives a page and a summary in Markdown', async (t
   t.match(summary, /^## sandbox-kit simulate: failed\n\n0 of 1 scenario passed, 1 failed\./);
   t.match(summary, '| hello | ❌ failed | 0 of 2 | 100% | 0.00 |');
   t.match(summary, /### Compared with .*\n\n(>.*\n)*.*1 scenario unchanged\./s);
-  t.match(summary, /- ❌ 2 sessions ended with goal_achieved: hello, hello &#35;2\n {2}- Is kind/);
+  t.match(summary, /- ❌ 2 sessions ended with goal_achieved: hello, hello \\#2\n {2}- Is kind/);
   t.match(summary, /<summary>Transcript of hello<\/summary>\n\n- user/);
   t.notMatch(summary, '[this](x)', 'replies are not markup');
   const { code, stdout, stderr } = await run([...args, '--markdown', '-']);

@@ -141,6 +141,6 @@ void t.test('every report format contains the calls', async (t) => {
   t.match(page, /<h2[^>]*>Voice<\/h2>/);
   t.match(page, /3 calls: 3 connected, 2 held, 1 lost/);
   t.notMatch(page, /<(img|link|iframe)\b|<script[^>]* src=/i);
-  t.match(markdownReport(report), /### 3 calls&#58; 3 connected, 2 held, 1 lost/);
+  t.match(markdownReport(report), /### 3 calls: 3 connected, 2 held, 1 lost/);
   t.match(junitReport(report), /name="voice-connections">\s*<failure message="FAIL: 2 of 3/);
 });

@@ -18,6 +18,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
+import { assertInertMarkdown } from '../../helpers/markdown.ts';
 
 /** Text that tries to break out of every report format. */
 const EVIL = [
@@ -202,9 +203,11 @@ void t.test(
 void t.test('Markdown: text of the sandbox stays in its table cell and is never markup', (t) => {
   const text = markdownReport(evil);
   t.notMatch(text, UNPRINTABLE);
-  t.notMatch(text, /<script|\]\(|`|https?:\/\/|www\.evil|@someone|\$x|!\[/);
+  assertInertMarkdown(t, text);
   for (const line of text.split('\n')) {
-    if (line.startsWith('| CHAT')) t.match(line, /^(\|[^|]+){3,6}\|$/, 'as many cells as columns');
+    if (line.startsWith('| CHAT')) {
+      t.match(line, /^(\|([^|\\]|\\.)+){3}\|$/, 'as many cells as columns');
+    }
   }
   t.match(text, /^## sandbox-kit check: not conforming\n/);
   t.match(

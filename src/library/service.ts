@@ -2,6 +2,7 @@ import type { CheckReport } from '../contract/index.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
 import { isObject } from '../platform/json.ts';
 import * as schemas from '../platform/options.ts';
+import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 import {
   startService as startRecordedService,
   type RunningService,
@@ -47,8 +48,46 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     isObject(options) ? { ...options, recordCallers: options.recordCallers ?? true } : options,
   );
   return {
-    ...schemas.rejectArguments(service),
+    ...schemas.rejectArguments({ ...service, ...rejectAfterStop(service) }),
     judgeClient: (judgeOptions = {}) => judgeClient(service, judgeOptions),
+  };
+}
+
+type NeedsRunning = 'drain' | 'sessions' | 'ingestLog' | 'advance' | 'reset' | 'stop';
+
+/** Returns the methods that need a running service, so that they say so after `stop()`. */
+function rejectAfterStop(service: RunningService): Pick<RunningService, NeedsRunning> {
+  let isStopped = false;
+  const checkRunning = (method: string): void => {
+    if (!isStopped) return;
+    const message = `${method}: The service is stopped. Call ${method}() before stop().`;
+    throw new SandboxKitError('stopped', message);
+  };
+  return {
+    async drain() {
+      checkRunning('drain');
+      await service.drain();
+    },
+    async sessions() {
+      checkRunning('sessions');
+      return service.sessions();
+    },
+    async ingestLog() {
+      checkRunning('ingestLog');
+      return service.ingestLog();
+    },
+    async advance(ms) {
+      checkRunning('advance');
+      await service.advance(ms);
+    },
+    async reset(to) {
+      checkRunning('reset');
+      await service.reset(to);
+    },
+    stop() {
+      isStopped = true;
+      return service.stop();
+    },
   };
 }
 

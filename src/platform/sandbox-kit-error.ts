@@ -9,7 +9,9 @@ export type SandboxKitErrorCode =
   /** An agent or a service can't start on this machine, for example because its port is in use. */
   | 'start_failed'
   /** Work of the service did not end in time. */
-  | 'timeout';
+  | 'timeout'
+  /** A service was stopped before the call. */
+  | 'stopped';
 
 /**
  * A function of the library could not do its work, although its options are valid. The message says

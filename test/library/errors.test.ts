@@ -61,3 +61,23 @@ void t.test('a failure with valid options is a SandboxKitError with a code', asy
     t.ok(error instanceof SandboxKitError, `${code}: ${String(error)}`);
   }
 });
+
+void t.test('methods that need a running service say so after stop()', async (t) => {
+  const service = await startService();
+  await service.stop();
+  const calls: [method: string, call: Promise<unknown>][] = [
+    ['drain', service.drain()],
+    ['sessions', service.sessions()],
+    ['ingestLog', service.ingestLog()],
+    ['advance', service.advance(1)],
+    ['reset', service.reset('empty')],
+  ];
+  for (const [method, call] of calls) {
+    await t.rejects(call, {
+      ...{ name: 'SandboxKitError', code: 'stopped' },
+      message: `${method}: The service is stopped. Call ${method}() before stop().`,
+    });
+  }
+  await service.stop();
+  t.match(await service.judgeClient(), { verdict: 'not-judged' }, 'the recording is still there');
+});

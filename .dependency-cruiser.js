@@ -114,10 +114,10 @@ export default {
     ),
     forbid(
       'contract-through-its-entry-point',
-      'Import src/contract/index.ts.',
+      'Import src/contract/index.ts, or otlp.ts for protobuf.',
       '^(?!src/contract/)',
       '^src/contract/',
-      '^src/contract/(index|generated/.*)\\.ts$',
+      '^src/contract/(index|otlp|generated/.*)\\.ts$',
     ),
     ...kitRules,
     ...peerRules,

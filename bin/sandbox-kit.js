@@ -15,5 +15,5 @@ if (major < 22 || (major === 22 && minor < 19)) {
   if (['agent', 'serve'].includes(process.argv[2])) {
     setTimeout(() => module.flushCompileCache?.(), 1_000).unref();
   }
-  await import('../dist/src/cli/main.js');
+  await import('../dist/bundle/cli.js');
 }

@@ -1,5 +1,5 @@
 /**
- * Libraries that the published kit contains in `dist/vendor/`, so that an install contains neither
+ * Libraries that the published kit contains in `dist/bundle/`, so that an install contains neither
  * them nor their dependencies, and so that commands start faster (docs/decisions). A run from the
  * sources imports the installed packages.
  */

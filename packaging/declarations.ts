@@ -99,7 +99,7 @@ function findTypeNames(text: string, specifier: string): string[] {
 }
 
 const opaqueFileOf = (dist: string, specifier: string): string =>
-  join(dist, 'vendor/types', `${specifier.replace(/\.js$/, '').replaceAll('/', '-')}.d.ts`);
+  join(dist, 'types/opaque', `${specifier.replace(/\.js$/, '').replaceAll('/', '-')}.d.ts`);
 
 function writeOpaqueTypes(file: string, names: ReadonlySet<string>): void {
   const lines = [...names]

@@ -57,7 +57,7 @@ export interface FleetOptions {
 const FINISH_MS_MAX = 20_000;
 const EXIT_MS_MAX = 3_000;
 
-// Type stripping runs the `.ts` file itself; tsc emits `.js`.
+// Type stripping runs the `.ts` file itself; the build emits `.js`.
 const processUrl = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts the processes and places the calls as scheduled. */

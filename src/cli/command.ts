@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { allFromCommandLine, configOption, type ValueOrigin } from './flags/config-file.ts';
 import type { Option } from './flags/option.ts';
 import { parseValues } from './flags/parse.ts';

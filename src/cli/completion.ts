@@ -1,5 +1,5 @@
 /** Completes a command line for the script that `sandbox-kit completion` prints. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CommandDescription, CommandSummary } from './command.ts';
 import type { CommandEntry } from './commands/index.ts';
 import { commandLineOptions } from './flags/command-line.ts';

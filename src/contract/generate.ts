@@ -88,6 +88,8 @@ function generateValidators(schemas: MessageSchema[]): string {
     schemas,
     strict: true,
     allErrors: true,
+    // validate.ts describes the errors itself.
+    messages: false,
     code: { source: true, esm: true, lines: true },
     formats: { iso8601: ISO_8601 },
     keywords: ['x-near-misses', 'x-extension'],

@@ -17,7 +17,6 @@ export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
 export { voiceChannel } from './routes/voice-channel.ts';
 export { listSummaries, type Route, type Routes } from './routes/route.ts';
-export { decodeTraceRequest, encodeStatus, encodeTraceResponse } from './otlp.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {
   OtlpError,

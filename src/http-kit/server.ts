@@ -32,6 +32,19 @@ export interface HttpServerOptions {
   tls?: { cert: string; key: string } | undefined;
 }
 
+/**
+ * Replaces Fastify's own schema compilers, which take long to load. A server that validates sets a
+ * validator compiler, and responses are serialized without a schema.
+ */
+const compilersFactory = {
+  buildValidator: rejectSchemas,
+  buildSerializer: rejectSchemas,
+};
+
+function rejectSchemas(): never {
+  throw new Error('Set a validator compiler before you add a route with a schema.');
+}
+
 /** Has the shape of the errors that Fastify blames on a request. */
 class SeveralHostsError extends Error {
   readonly statusCode = 400;
@@ -49,6 +62,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
+    schemaController: { compilersFactory },
     forceCloseConnections: 'idle',
     // Requests that arrive during the shutdown still get a response before the connection closes.
     return503OnClosing: false,

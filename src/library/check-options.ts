@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Area, CheckReport, ExchangeRecord } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { judgedRoutes, judgeExchange, type ExchangeFinding } from '../../conformance/index.ts';
 import { isObject } from '../platform/json.ts';
 import * as schemas from '../platform/options.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LoadProgress } from '../../load/index.ts';
 import type { Arrivals, LoadEngineName, LoadProfileName, LoadReport } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';

@@ -1,6 +1,6 @@
 /** Options that the functions of the library share, and their schemas. */
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isMessage } from '../contract/index.ts';
 import { parseBaseUrl, type ParsedBaseUrl } from '../platform/base-url.ts';
 import {

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { quoteUrl } from './base-url.ts';
 import { formatPath } from './format-path.ts';
 import { describeType, isObject } from './json.ts';

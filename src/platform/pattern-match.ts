@@ -4,17 +4,17 @@
  * A slower pattern runs again on a worker thread with a longer timeout, so this thread stays
  * responsive. `node:vm` enforces the timeouts; it can interrupt V8 in the middle of backtracking.
  */
+import { extname } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { isObject } from './json.ts';
+import { Worker } from 'node:worker_threads';
 
 /** The longest time a pattern may block this thread. */
 const INLINE_TIMEOUT_MS = 20;
 
-/** The timeout on a worker thread. Generous, because the machine may be busy. */
-const WORKER_TIMEOUT_MS = 2_000;
-
 const WORKER_HEAP_MB_MAX = 256;
+
+// Type stripping runs the `.ts` file itself; the build emits `.js`.
+const threadUrl = new URL(`pattern-thread${extname(import.meta.url)}`, import.meta.url);
 
 /** A pattern and the texts to search. */
 export interface PatternSearch {
@@ -68,9 +68,8 @@ export function matchWithin(
 }
 
 function matchInWorker(search: PatternSearch, signal: AbortSignal): Promise<PatternResult> {
-  // The worker runs this same file; `patternSearch` tells it apart from other importers.
-  const worker = new Worker(new URL(import.meta.url), {
-    workerData: { patternSearch: search },
+  const worker = new Worker(threadUrl, {
+    workerData: search,
     resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB_MAX },
   });
   const { promise, resolve, reject } = Promise.withResolvers<PatternResult>();
@@ -83,10 +82,4 @@ function matchInWorker(search: PatternSearch, signal: AbortSignal): Promise<Patt
     signal.removeEventListener('abort', onAbort);
     await worker.terminate();
   });
-}
-
-// The entry point of the worker thread.
-const input: unknown = workerData;
-if (!isMainThread && isObject(input) && 'patternSearch' in input) {
-  parentPort?.postMessage(matchWithin(input['patternSearch'] as PatternSearch, WORKER_TIMEOUT_MS));
 }

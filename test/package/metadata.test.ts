@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { bundledPackages } from '../../packaging/bundled-packages.ts';
 import { createEmptyProject, createProject, packKit } from './tarball.ts';
 
 const PUBLINT = 'publint@0.3.25';
@@ -44,13 +45,13 @@ void t.test('the package contains its licenses and instructions', async (t) => {
     'README.md',
     'SECURITY.md',
     'THIRD-PARTY-NOTICES.md',
-    'dist/vendor/LICENSES.md',
+    'dist/bundle/LICENSES.md',
     'llms.txt',
     'skills/sandbox-kit/SKILL.md',
   ];
   for (const file of files) t.ok(existsSync(join(root, file)), file);
-  const licenses = readFileSync(join(root, 'dist/vendor/LICENSES.md'), 'utf8');
-  for (const name of ['autocannon', 'fastify', 'werift', '@peculiar/x509']) {
+  const licenses = readFileSync(join(root, 'dist/bundle/LICENSES.md'), 'utf8');
+  for (const name of [...bundledPackages, '@peculiar/x509']) {
     t.match(licenses, new RegExp(`^## ${name} \\d`, 'm'), name);
   }
   t.notOk(existsSync(join(root, 'packaging')), 'without the build');

@@ -1,11 +1,11 @@
-/** The build finds every import of a bundled package, and type declarations need no absent package. */
+/** The bundle has every file that the kit starts, and type declarations need no absent package. */
 import { mkdirSync, readFileSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { bundledPackages, typePackages } from '../../packaging/bundled-packages.ts';
 import { reduceDeclarations } from '../../packaging/declarations.ts';
-import { findImports, replaceImports } from '../../packaging/imports.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { entryPoints } from '../../packaging/entry-points.ts';
+import { ROOT, listFiles } from '../helpers/repository.ts';
 
 interface PackageJson {
   dependencies: Record<string, string>;
@@ -22,44 +22,18 @@ void t.test('a bundled package is not installed with the kit, and its version is
   t.end();
 });
 
-void t.test('every form of import is found and replaced', (t) => {
-  const text = [
-    "import protobuf, {} from 'protobufjs/light.js';",
-    'import {',
-    '    MediaStreamTrack as Track,',
-    '    RTCPeerConnection,',
-    "} from 'werift';",
-    "const { generate: make } = await import('selfsigned');",
-    "const start = createRequire(import.meta.url)('autocannon');",
-  ].join('\n');
-  const imports = findImports(text);
-  t.same(
-    imports.map(({ specifier, kind, names }) => [specifier, kind, ...names]),
-    [
-      ['protobufjs/light.js', 'import', 'default'],
-      ['werift', 'import', 'MediaStreamTrack', 'RTCPeerConnection'],
-      ['selfsigned', 'import', 'generate'],
-      ['autocannon', 'require'],
-    ],
-  );
-  const replaced = replaceImports(text, imports, ({ specifier }) => `./vendor/${specifier}`);
-  t.equal(replaced.match(/'\.\/vendor\//g)?.length, 4, replaced);
-  t.end();
-});
-
-void t.test('another form of import is an error instead of a missing package', (t) => {
-  const text = "import { z } from 'zod';\nexport * as all from 'zod';\n";
-  t.throws(
-    () => replaceImports(text, findImports(text), () => './x.js'),
-    /An import of zod has an unknown form/,
-  );
-  const word = "import { WebSocket } from 'ws';\nconst scheme = 'ws';\n";
-  const replaced = replaceImports(word, findImports(word), () => './x.js');
-  t.equal(
-    replaced,
-    "import { WebSocket } from './x.js';\nconst scheme = 'ws';\n",
-    'other text stays',
-  );
+void t.test('every thread and process that the kit starts is an entry point of the bundle', (t) => {
+  const names = listFiles()
+    .filter((path) => /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path))
+    .flatMap((path) => [
+      ...readFileSync(join(ROOT, path), 'utf8').matchAll(/new URL\(`([\w-]+)\$\{extname\(/g),
+    ])
+    .map(([, name = '']) => name);
+  t.ok(names.length > 0, 'the sources start some');
+  for (const name of names) t.ok(name in entryPoints, name);
+  for (const [name, path] of Object.entries(entryPoints)) {
+    t.ok(existsSync(join(ROOT, path)), `${name}: ${path}`);
+  }
   t.end();
 });
 
@@ -71,8 +45,8 @@ void t.test('declarations that no entry point needs are removed', (t) => {
   });
   reduceDeclarations(root, ['ws']);
   t.notOk(existsSync(join(root, 'dist/internal.d.ts')));
-  t.match(readFileSync(join(root, 'dist/run.d.ts'), 'utf8'), /from '.\/vendor\/types\/ws.js'/);
-  t.match(readFileSync(join(root, 'dist/vendor/types/ws.d.ts'), 'utf8'), /export type Socket</);
+  t.match(readFileSync(join(root, 'dist/run.d.ts'), 'utf8'), /from '.\/types\/opaque\/ws.js'/);
+  t.match(readFileSync(join(root, 'dist/types/opaque/ws.d.ts'), 'utf8'), /export type Socket</);
   t.end();
 });
 

@@ -23,8 +23,17 @@ const kit = JSON.parse(read('package.json')) as PackageJson;
 interface Workflow {
   on: Record<string, unknown>;
   permissions: Record<string, string>;
-  jobs: Record<string, { permissions?: Record<string, string>; steps: { run?: string }[] }>;
+  jobs: Record<string, Job>;
 }
+
+interface Job {
+  needs?: string;
+  permissions?: Record<string, string>;
+  steps: { run?: string; uses?: string; with?: Record<string, unknown> }[];
+}
+
+const readWorkflow = (name: string): Workflow =>
+  parse(read(`.github/workflows/${name}.yml`)) as Workflow;
 
 void t.test('package.json has the repository from which the workflows publish', (t) => {
   t.match(kit, {
@@ -49,19 +58,41 @@ void t.test('every published file exists', (t) => {
 });
 
 void t.test('the publish workflow signs the tarball that it tested', (t) => {
-  const { on, permissions, jobs } = parse(read('.github/workflows/publish.yml')) as Workflow;
+  const { on, permissions, jobs } = readWorkflow('publish');
   t.same(on, { push: { tags: ['v*'] } });
   t.same(permissions, { contents: 'read' }, 'no other job can write');
-  t.equal(jobs['publish']?.permissions?.['id-token'], 'write');
-  const steps = (jobs['publish']?.steps ?? []).map(({ run = '' }) => run);
-  const last = steps.at(-1) ?? '';
-  t.match(last, /test:package[\s\S]*npm publish "\$tarball" --provenance/);
+  const { pack, publish } = jobs;
+  t.notOk(pack?.permissions, 'the job that runs the tests can write nothing');
+  const [test, upload] = pack?.steps.slice(-2) ?? [];
+  t.match(test?.run, /SANDBOX_KIT_TARBALL=\$tarball npm run test:package\ncp "\$tarball" \.\n/);
+  t.match(upload, { with: { name: 'tarball', path: 'sandbox-kit-*.tgz' } });
+
+  t.equal(publish?.needs, 'pack');
+  t.equal(publish?.permissions?.['id-token'], 'write');
+  const commands = (publish?.steps ?? []).flatMap(({ run = [] }) => run);
+  t.match(commands, [
+    /^npm install --global npm@\d+$/,
+    /^npm publish \.\/sandbox-kit-\*\.tgz --provenance /,
+  ]);
+  t.equal(commands.length, 2, 'the job that can publish runs nothing else');
+  t.notOk(publish?.steps.some(({ uses = '' }) => uses.includes('checkout')));
+  t.end();
+});
+
+void t.test('workflows name actions by commit, because a tag can move', (t) => {
+  for (const name of ['ci', 'publish']) {
+    const used = Object.values(readWorkflow(name).jobs).flatMap(({ steps }) =>
+      steps.flatMap(({ uses = [] }) => uses),
+    );
+    t.ok(used.length > 0, name);
+    for (const uses of used) t.match(uses, /^actions\/[a-z-]+@[0-9a-f]{40}$/, `${name}: ${uses}`);
+  }
   t.end();
 });
 
 void t.test('workflows run scripts that exist', (t) => {
   for (const name of ['ci', 'publish']) {
-    const { jobs } = parse(read(`.github/workflows/${name}.yml`)) as Workflow;
+    const { jobs } = readWorkflow(name);
     for (const { run = '' } of Object.values(jobs).flatMap(({ steps }) => steps)) {
       for (const [, script = ''] of run.matchAll(/npm run ([\w:]+)/g)) {
         t.ok(script in kit.scripts, `${name}: npm run ${script}`);

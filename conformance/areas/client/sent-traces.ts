@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import {
-  decodeTraceRequest,
   OtlpError,
   readTraceRequest,
   type TraceRequest,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 

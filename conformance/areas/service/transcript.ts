@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import {
-  decodeTraceRequest,
   listAt,
   readTraceRequest,
   resolvePointer,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Exchange, type Transcript, isAccepted } from '../../engine/transcript/reading.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineCommand, optionalArgument } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { createTerminal } from '../output/terminal.ts';

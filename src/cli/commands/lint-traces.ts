@@ -1,5 +1,5 @@
 import type * as serviceModule from '../../service/index.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';

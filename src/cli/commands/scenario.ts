@@ -2,7 +2,7 @@ import type { ConversationScenario } from '../../service/index.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';

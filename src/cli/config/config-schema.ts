@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CommandDescription } from '../command.ts';
 import { CONFIG_FILE } from '../flags/config-file.ts';
 import { settingsOf, sharedSettingsOf, toKey, type Setting, type Settings } from './settings.ts';

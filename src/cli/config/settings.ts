@@ -1,5 +1,5 @@
 /** The settings of a configuration file, derived from the options of the commands. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { CommandDescription } from '../command.ts';
 import { isOnByDefault, type Option } from '../flags/option.ts';
 import { describeOption } from '../output/help.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Area } from '../../contract/index.ts';
 import { isCertificate } from '../../platform/connection.ts';
 import type { ProxySettings } from '../../platform/proxy.ts';

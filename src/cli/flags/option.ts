@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 // Every schema of the command line parses one value, so compiling it would only cost time.
 z.config({ jitless: true });

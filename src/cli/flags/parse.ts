@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import { commandLineOptions } from './command-line.ts';

@@ -1,7 +1,7 @@
 /** The values that options and arguments take. Each description completes "--option must be …". */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Area } from '../../contract/index.ts';
 import { parseBaseUrl, quoteUrl } from '../../platform/base-url.ts';
 import { HEADER_NAME } from '../../platform/connection.ts';

@@ -1,5 +1,5 @@
 /** JSON files that come from earlier runs: reports to compare with, and known failures. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { KnownFailure, Selection } from '../../../conformance/index.ts';
 import type { Area, CheckReport, Messages } from '../../contract/index.ts';

@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import {
-  decodeTraceRequest,
   INGEST_BODY_BYTES_MAX,
   OtlpError,
   readTraceRequest,
   type TraceRequest,
 } from '../../contract/index.ts';
+import { decodeTraceRequest } from '../../contract/otlp.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RejectedSpans } from './read-spans.ts';

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { readOgg } from './ogg.ts';
 
 /** Who speaks a clip: a simulated user, or the reference agent. */
@@ -41,8 +42,8 @@ async function readAll(): Promise<Clip[]> {
   );
 }
 
-/** Returns `clips/` of the package, from `src` as well as from `dist`. */
+/** Returns `clips/` of the package, both from `src` and from `dist`. */
 function findClipsDirectory(): URL {
-  const directory = new URL('../../../clips/', import.meta.url);
-  return existsSync(directory) ? directory : new URL('../../../../clips/', import.meta.url);
+  const require = createRequire(import.meta.url);
+  return new URL('clips/', pathToFileURL(require.resolve('sandbox-kit/package.json')));
 }

@@ -14,7 +14,7 @@ export interface LineWorkerOptions {
 /** Even the longest line takes only a few seconds. */
 const LINE_MS_MAX = 60_000;
 
-// Type stripping runs the `.ts` file itself; tsc emits `.js`.
+// Type stripping runs the `.ts` file itself; the build emits `.js`.
 const defaultThreadUrl = new URL(`line-thread${extname(import.meta.url)}`, import.meta.url);
 
 interface Job {

@@ -1,6 +1,7 @@
 /** Spans of real instrumentations, from the wire to turns. Their shapes were recorded from real clients. */
 import t, { type Test } from 'tap';
-import { decodeTraceRequest, readTraceRequest, type Span } from '../../../src/contract/index.ts';
+import { readTraceRequest, type Span } from '../../../src/contract/index.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,

@@ -1,11 +1,11 @@
 import t from 'tap';
 import {
-  decodeTraceRequest,
   OtlpError,
   otlpLimits,
   readTraceRequest,
   type TraceExportRequest,
 } from '../../../src/contract/index.ts';
+import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { field, encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import { damageJson, randomJson } from '../../helpers/random-json.ts';

@@ -1,8 +1,5 @@
 import t from 'tap';
 import {
-  decodeTraceRequest,
-  encodeStatus,
-  encodeTraceResponse,
   isMessage,
   OtlpError,
   readTraceRequest,
@@ -11,6 +8,11 @@ import {
   type Span,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
+import {
+  decodeTraceRequest,
+  encodeStatus,
+  encodeTraceResponse,
+} from '../../../src/contract/otlp.ts';
 import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../helpers/otlp-wire.ts';
 import {
   makeWireRequest,

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { entryPoints } from '../../../packaging/entry-points.ts';
 import { ROOT } from '../../helpers/repository.ts';
 
 const { exports: entries } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -45,7 +46,8 @@ void t.test('every entry point that is not built exists', (t) => {
     const files = typeof target === 'string' ? [target] : Object.values(target);
     for (const file of files) {
       if (file.includes('*')) continue;
-      const source = file.replace(/^\.\/dist\/(.*?)(\.d\.ts|\.js)$/, './$1.ts');
+      const [, name = ''] = /^\.\/dist\/bundle\/(.*)\.js$/.exec(file) ?? [];
+      const source = entryPoints[name] ?? file.replace(/^\.\/dist\/types\/(.*)\.d\.ts$/, './$1.ts');
       t.ok(existsSync(join(ROOT, source)), `${entry}: ${source}`);
     }
   }

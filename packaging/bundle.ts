@@ -35,8 +35,8 @@ const REQUIRE_BANNER =
 /** Also shortens the names in the generated validators, by far the largest file. */
 const shortenValidators: Plugin = {
   name: 'shorten-validators',
-  setup({ onLoad }) {
-    onLoad({ filter: /[/\\]generated[/\\]validators\.ts$/ }, async ({ path }) => {
+  setup(bundler) {
+    bundler.onLoad({ filter: /[/\\]generated[/\\]validators\.ts$/ }, async ({ path }) => {
       const source = readFileSync(path, 'utf8');
       const { code } = await transform(source, { loader: 'ts', minify: true, target: 'node22' });
       return { contents: code, loader: 'js' };
@@ -60,10 +60,10 @@ function listSharingFiles(): Set<string> {
 /** Imports the shared code in these files, so that it is in one chunk. */
 const shareCode: Plugin = {
   name: 'share-code',
-  setup({ onLoad }) {
+  setup(bundler) {
     const shared = JSON.stringify(join(import.meta.dirname, 'shared-code.ts'));
     const files = listSharingFiles();
-    onLoad({ filter: /\.ts$/ }, ({ path }) =>
+    bundler.onLoad({ filter: /\.ts$/ }, ({ path }) =>
       files.has(path)
         ? { contents: `import ${shared};\n${readFileSync(path, 'utf8')}`, loader: 'ts' }
         : undefined,

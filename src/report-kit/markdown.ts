@@ -16,7 +16,7 @@ function escapeProse(text: string): string {
     .replaceAll('@', '&#64;');
 }
 
-/** Writes text as code, whatever it contains. */
+/** Writes any text as code. */
 export function markdownCode(text: string): string {
   const fence = '`'.repeat(longestRun(text) + 1);
   const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : '';

@@ -94,7 +94,7 @@ void t.test('every report says in plain words that the sandbox crashed', async (
     t.match(text, /The sandbox crashed in exchange \d+ /, name);
     t.match(text, /The same request crashed it again\./, name);
   }
-  t.match(texts.html, /<a href="#e\d+">#\d+<\/a> sent again/);
+  t.match(texts.html, /; #\d+ sent again<\/span/);
   t.match(junitReport(report), /then no connection was accepted for/);
   t.same(
     reportOf(readTranscript(writeTranscript(transcript)), report.endedAt),

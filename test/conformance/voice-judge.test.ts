@@ -14,7 +14,7 @@ import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
-import { run } from '../helpers/command.ts';
+import { assertUsageError, run } from '../helpers/command.ts';
 
 /** One call with two turns. */
 const CONVERSATION = [conversation];
@@ -260,7 +260,9 @@ void t.test('doctor opens the WebSocket, and --voice-url sets another address', 
   ]);
   t.match(wrongScheme, { code: 2, stderr: /--voice-url must be the URL of a WebSocket/ });
   const foreign = await run(['check', withoutVoice.url, '--media-address', '192.0.2.77']);
-  const stderr =
-    /--media-address must be an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/;
-  t.match(foreign, { code: 2, stdout: '', stderr });
+  assertUsageError(
+    t,
+    foreign,
+    /--media-address must be an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/,
+  );
 });

@@ -19,6 +19,7 @@ import { assertError as assertServiceError, withService } from '../helpers/servi
 const ownRoutes = [
   /^\w+ \/__admin/,
   /^GET \/$/,
+  /^GET \/(sessions|runs)$/,
   /^GET \/openapi\.json$/,
   /^GET \/asyncapi\.json$/,
   /^GET \/(simulation|production-eval)\/\{id\}$/,

@@ -106,6 +106,6 @@ void t.test('notices and waivers are shown next to the verdict', (t) => {
   const text = terminalReport(given, { style: plainStyle, width: 80 });
   t.equal(text, `Waived: plain HTTP.\n${notice}\nCONFORMING  1 pass\n`);
   t.match(markdownReport(given), /> Media was not judged/);
-  t.match(htmlReport(given, NO_TRANSCRIPT), `<p class="waiver">${notice}</p>`);
+  t.match(htmlReport(given, NO_TRANSCRIPT), `<div class="remark warn">${notice}</div>`);
   t.end();
 });

@@ -1,4 +1,4 @@
-import { formatDuration } from './format.ts';
+import { formatDuration, formatNumber } from './format.ts';
 import { html, type Html } from './html.ts';
 
 /** A turn of a conversation, as a page shows it. */
@@ -10,6 +10,10 @@ export interface ShownTurn {
   userReason?: string | undefined;
   agentResponse: string;
   latencyMs?: number | undefined;
+  /** Distinct models in the order of use. */
+  models?: readonly string[];
+  inputTokens?: number;
+  outputTokens?: number;
   failed?: boolean;
   /** The arguments and the result are null or undefined if they were not recorded. */
   toolCalls?: readonly { name: string; arguments?: unknown; result?: unknown }[];
@@ -27,9 +31,14 @@ export function renderTranscript(turns: readonly ShownTurn[]): Html {
 
 function renderTurn(turn: ShownTurn): Html {
   const { latencyMs, toolCalls = [], evaluationMetadata } = turn;
+  const { inputTokens = 0, outputTokens = 0 } = turn;
   const marks = [
     `Turn ${turn.sequence}`,
     ...(latencyMs === undefined ? [] : [formatDuration(latencyMs)]),
+    ...(turn.models ?? []),
+    ...(inputTokens + outputTokens === 0
+      ? []
+      : [`${formatNumber(inputTokens)} tokens in, ${formatNumber(outputTokens)} out`]),
     ...(turn.failed ? ['failed'] : []),
   ];
   return html`<li class="turn">

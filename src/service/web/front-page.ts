@@ -69,8 +69,7 @@ export function addFrontPage(
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
     const about = { title: TITLE, about: ABOUT, access, ...LISTS };
-    const serviceUrl = `${request.protocol}://${request.host}`;
-    const overview = { counts, runs, log, serviceUrl, apiKeyHeader, about };
+    const overview = { counts, runs, log, apiKeyHeader, about };
     return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });
 }

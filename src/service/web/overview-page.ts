@@ -13,8 +13,6 @@ export interface Overview {
   runs: readonly RunSummary[];
   /** The newest entries of the ingest log. */
   log: readonly (IngestLogEntry & { atMs: number })[];
-  /** Base URL for exporters. */
-  serviceUrl: string;
   apiKeyHeader: string;
   /** A description of the service, for readers who only have its URL. */
   about: FrontPage;
@@ -48,7 +46,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
       }
       <details ${isEmpty ? 'open' : ''}>
         <summary>Send traces to this service</summary>
-        ${renderExporterSettings(overview)}
+        ${renderExporterSettings(overview, context)}
       </details>
       <details>
         <summary>Routes of this service</summary>
@@ -117,7 +115,7 @@ function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
 }
 
 /** Renders the variables for an OpenTelemetry exporter, without the key. */
-function renderExporterSettings({ serviceUrl, apiKeyHeader }: Overview): Html {
+function renderExporterSettings({ apiKeyHeader }: Overview, { serviceUrl }: PageContext): Html {
   return html`<p>For an OpenTelemetry SDK, set these variables. KEY is an API key.</p>
     <pre>
 OTEL_EXPORTER_OTLP_ENDPOINT=${serviceUrl}

@@ -8,6 +8,8 @@ import type { Page } from '../store/store.ts';
 export interface PageContext {
   /** Name of the owner whose data is shown, if the URL names one; links keep it. */
   owner: string | undefined;
+  /** Base URL at which the browser reaches the service. */
+  serviceUrl: string;
 }
 
 type Parameters = Readonly<Record<string, string>>;
@@ -116,5 +118,8 @@ th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }
 td span + span { margin-left: 0.5rem; }
 .rate svg { display: block; height: 6px; width: 8rem; }
 .rate .track { fill: var(--line); } .rate .bar { fill: var(--good); }
+td.time { min-width: 12rem; }
+.time svg { background: var(--box); display: block; height: 10px; width: 100%; }
+.time .bar { fill: var(--note); } .time .failing { fill: var(--bad); }
 .pages { display: flex; gap: 1rem; }
 `;

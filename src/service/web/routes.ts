@@ -27,10 +27,10 @@ export function addPageRoutes(app: FastifyInstance, options: PageOptions): void 
   const { store, authentication, findOwner } = options;
   const findViewer: FindViewer = async (request) => {
     const reader = await authentication.authenticateReader(request.headers);
-    if (reader) return { ownerId: reader.ownerId, context: { owner: undefined } };
+    const context = readContext(request);
+    if (reader) return { ownerId: reader.ownerId, context: { ...context, owner: undefined } };
     // A reader without a key is on this machine and may see the pages of every owner.
-    const owner = readQuery(request).get('owner') ?? undefined;
-    return { ownerId: await findOwner(request), context: { owner } };
+    return { ownerId: await findOwner(request), context };
   };
   addFrontPage(app, { ...options, findViewer });
   addOpenApiRoute(app, options);
@@ -86,11 +86,10 @@ function addSessionPages(app: FastifyInstance, { store, authentication }: PageOp
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const reader = await authentication.authenticateReader(request.headers);
-      const query = readQuery(request);
-      const context = { owner: query.get('owner') ?? undefined };
+      const context = readContext(request);
       // A reader without a key is on this machine and may see the pages of every owner.
       const ownerIds = reader ? [reader.ownerId] : await store.owners.listIds();
-      const session = await findSession(store, ownerIds, query.get('sessionId') ?? '');
+      const session = await findSession(store, ownerIds, readQuery(request).get('sessionId') ?? '');
       const exists = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(HTML_TYPE);
       if (!exists) return reply.code(404).send(renderMissingSessionPage(context));
@@ -103,6 +102,13 @@ function addSessionPages(app: FastifyInstance, { store, authentication }: PageOp
     '/production-eval/:id',
     showSession('production', ({ run }) => run?.id),
   );
+}
+
+function readContext(request: FastifyRequest): PageContext {
+  return {
+    owner: readQuery(request).get('owner') ?? undefined,
+    serviceUrl: `${request.protocol}://${request.host}`,
+  };
 }
 
 function readQuery({ url }: FastifyRequest): URLSearchParams {
@@ -128,9 +134,13 @@ async function renderSession(
   context: PageContext,
 ): Promise<string> {
   const { ownerId, sourceSessionId } = session;
-  const [turns, tags] = await Promise.all([
+  const { conversations } = store;
+  const [turns, tags, spans] = await Promise.all([
     loadTurns(store, session),
-    sourceSessionId === undefined ? [] : store.conversations.listTags(ownerId, sourceSessionId),
+    sourceSessionId === undefined ? [] : conversations.listTags(ownerId, sourceSessionId),
+    sourceSessionId === undefined || session.kind === 'simulation'
+      ? []
+      : conversations.listSpans(ownerId, sourceSessionId),
   ]);
-  return renderSessionPage({ session, turns, tags }, context);
+  return renderSessionPage({ session, turns, tags, spans }, context);
 }

@@ -1,8 +1,11 @@
+import { quoteArgument } from '../../platform/shell.ts';
 import { isoTime } from '../../platform/clock.ts';
+import { formatInstant } from '../../report-kit/format.ts';
 import { html, type Html } from '../../report-kit/html.ts';
 import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
-import type { Outcome, Session } from '../store/store.ts';
+import type { Outcome, Session, StoredSpan } from '../store/store.ts';
 import { renderServicePage, type PageContext } from './page-frame.ts';
+import { renderSpans } from './span-list.ts';
 import { renderTranscript } from '../../report-kit/transcript.ts';
 
 /** The content of a session page. */
@@ -10,11 +13,13 @@ export interface SessionPage {
   session: Session;
   turns: readonly SessionTurn[];
   tags: readonly { key: string; value: string }[];
+  /** The spans of a production session. */
+  spans: readonly StoredSpan[];
 }
 
 /** Renders the page of a session: its properties, outcomes, and transcript. */
 export function renderSessionPage(
-  { session, turns, tags }: SessionPage,
+  { session, turns, tags, spans }: SessionPage,
   context: PageContext,
 ): string {
   const title = session.sourceSessionId ?? session.scenario ?? session.id;
@@ -42,9 +47,28 @@ export function renderSessionPage(
           ? html`<h2>Tags</h2>
               <p>${tags.map(renderTag)}</p>`
           : ''
-      }`,
+      }
+      ${renderSpans(spans)} ${renderNextStep({ session, turns }, context)}`,
     context,
   );
+}
+
+/** Shows how to make a scenario of a production session. */
+function renderNextStep(
+  { session: { kind, sourceSessionId }, turns }: Pick<SessionPage, 'session' | 'turns'>,
+  { owner, serviceUrl }: PageContext,
+): Html | undefined {
+  if (kind !== 'production' || sourceSessionId === undefined) return undefined;
+  if (turns.every(({ userInput }) => userInput === '')) return undefined;
+  const command = [
+    ...['npx', 'sandbox-kit', 'scenario', 'from-conversation', quoteArgument(sourceSessionId)],
+    ...['--service', quoteArgument(serviceUrl)],
+    ...(owner === undefined ? [] : ['--owner', quoteArgument(owner)]),
+    ...['--out', 'conversation.scenario.yaml'],
+  ].join(' ');
+  return html`<h2>Make a scenario of this</h2>
+    <p>This command writes a scenario in which a simulated user says the same lines:</p>
+    <pre>${command}</pre>`;
 }
 
 function describeErrored({ outcomes }: Session): Html | '' {
@@ -78,8 +102,8 @@ function listProperties(session: Session): [string, string][] {
     ['Status', session.status],
     ['Verdict', decideVerdict(session)],
     ['End reason', session.endReason],
-    ['Started', isoTime(session.startedAtMs)],
-    ['Ended', isoTime(session.endedAtMs)],
+    ['Started', formatInstant(isoTime(session.startedAtMs))],
+    ['Ended', formatInstant(isoTime(session.endedAtMs))],
   ];
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }

@@ -255,7 +255,7 @@ void t.test('Deep links lead to a page that shows the session with all text esca
   const [status, text] = await fetchPage((await other.production()).items[0]?.url ?? '');
   t.equal(status, 200);
   t.notMatch(text, '<script>');
-  t.equal(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;').length - 1, 7);
+  t.equal(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;').length - 1, 8);
   t.notMatch(text, /src=|href="(?!\/)/, 'every link stays in the service');
 });
 

@@ -114,7 +114,15 @@ void t.test('the overview leads to the failed session, and to why data is missin
   await page.locator('tbody a').click();
   t.match(page.url(), /\/production-eval\/\d+\?sessionId=/);
   t.match(await page.innerText('main'), /fail\s+Says please/);
-  await page.click('text=Runs');
+  const text = await page.innerText('main');
+  t.match(text, /Turn 1 · [\d.]+ m?s/, 'the latency of the turn');
+  t.match(text, `scenario from-conversation Hello. --service ${bench.service.url} --out`);
+  const span = page.locator('[aria-label=Spans] tbody tr');
+  t.equal(await span.count(), 1);
+  await span.locator('summary').click();
+  t.match(await span.innerText(), /"traceId": "2222/);
+  await assertAccessible(t, page);
+  await page.click('nav >> text=Runs');
   t.match(await page.innerText('tbody tr'), /Hello\. 2026-11-20\s+2\s+1\s+1 of 2\s+50%/);
   await page.locator('tbody a').click();
   t.match(await page.innerText('main'), '2 sessions with these filters');

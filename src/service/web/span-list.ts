@@ -1,0 +1,80 @@
+import { cutText, formatCount, formatDuration } from '../../report-kit/format.ts';
+import { html, type Html } from '../../report-kit/html.ts';
+import type { StoredSpan } from '../store/store.ts';
+
+/** The most spans to show. */
+const SPANS_MAX = 200;
+/** The most characters of the attributes of one span. */
+const RAW_LENGTH_MAX = 4_000;
+
+/** Renders the spans of a conversation as a table with a bar for the time of each. */
+export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
+  if (spans.length === 0) return undefined;
+  const inOrder = [...spans].sort((left, right) => Number(left.startNs - right.startNs));
+  const shown = inOrder.slice(0, SPANS_MAX);
+  const startNs = shown[0]?.startNs ?? 0n;
+  const endNs = shown.reduce((last, { endNs: end }) => (end > last ? end : last), startNs);
+  const period = { startNs, lengthMs: Math.max(1, msBetween(startNs, endNs)) };
+  const omitted = inOrder.length - shown.length;
+  return html`<h2>Spans</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Spans">
+      <table>
+        <thead>
+          <tr>
+            <th>span</th>
+            <th class="number">start</th>
+            <th class="number">duration</th>
+            <th>time</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map((span) => renderSpan(span, period))}
+        </tbody>
+      </table>
+    </div>
+    ${omitted === 0 ? undefined : html`<p class="soft">${formatCount(omitted, 'more span')} not shown.</p>`}`;
+}
+
+function renderSpan(
+  span: StoredSpan,
+  { startNs, lengthMs }: { startNs: bigint; lengthMs: number },
+): Html {
+  const fromMs = msBetween(startNs, span.startNs);
+  const durationMs = msBetween(span.startNs, span.endNs);
+  const x = Math.round((fromMs / lengthMs) * 1000);
+  const width = Math.max(4, Math.round((durationMs / lengthMs) * 1000));
+  const marks = [...(span.failed ? ['failed'] : []), ...(span.late ? ['late, not scored'] : [])];
+  return html`<tr>
+    <td>
+      <details>
+        <summary>
+          ${span.operation} <span class="soft">${span.name}</span>
+          ${marks.map((mark) => html`<span class="fail">${mark}</span>`)}
+        </summary>
+        <pre>${describe(span)}</pre>
+      </details>
+    </td>
+    <td class="number">${formatDuration(fromMs)}</td>
+    <td class="number">${formatDuration(durationMs)}</td>
+    <td class="time">
+      <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
+        <rect
+          class="${span.failed ? 'failing' : 'bar'}"
+          x="${Math.min(x, 996)}"
+          width="${width}"
+          height="10"
+        ></rect>
+      </svg>
+    </td>
+  </tr>`;
+}
+
+/** Returns the ids and attributes of a span as JSON, cut if they are long. */
+function describe(span: StoredSpan): string {
+  const { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes } = span;
+  const parts = { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes };
+  const text = JSON.stringify(parts, null, 2);
+  return cutText(text, RAW_LENGTH_MAX);
+}
+
+const msBetween = (from: bigint, until: bigint): number => Number(until - from) / 1e6;

@@ -27,8 +27,10 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
 
 function renderEmpty(kind: SessionKind): Html {
   return kind === 'production'
-    ? html`<p>No run. Conversations join the run of their day when they are closed.</p>`
-    : html`<p>No simulation has run. Start one with <code>POST /__admin/simulations</code>.</p>`;
+    ? html`<p>No runs yet. A conversation joins the run of its day when it is closed.</p>`
+    : html`<p>
+        No simulation has run yet. Start one with <code>POST /__admin/simulations</code>.
+      </p>`;
 }
 
 /** Renders runs as a table, with a bar for each pass rate. */

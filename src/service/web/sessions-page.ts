@@ -80,11 +80,12 @@ function renderEmpty(kind: SessionKind, query: URLSearchParams, context: PageCon
   }
   if (kind === 'simulation') {
     return html`<p>
-      No simulation has run. Start one with <code>POST /__admin/simulations</code>.
+      No simulation has run yet. Start one with <code>POST /__admin/simulations</code>.
     </p>`;
   }
   return html`<p>
-    No scored session. A conversation appears here when it is closed and an eval has scored it. The
+    No scored sessions yet. A conversation appears here when it is closed and an eval has scored it.
+    The
     <a href="${linkTo(context, '/')}">overview</a> shows what arrived and why data is missing.
   </p>`;
 }

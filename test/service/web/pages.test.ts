@@ -95,7 +95,7 @@ void t.test('the pages of an empty service explain how to send traces', async (t
   t.match(text, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
   t.notOk(text.includes(service.apiKey), 'no key');
   await page.click('text=Production sessions');
-  t.match(await page.innerText('main'), 'No scored session.');
+  t.match(await page.innerText('main'), 'No scored sessions yet.');
 });
 
 void t.test('the overview leads to the failed session, and to why data is missing', async (t) => {
@@ -217,7 +217,7 @@ void t.test('pages show the data of one owner, and links keep the owner', async 
     ],
   });
   const { page } = await openPage(await withBrowser(t), `${service.url}/runs?kind=production`);
-  t.match(await page.innerText('main'), 'No run.');
+  t.match(await page.innerText('main'), 'No runs yet.');
   await page.goto(`${service.url}/?owner=team%20b`);
   t.match(await page.innerText('nav'), 'Owner team b');
   await page.click('nav >> text=Runs');

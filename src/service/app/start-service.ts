@@ -112,15 +112,7 @@ async function start(
     const lock = await withDataFile(lockFile, () => lockDirectory(dataDir.path));
     cleanups.push(() => lock.release());
   }
-  const isMissing = await withDataFile(file, () => isFileMissing(file));
-  const store = await withDataFile(file, () => openStore({ file, isTemporary }));
-  if (isMissing) {
-    log.warn('database_missing', {
-      file,
-      warning:
-        'The service starts empty. To get its data back, stop it, and restore the file from a backup.',
-    });
-  }
+  const store = await openStoreFile({ file, isTemporary }, log);
   cleanups.push(() => store.close());
   const { apiKey, ownerName } = await withDataFile(file, () =>
     configureKeys(store, dataDir.path, options.keys),
@@ -170,6 +162,24 @@ async function start(
     hasLiveEvals: evals.length > 0,
     callerRecording: async () => callerRecorder?.recording(),
   };
+}
+
+/** Opens the store, and warns if only its file is missing from a data directory. */
+async function openStoreFile(
+  storeFile: { file: string; isTemporary: boolean },
+  log: Log,
+): Promise<Store> {
+  const { file } = storeFile;
+  const isMissing = await withDataFile(file, () => isFileMissing(file));
+  const store = await withDataFile(file, () => openStore(storeFile));
+  if (isMissing) {
+    log.warn('database_missing', {
+      file,
+      warning:
+        'The service starts empty. To get its data back, stop it, and restore the file from a backup.',
+    });
+  }
+  return store;
 }
 
 function createEnvironment(

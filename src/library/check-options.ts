@@ -21,8 +21,6 @@ export interface CheckOptions extends RunOptions {
   areas?: readonly Area[] | undefined;
   /** Header of the service's key; service only (default: `x-service-api-key`). */
   apiKeyHeader?: string | undefined;
-  /** Accepts a plain HTTP URL that is not on loopback (default: false). */
-  allowHttp?: boolean | undefined;
   /** Messages that make the agent use a tool, at most 50 (default: three messages to a shop). */
   prompts?: readonly string[] | undefined;
   /** Requests in flight, 1 to 64 (default: 6). */
@@ -81,7 +79,6 @@ export const checkOptionsSchema = schemas.optionsObject<CheckOptions>(
     ...runOptions,
     areas: areasOption,
     apiKeyHeader: schemas.nonEmptyStringOption,
-    allowHttp: schemas.booleanOption,
     prompts: z
       .array(schemas.nonEmptyStringOption, 'an array')
       .max(PROMPTS_MAX, `an array of at most ${PROMPTS_MAX} texts`),

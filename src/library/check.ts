@@ -3,6 +3,7 @@ import type { CheckReport } from '../contract/index.ts';
 import { checkOptions } from '../platform/options.ts';
 import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 import { checkOptionsSchema, type CheckOptions } from './check-options.ts';
+import { rejectExposure } from './exposure.ts';
 import { describeWriteError } from './input/read-file.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { normalizeBaseUrl } from './options.ts';
@@ -23,6 +24,7 @@ export type { CheckOptions } from './check-options.ts';
  */
 export async function check(options: CheckOptions): Promise<CheckReport> {
   checkOptions('check', checkOptionsSchema, options);
+  rejectExposure('check', options);
   const conformance = await import('../../conformance/index.ts');
   const { areas = conformance.areas, knownFailures = [] } = options;
   rejectKnownFailures('check', { knownFailures, areas }, conformance);

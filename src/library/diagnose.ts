@@ -3,6 +3,7 @@ import type { Area } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';
 import { areasOption } from './check-options.ts';
+import { rejectExposure } from './exposure.ts';
 import { callTargetOption, normalizeBaseUrl, runOptions, type RunOptions } from './options.ts';
 import { runDiagnosis } from './run-diagnosis.ts';
 
@@ -37,6 +38,7 @@ const diagnoseOptionsSchema = schemas.optionsObject<DiagnoseOptions>(
  */
 export async function diagnose(options: DiagnoseOptions): Promise<DiagnosisReport> {
   schemas.checkOptions('diagnose', diagnoseOptionsSchema, options);
+  rejectExposure('diagnose', options);
   const { diagnosisJson } = await import('../../conformance/index.ts');
   const url = normalizeBaseUrl(options.url);
   return diagnosisJson(await runDiagnosis({ ...options, url }), url);

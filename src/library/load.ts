@@ -1,5 +1,6 @@
 import type { LoadReport } from '../contract/index.ts';
 import { checkOptions } from '../platform/options.ts';
+import { rejectExposure } from './exposure.ts';
 import { loadOptionsSchema, type LoadOptions } from './load-options.ts';
 import {
   findLoadConflict,
@@ -25,6 +26,7 @@ export type { LoadOptions } from './load-options.ts';
  */
 export async function load(options: LoadOptions): Promise<LoadReport> {
   checkOptions('load', loadOptionsSchema, options);
+  rejectExposure('load', options);
   const showName: ShowOption = (name) => name;
   const conflict =
     findLoadConflict(options, showName) ?? findProxyConflict(options, showName, 'proxies.noProxy');

@@ -36,6 +36,11 @@ export interface RunOptions {
    * not read `HTTPS_PROXY`.
    */
   proxies?: ProxySettings | undefined;
+  /**
+   * Sends `apiKey` and `headers` also over plain HTTP to another machine (default: false, which
+   * rejects such a URL).
+   */
+  allowHttp?: boolean | undefined;
   /** Random seed, from which all ids derive; repeats an earlier run (default: random). */
   seed?: string | undefined;
   /**
@@ -148,6 +153,7 @@ export const runOptions = {
   apiKey: apiKeyOption,
   ca: caOption,
   headers: headersOption,
+  allowHttp: options.booleanOption,
   clientCertificate: options.optionsObject<ClientCertificate>(
     {
       cert: caOption,

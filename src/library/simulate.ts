@@ -10,6 +10,7 @@ import {
 } from '../contract/index.ts';
 import { checkOptions } from '../platform/options.ts';
 import { resolveCallTarget } from './call-target.ts';
+import { rejectExposure } from './exposure.ts';
 import { readScenarioSet } from './input/scenario-files.ts';
 import { connectionOf, normalizeBaseUrl } from './options.ts';
 import { runSimulation } from './run-simulation.ts';
@@ -30,6 +31,7 @@ export type { SimulateOptions } from './simulate-options.ts';
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   checkOptions('simulate', simulateOptionsSchema, options);
+  rejectExposure('simulate', options);
   const documents = readDocuments(options);
   rejectInconsistent(documents, await import('../service/index.ts'));
   const { url, channel, speech, voice, ...run } = options;

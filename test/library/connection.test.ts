@@ -81,3 +81,19 @@ void t.test('invalid options are refused without their values', async (t) => {
     t.notMatch(error.message, SECRET);
   }
 });
+
+void t.test('a key or headers are not sent over plain HTTP to another machine', async (t) => {
+  const url = 'http://sandbox.localdomain.test:1';
+  for (const [name, run] of Object.entries({ check, load, simulate, diagnose })) {
+    for (const [secret, options] of [
+      ['apiKey', { apiKey: SECRET }],
+      ['The headers', { headers }],
+    ] as const) {
+      const message = `${name}: ${secret} would be sent unencrypted to sandbox.localdomain.test:1, because the URL starts with http://. Use https://, or set allowHttp in a network that you trust.`;
+      const call = async (): Promise<unknown> => run({ url, ...options });
+      await t.rejects(call, { name: 'TypeError', message });
+    }
+  }
+  const voice = { url: 'ws://sandbox.localdomain.test:1/voice' };
+  await t.rejects(check({ url: 'http://127.0.0.1:1', apiKey: SECRET, voice }), /Use wss:\/\//);
+});

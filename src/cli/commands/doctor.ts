@@ -8,6 +8,7 @@ import { callOptions } from '../flags/voice-options.ts';
 import { writeJsonFile } from '../input/files.ts';
 import { readAccess } from './check.ts';
 import { openOutputs } from '../output/outputs.ts';
+import { createTerminal } from '../output/terminal.ts';
 
 const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox or service') };
 
@@ -42,6 +43,8 @@ export const doctor = defineCommand({
     const conformance = await import('../../../conformance/index.ts');
     const access = readAccess(flags);
     const out = openOutputs({ json });
+    const progress = createTerminal(process.stderr);
+    progress.live(`Testing ${url}. A sandbox that does not respond takes a minute or more.`);
     const diagnosis = await runDiagnosis({
       url,
       areas: area,
@@ -49,6 +52,7 @@ export const doctor = defineCommand({
       timeoutMs: flags['timeout-ms'],
       voice: { url: voiceUrl },
     });
+    progress.live('');
     out.write(conformance.diagnosisText(diagnosis, formatCheckCommand(flags), out));
     if (json !== undefined) {
       writeJsonFile(json, conformance.diagnosisJson(diagnosis, url), '--json');

@@ -111,7 +111,10 @@ function introduce(
     `Your agent goes in ${join(directory, agentFile)}.`,
     ...(kit.tarball === undefined
       ? []
-      : [`It installs sandbox-kit from the same tarball as this installation: ${kit.tarball}.`]),
+      : [
+          'It installs sandbox-kit from the same tarball as this installation:',
+          `  ${kit.tarball}`,
+        ]),
     '',
     'Next:',
     ...commands.map((command) => `  ${command}`),

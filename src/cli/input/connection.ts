@@ -1,7 +1,7 @@
 import type { LoadEngineName } from '../../contract/index.ts';
+import { describeExposure } from '../../library/exposure.ts';
 import { findProxyConflict } from '../../library/load-plan.ts';
 import type { Connection } from '../../platform/connection.ts';
-import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { findProxy, parseProxy, type ProxySettings } from '../../platform/proxy.ts';
 import { UsageError } from '../errors.ts';
 import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
@@ -69,17 +69,20 @@ function rejectExposure(
   flags: ConnectionFlags,
   { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
 ): void {
-  const exposed = urls.find((url) => /^(http|ws):/i.test(url) && !isLoopbackUrl(url));
-  const hasHeaders = flags['header-file'] !== undefined;
-  if (exposed === undefined || flags['allow-http'] || (keyHeader === undefined && !hasHeaders)) {
-    return;
-  }
-  const secret = keyHeader === undefined ? 'The headers in --header-file' : 'The API key';
-  const { protocol, host } = new URL(exposed);
-  const secure = protocol === 'ws:' ? 'wss://' : 'https://';
-  throw new UsageError(
-    `${secret} would be sent unencrypted to ${host}, because the URL starts with ${protocol}//. Use ${secure}, or add --allow-http in a network that you trust.`,
+  const problem = describeExposure(
+    {
+      urls,
+      hasKey: keyHeader !== undefined,
+      hasHeaders: flags['header-file'] !== undefined,
+      allowHttp: flags['allow-http'],
+    },
+    {
+      key: 'The API key',
+      headers: 'The headers in --header-file',
+      allowHttp: 'add --allow-http',
+    },
   );
+  if (problem !== undefined) throw new UsageError(problem);
 }
 
 /** Rejects a proxy that can't be used, but only if the URL needs it. */

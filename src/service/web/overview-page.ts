@@ -83,7 +83,7 @@ function renderUnscored({ unscoredConversations: count }: OwnerCounts): Html {
 
 /** Renders each kind of problem in the ingest log once, with its count and its fix. */
 function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
-  const kinds = [...Map.groupBy(log, ({ code }) => code).values()];
+  const kinds = [...Map.groupBy(log, ({ message }) => message).values()];
   return html`<h2>Why data may be missing</h2>
     ${
       kinds.length === 0 && isEmpty

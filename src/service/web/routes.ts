@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { formatValue } from '../../contract/index.ts';
 import { HTML_TYPE, pageHeaders } from '../../http-kit/pages.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
@@ -69,10 +70,15 @@ function readFilter(
   query: URLSearchParams,
   ownerId: string,
 ): { filter: SessionFilter; problem?: RequestError } {
-  const kind = query.get('kind') === 'simulation' ? 'simulation' : 'production';
+  const name = query.get('kind') ?? 'production';
+  const kind = name === 'simulation' ? 'simulation' : 'production';
   // A form sends its empty fields.
   const filled = new URLSearchParams([...query].filter(([, value]) => value !== ''));
   try {
+    if (name !== kind) {
+      const message = `kind must be production or simulation, got ${formatValue(name)}.`;
+      throw new RequestError('bad_request', message);
+    }
     return readResultsQuery(kind, ownerId, `?${filled.toString()}`);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;

@@ -154,6 +154,8 @@ void t.test('the list has the filters and the totals of the results endpoint', a
   }
   t.match(await submit({ started_before: 'yesterday' }), /started_before must be an ISO 8601 time/);
   t.equal(await page.inputValue('[name=started_before]'), 'yesterday', 'the form keeps the value');
+  const { status } = await bench.send('GET /sessions?kind=nothing', { key: null });
+  t.equal(status, 400, 'an unknown kind');
   await submit({ started_before: '' });
   await page.check('[name=failed_only]');
   t.match(await submit({}), '1 session with these filters');

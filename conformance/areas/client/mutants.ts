@@ -6,7 +6,6 @@ import { SPAN_CONVERSATION } from './reference.ts';
 import {
   dropAttribute,
   editAttributes,
-  editPage,
   editSpans,
   firstBatch,
   giveUp,
@@ -18,6 +17,7 @@ import {
   secondBatch,
   sendBefore,
   setAttribute,
+  setTotal,
   storedResponse,
   withHeaders,
   withoutHeader,
@@ -394,17 +394,13 @@ const resultsMutants: readonly Mutant[] = [
     'first-page-only',
     'reads only the first page of a list',
     'CLIENT-054',
-    editPage(plainRead, (page) => {
-      page['total'] = 50;
-    }),
+    setTotal(plainRead, 50),
   ),
   mutant(
     'stops-early',
     'stops one page before the end of a list',
     'CLIENT-054',
-    editPage(isSecondPage, (page) => {
-      page['total'] = 50;
-    }),
+    setTotal(isSecondPage, 50),
   ),
   mutant(
     'skips-sessions',

@@ -6,7 +6,6 @@ import {
   jsonResponse,
   to,
   withBody,
-  type Edit,
   type When,
 } from '../../engine/mutants/combinators.ts';
 import {
@@ -130,9 +129,13 @@ export function sendBefore(
   };
 }
 
-/** Changes a page before the client reads it, so that the client requests other pages. */
-export const editPage = (when: When, edit: Edit): TransformFactory =>
-  changeResponse(when, (response, request) => editBody(response, request, edit));
+/** Returns a factory of transforms that set the `total` of pages, by which a client ends its reads. */
+export const setTotal = (when: When, total: number): TransformFactory =>
+  changeResponse(when, (response, request) =>
+    editBody(response, request, (page) => {
+      page['total'] = total;
+    }),
+  );
 
 /** Selects reads of the list that the client reads with filters and a limit. */
 export const pagedRead: When = to(

@@ -9,13 +9,13 @@ import {
 import type { ProxyRequest, TransformFactory, Variant } from '../../engine/mutants/mutant.ts';
 import {
   editAttributes,
-  editPage,
   editSpans,
   pagedRead,
   plainRead,
   secondBatch,
   sendBefore,
   setAttribute,
+  setTotal,
   storedResponse,
   variant,
   withHeaders,
@@ -124,13 +124,7 @@ export const clientVariants: readonly Variant[] = [
     },
   ),
   variant('polls', 'reads results several times in a row', twice(production)),
-  variant(
-    'reads-empty-page',
-    'continues to read until a page is empty',
-    editPage(plainRead, (page) => {
-      page['total'] = 61;
-    }),
-  ),
+  variant('reads-empty-page', 'continues to read until a page is empty', setTotal(plainRead, 61)),
   variant(
     'overlapping-pages',
     'reads pages that overlap',
@@ -142,9 +136,7 @@ export const clientVariants: readonly Variant[] = [
     'looks-at-newest',
     'reads only the ten newest sessions of a list',
     chain(
-      editPage(plainRead, (page) => {
-        page['total'] = 10;
-      }),
+      setTotal(plainRead, 10),
       changeQuery(plainRead, (query) => query.set('limit', '10')),
     ),
   ),

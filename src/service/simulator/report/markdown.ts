@@ -7,7 +7,7 @@ import { formatCount, formatInstant, formatShare } from '../../../report-kit/for
 import { escapeMarkdown, markdownLink, markdownTable } from '../../../report-kit/markdown.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
 import { describeStanding } from './comparison.ts';
-import { describeEnd, groupAlike, listReasons, nameOf } from './reasons.ts';
+import { describeEnd, groupUnpassed, listReasons, nameOf } from './reasons.ts';
 import { formatTranscript } from './transcript.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */
@@ -75,9 +75,7 @@ function scenarioLines({ scenarios }: SimulationReport): string[] {
 
 /** Lists why sessions did not pass, with the most frequent reason first. */
 function reasonLines({ sessions }: SimulationReport): string[] {
-  const groups = groupAlike(sessions.filter(({ verdict }) => verdict !== 'passed')).sort(
-    (left, right) => right.length - left.length,
-  );
+  const groups = groupUnpassed(sessions);
   const more = groups.length - GROUPS_MAX;
   const items = groups.slice(0, GROUPS_MAX).flatMap((group) => {
     const [first] = group;

@@ -33,7 +33,7 @@ import {
   type ShownTurn,
 } from '../../../report-kit/transcript.ts';
 import { describeStanding } from './comparison.ts';
-import { describeEnd, groupAlike, listOtherReasons, listReasons, nameOf } from './reasons.ts';
+import { describeEnd, groupUnpassed, listOtherReasons, listReasons, nameOf } from './reasons.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;
@@ -234,9 +234,7 @@ function reasonsSection(
   { sessions }: SimulationReport,
   shown: readonly SimulatedSessionReport[],
 ): ReportSection | undefined {
-  const groups = groupAlike(sessions.filter(({ verdict }) => verdict !== 'passed')).sort(
-    (left, right) => right.length - left.length,
-  );
+  const groups = groupUnpassed(sessions);
   if (groups.length === 0) return undefined;
   const linked = new Set(shown);
   const items = groups.slice(0, SESSIONS_MAX).flatMap((group) => {
@@ -270,9 +268,7 @@ function sessionsSection(
   if (sessions.length === 0) return undefined;
   const omitted = sessions.length - shown.length;
   // One open session of each kind of failure is enough to read.
-  const examples = new Set(
-    groupAlike(shown.filter(({ verdict }) => verdict !== 'passed')).map(([first]) => first),
-  );
+  const examples = new Set(groupUnpassed(shown).map(([first]) => first));
   const body = html`${renderFilters(shown, facets, 'sessions')} ${renderSearch('sessions')}
   ${
     omitted === 0

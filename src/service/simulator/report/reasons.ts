@@ -52,6 +52,15 @@ export function groupAlike(
   return [...Map.groupBy(sessions, keyOf).values()];
 }
 
+/** Groups the sessions that did not pass, with the most frequent reason first. */
+export function groupUnpassed(
+  sessions: readonly SimulatedSessionReport[],
+): SimulatedSessionReport[][] {
+  return groupAlike(sessions.filter(({ verdict }) => verdict !== 'passed')).sort(
+    (left, right) => right.length - left.length,
+  );
+}
+
 /** An eval that is not required never fails a session. */
 const formatOptionalMark = (outcome: Record<string, unknown>): string =>
   outcome['required'] === false ? ' (not required)' : '';

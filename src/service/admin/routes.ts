@@ -6,6 +6,7 @@ import { isoTime } from '../../platform/clock.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
+import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';
 import type { IngestLogLine } from './controls.ts';
 import { addDocumentRoutes } from './documents.ts';
@@ -17,7 +18,7 @@ import type { Owners } from './owners.ts';
 import { collectRoutes, addRouteList } from './route-list.ts';
 import { addSeedRoutes, type Seeder } from './seed.ts';
 import { addSessionRoutes } from './sessions.ts';
-import { addSimulationRoutes, type Simulations } from './simulations.ts';
+import { addSimulationRoutes } from './simulations.ts';
 import { addTranscriptRoutes } from './transcripts.ts';
 import { addWorkRoutes, type WorkOptions } from './work.ts';
 

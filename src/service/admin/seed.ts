@@ -15,7 +15,7 @@ import {
   toAgent,
   toScenario,
   type KnownDocuments,
-} from './documents.ts';
+} from '../operations/documents.ts';
 import type { FindSettingsWarnings } from './evals.ts';
 import type { Owners } from './owners.ts';
 import { identifySimulations, readSessions } from './seed-sessions.ts';

@@ -16,6 +16,16 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
         .execute();
       return rows.map(({ document }) => JSON.parse(document) as Documents[Kind]);
     },
+    async find<Kind extends keyof Documents>(ownerId: string, kind: Kind, id: string) {
+      const row = await reader
+        .selectFrom('documents')
+        .select('document')
+        .where('owner_id', '=', ownerId)
+        .where('kind', '=', kind)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row && (JSON.parse(row.document) as Documents[Kind]);
+    },
     remove: (ownerId, kind, id) =>
       write(async (db) => {
         const { numDeletedRows } = await db

@@ -169,6 +169,11 @@ export interface DocumentStore {
     kind: Kind,
     limit: number,
   ): Promise<Documents[Kind][]>;
+  find<Kind extends DocumentKind>(
+    ownerId: string,
+    kind: Kind,
+    id: string,
+  ): Promise<Documents[Kind] | undefined>;
   /** Deletes a document; returns false if there is none. */
   remove(ownerId: string, kind: DocumentKind, id: string): Promise<boolean>;
   /** Returns the API key of an agent's sandbox, if it has one. Use it only to call that sandbox. */

@@ -1,0 +1,142 @@
+import {
+  formatValue,
+  type EvalDefinition,
+  type Scenario,
+  type TestedAgent,
+} from '../../contract/index.ts';
+import { checkScenario } from '../domain/check-scenario.ts';
+import { parseMessage } from '../domain/document-checks.ts';
+import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
+import { makeDocumentId } from '../domain/ids.ts';
+import type { DocumentKind, Documents, NewDocument, Store, StoredAgent } from '../store/store.ts';
+
+/** The stores that documents are checked against and written to. */
+export type DocumentStores = Pick<Store, 'documents' | 'evals'>;
+
+/** What an owner has stored. */
+export interface KnownDocuments {
+  evals: readonly EvalDefinition[];
+  agents: readonly Pick<StoredAgent, 'id' | 'name'>[];
+  personaIds: readonly string[];
+  scenarioIds: readonly string[];
+}
+
+/** What a document may refer to. */
+export interface DocumentContext {
+  ownerId: string;
+  known: KnownDocuments;
+}
+
+/** Maximum number of documents of a kind per owner. */
+const DOCUMENTS_MAX = 1000;
+
+const SCENARIO_CHARACTERS_MAX = 131_072;
+
+/** Lists the agents, personas, or scenarios of an owner in the order in which they were added. */
+export function listDocuments<Kind extends DocumentKind>(
+  { documents }: Pick<Store, 'documents'>,
+  ownerId: string,
+  kind: Kind,
+): Promise<Documents[Kind][]> {
+  return documents.list(ownerId, kind, DOCUMENTS_MAX);
+}
+
+/** Returns the document with an id. @throws RequestError `not_found`. */
+export async function findDocument<Kind extends DocumentKind>(
+  { documents }: Pick<Store, 'documents'>,
+  ownerId: string,
+  kind: Kind,
+  id: string,
+): Promise<Documents[Kind]> {
+  const document = await documents.find(ownerId, kind, id);
+  if (document) return document;
+  throw unknownDocument(kind, id);
+}
+
+/**
+ * Adds a document, or replaces the one with the same id, and returns it. The API key of an agent is
+ * stored and never returned.
+ * @throws RequestError `bad_request` for an invalid document.
+ */
+export async function saveDocument<Kind extends DocumentKind>(
+  stores: DocumentStores,
+  ownerId: string,
+  kind: Kind,
+  value: unknown,
+): Promise<Documents[Kind]> {
+  const known = await findKnownDocuments(stores, ownerId);
+  const added = readDocument(kind, value, { ownerId, known });
+  checkCount(kind, [...(await listDocuments(stores, ownerId, kind)), added.document]);
+  await stores.documents.put(ownerId, added);
+  return added.document as Documents[Kind];
+}
+
+/** Deletes a document. @throws RequestError `not_found`. */
+export async function removeDocument(
+  { documents }: Pick<Store, 'documents'>,
+  ownerId: string,
+  kind: DocumentKind,
+  id: string,
+): Promise<void> {
+  if (!(await documents.remove(ownerId, kind, id))) throw unknownDocument(kind, id);
+}
+
+const unknownDocument = (kind: DocumentKind, id: string): RequestError =>
+  new RequestError('not_found', `There is no ${kind} ${formatValue(id)}.`);
+
+/** Returns a value as a document to store. @throws RequestError `bad_request`. */
+function readDocument(kind: DocumentKind, value: unknown, context: DocumentContext): NewDocument {
+  if (kind === 'agent') return toAgent(parseMessage('TestedAgent', value), context);
+  if (kind === 'persona') return { kind, document: parseMessage('Persona', value) };
+  return toScenario(parseMessage('Scenario', value), context);
+}
+
+/** Returns what an owner has stored. */
+export async function findKnownDocuments(
+  store: DocumentStores,
+  ownerId: string,
+): Promise<KnownDocuments> {
+  const [evals, agents, personas, scenarios] = await Promise.all([
+    store.evals.list(ownerId),
+    listDocuments(store, ownerId, 'agent'),
+    listDocuments(store, ownerId, 'persona'),
+    listDocuments(store, ownerId, 'scenario'),
+  ]);
+  const personaIds = personas.map(({ id }) => id);
+  return { evals, agents, personaIds, scenarioIds: scenarios.map(({ id }) => id) };
+}
+
+/** @throws RequestError `bad_request` when an owner would have too many documents of a kind. */
+export function checkCount(kind: DocumentKind, all: readonly { id: string }[]): void {
+  if (new Set(all.map(({ id }) => id)).size <= DOCUMENTS_MAX) return;
+  const message = `At most ${DOCUMENTS_MAX} ${kind}s can be stored. Delete some.`;
+  throw new RequestError('bad_request', message);
+}
+
+/** Returns an agent in its stored form. Without an id it replaces the agent of the same name. */
+export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocument {
+  const { api_key: secret, name, url, voice_url } = agent;
+  const knownId = context.known.agents.find((candidate) => candidate.name === name)?.id;
+  const id = agent.id ?? knownId ?? makeDocumentId('agt', [context.ownerId, name]);
+  const address = { url, ...(voice_url !== undefined && { voice_url }) };
+  const document = { id, name, ...address, has_api_key: secret !== undefined };
+  return { kind: 'agent', document, secret };
+}
+
+/**
+ * Returns a scenario whose references all exist.
+ * @param at JSON pointer to the scenario.
+ * @throws InvalidDocumentError.
+ */
+export function toScenario(scenario: Scenario, { known }: DocumentContext, at = ''): NewDocument {
+  const { length } = JSON.stringify(scenario);
+  if (length > SCENARIO_CHARACTERS_MAX) {
+    throw new InvalidDocumentError(
+      at,
+      `must have at most ${SCENARIO_CHARACTERS_MAX} characters of JSON, got ${length}`,
+    );
+  }
+  const evalIds = known.evals.map(({ id }) => id);
+  checkScenario(scenario, { evalIds, personaIds: known.personaIds }, at);
+  return { kind: 'scenario', document: scenario };
+}

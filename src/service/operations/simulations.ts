@@ -1,0 +1,58 @@
+import { formatValue, type Simulation, type SimulationRequest } from '../../contract/index.ts';
+import { RequestError } from '../domain/errors.ts';
+import type { Store } from '../store/store.ts';
+
+/** Runs of simulated users. */
+export interface Simulations {
+  /** Stores a run and starts it. @throws InvalidDocumentError. */
+  start(
+    ownerId: string,
+    request: SimulationRequest,
+  ): Promise<{ id: string; warnings: readonly string[] }>;
+  find(ownerId: string, id: string): Promise<Simulation | undefined>;
+  /** Returns runs without their sessions, newest first. */
+  list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]>;
+  /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
+  cancel(ownerId: string, id: string): Promise<boolean>;
+  /** Cancels all runs of an owner. */
+  cancelAll(ownerId: string): Promise<void>;
+}
+
+/** What the actions on simulations need. */
+export interface SimulationDeps {
+  simulations: Simulations;
+  store: Pick<Store, 'sessions'>;
+}
+
+/** Returns a simulation with its progress. @throws RequestError `not_found`. */
+export async function findSimulation(
+  { simulations }: Pick<SimulationDeps, 'simulations'>,
+  ownerId: string,
+  id: string,
+): Promise<Simulation> {
+  const simulation = await simulations.find(ownerId, id);
+  if (simulation) return simulation;
+  const message = `There is no simulation ${formatValue(id)} that was started here.`;
+  throw new RequestError('not_found', message);
+}
+
+/** Cancels a running simulation. @throws RequestError `not_found`. */
+export async function cancelSimulation(
+  { simulations }: Pick<SimulationDeps, 'simulations'>,
+  ownerId: string,
+  id: string,
+): Promise<void> {
+  if (await simulations.cancel(ownerId, id)) return;
+  throw new RequestError('not_found', `There is no running simulation ${formatValue(id)}.`);
+}
+
+/** Deletes a simulation and cancels it if it is running. Its sessions stay. @throws RequestError `not_found`. */
+export async function removeSimulation(
+  { simulations, store }: SimulationDeps,
+  ownerId: string,
+  id: string,
+): Promise<void> {
+  await simulations.cancel(ownerId, id);
+  if (await store.sessions.deleteSimulation(ownerId, id)) return;
+  throw new RequestError('not_found', `There is no simulation ${formatValue(id)}.`);
+}

@@ -51,7 +51,7 @@ const serviceParts = ['ingest', 'close', 'results', 'scoring', 'simulator', 'adm
 const servicePartRules = serviceParts.map((part) =>
   forbid(
     `service-${part}-imports-no-sibling`,
-    'The parts of the service meet in store, domain, turns and model; app puts them together and gives them authentication and the wire format.',
+    'The parts of the service meet in operations, store, domain, turns and model; app puts them together and gives them authentication and the wire format.',
     `^src/service/${part}/`,
     `^src/service/(${serviceParts.filter((other) => other !== part).join('|')}|app)/`,
     '^src/service/app/(authentication|wire)\\.ts$',

@@ -28,7 +28,7 @@ export function findForeignPageProblem({ host, origin }: IncomingHttpHeaders): s
 }
 
 /** Returns the host and port of an `Origin` header; undefined if the origin is malformed or null. */
-function authorityOf(origin: string): string | undefined {
+export function authorityOf(origin: string): string | undefined {
   return /^https?:\/\/([^\s/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase();
 }
 

@@ -4,7 +4,7 @@ export const HTML_TYPE = 'text/html; charset=utf-8';
 /** Headers of every page: neither the page nor the content of a conversation can fetch anything. */
 export const pageHeaders = {
   'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; " +
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
     "frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',

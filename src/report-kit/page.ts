@@ -9,32 +9,34 @@ export interface PageContent {
   css?: string;
   /** A constant script. The page must be usable without it. */
   script?: string;
-  /** Where forms may be sent (default: nowhere). */
-  formAction?: 'self' | 'none';
+  /** Whether the page may send forms and requests to its own server (default: to nowhere). */
+  usesServer?: boolean;
   body: Html;
 }
 
 /**
  * Renders a whole page. Its content security policy allows its style and its script by their hashes,
- * media files next to it, and nothing else.
+ * media files next to it, and nothing else but its own server.
  */
 export function renderPage(content: PageContent): string {
-  const { title, css = '', script, formAction = 'none', body } = content;
+  const { title, css = '', script, usesServer = false, body } = content;
   const style = `${SHARED_CSS}${css}`;
+  const server = usesServer ? "'self'" : "'none'";
   const policy = [
     "default-src 'none'",
     "media-src 'self'",
     `style-src ${hashSource(style)}`,
     ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
+    `connect-src ${server}`,
     "base-uri 'none'",
-    `form-action '${formAction}'`,
+    `form-action ${server}`,
   ];
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta http-equiv="content-security-policy" content="${policy.join('; ')}" />
-        <meta name="referrer" content="no-referrer" />
+        <meta name="referrer" content="${usesServer ? 'same-origin' : 'no-referrer'}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         ${new Html(`<style>${style}</style>`)}
@@ -45,7 +47,8 @@ export function renderPage(content: PageContent): string {
     </html> `.text;
 }
 
-const hashSource = (text: string): string =>
+/** Returns the source expression that allows an inline style or script. */
+export const hashSource = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const SHARED_CSS = `

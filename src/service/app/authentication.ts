@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { digestKey, findCrossSiteProblem, isSameDigest } from '../../http-kit/local-access.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
-import type { Authentication, Caller } from '../domain/authentication.ts';
+import type { Authentication, Caller, PageAuthentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
+import { createPageAuthentication } from './page-authentication.ts';
+import type { PageSessions } from './page-sessions.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
 export interface AuthenticationOptions {
@@ -14,25 +16,29 @@ export interface AuthenticationOptions {
   apiKeyHeader: string;
   /** The key that opens `/__admin` when other machines can reach it. */
   apiKey: string;
+  sessions: PageSessions;
+  /** Returns the base URL at which browsers reach the service. */
+  appUrl: () => string;
   unauthorizedCallers: Pick<UnauthorizedCallers, 'recordRejected' | 'recordAccepted'>;
 }
 
 /** Creates the authentication of a service. */
-export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const { host, owners, apiKeyHeader, apiKey, unauthorizedCallers } = options;
+export function createAuthentication(
+  options: AuthenticationOptions,
+): Authentication & PageAuthentication {
+  const { host, owners, apiKeyHeader, apiKey, sessions, appUrl, unauthorizedCallers } = options;
   const isLocal = isLoopbackHost(host);
   const adminDigest = digestKey(apiKey);
 
-  const findCaller = async (
-    key: string,
-    problem: string,
-    headers: Record<string, string> = {},
-  ): Promise<Caller> => {
-    const keyDigest = digestKey(key);
-    const caller = key === '' ? undefined : await owners.findByKey(keyDigest);
-    if (caller && isSameDigest(caller.keyDigest, keyDigest)) return caller;
+  const findOwner = async (keyDigest: string): Promise<Caller | undefined> => {
+    const caller = await owners.findByKey(keyDigest);
+    return caller && isSameDigest(caller.keyDigest, keyDigest) ? caller : undefined;
+  };
+  const findCaller = async (key: string, problem: string): Promise<Caller> => {
+    const caller = key === '' ? undefined : await findOwner(digestKey(key));
+    if (caller) return caller;
     const message = `${apiKeyHeader} must contain an API key: ${problem}.`;
-    throw new RequestError('unauthorized', message, headers);
+    throw new RequestError('unauthorized', message);
   };
   const readKey = (headers: IncomingHttpHeaders): string => {
     const value = headers[apiKeyHeader];
@@ -58,16 +64,14 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         throw new RequestError('unauthorized', message);
       }
     },
-    async authenticateReader(headers) {
-      if (isLocal) {
-        checkSameSite(headers);
-        return undefined;
-      }
-      const key = readKey(headers) || readBasicPassword(headers);
-      return findCaller(key, describeProblem(key, {}), {
-        'www-authenticate': 'Basic realm="sandbox-kit", charset="UTF-8"',
-      });
-    },
+    ...createPageAuthentication({
+      ...{ sessions, appUrl, adminDigest, findOwner },
+      checkSameSite: isLocal ? checkSameSite : undefined,
+      findKeyOwner: (headers) => {
+        const key = readKey(headers);
+        return findCaller(key, describeProblem(key, {}));
+      },
+    }),
   };
 }
 
@@ -75,13 +79,6 @@ function describeProblem(key: string, { authorization }: IncomingHttpHeaders): s
   if (key !== '') return 'the key is unknown';
   if (authorization === undefined) return 'the header is missing';
   return 'the header is missing, and Authorization is ignored';
-}
-
-function readBasicPassword({ authorization = '' }: IncomingHttpHeaders): string {
-  const [, encoded] = /^basic +(\S+)$/i.exec(authorization) ?? [];
-  if (encoded === undefined) return '';
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  return text.slice(text.indexOf(':') + 1);
 }
 
 function checkSameSite(headers: IncomingHttpHeaders): void {

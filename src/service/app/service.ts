@@ -20,7 +20,7 @@ import {
 import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { addCloseRoute } from '../close/route.ts';
-import type { Authentication } from '../domain/authentication.ts';
+import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
@@ -34,6 +34,7 @@ import type { JobRunner } from '../scoring/job-runner.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { createSimulations } from '../simulator/simulations.ts';
 import type { Store } from '../store/store.ts';
+import { sendErrorPage } from '../web/frame/errors.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';
 import { addPageRoutes } from '../web/routes.ts';
 import { createServiceServer, finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
@@ -46,7 +47,7 @@ export interface ServiceParts {
   /** Limits how long a request body may take. Moving the service clock must not cut any. */
   bodyClock: Clock;
   log: Log;
-  authentication: Authentication;
+  authentication: Authentication & PageAuthentication;
   store: Store;
   writer: IngestThread;
   runner: JobRunner;
@@ -189,8 +190,9 @@ function addInterfaceRoutes(
   allowOnly(api, '/', ['GET', 'HEAD'], ' Send traces to /v1/traces.');
   allowOnly(api, OPENAPI_PATH, ['GET', 'HEAD']);
   addOtherSignalRoutes(api);
-  api.setNotFoundHandler((request) => {
-    throw new RequestError('not_found', describeUnknownRoute(request));
+  api.setNotFoundHandler((request, reply) => {
+    const problem = new RequestError('not_found', describeUnknownRoute(request));
+    if (!sendErrorPage(request, reply, problem)) throw problem;
   });
 }
 

@@ -27,6 +27,7 @@ import { createCallerRecorder, type CallerRecording } from './caller-recorder.ts
 import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
 import { serviceOptionsSchema, type ServiceKey, type ServiceOptions } from './options.ts';
 import { buildService, type Service } from './service.ts';
+import { createPageSessions } from './page-sessions.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
 
 /** Variables that point a process to a service. */
@@ -129,7 +130,9 @@ async function start(
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
   const { owners } = store;
   const callers = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
-  const keyOptions = { host, owners, apiKeyHeader, apiKey };
+  const machineClock = options.clock ?? systemClock;
+  const sessions = createPageSessions(machineClock, () => appUrl().startsWith('https:'));
+  const keyOptions = { host, owners, apiKeyHeader, apiKey, sessions, appUrl };
   const callerRecorder =
     options.recordCallers === true
       ? createCallerRecorder({
@@ -141,7 +144,7 @@ async function start(
       : undefined;
   const service = buildService({
     ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, callerRecorder, ...workers },
-    bodyClock: options.clock ?? systemClock,
+    bodyClock: machineClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     unauthorizedCallers: callers,
     hasUserModel: options.userModel !== undefined,

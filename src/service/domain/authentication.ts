@@ -7,7 +7,17 @@ export interface Caller {
   keyDigest: string;
 }
 
-/** Decides what a request may do. */
+/** What a browser may see and change. */
+export interface PageAccess {
+  /** The owner whose data it may see; undefined, on loopback, for every owner. */
+  ownerId: string | undefined;
+  /** The token that its forms must contain; undefined if it may not change anything. */
+  token: string | undefined;
+  /** Whether it has a session, which it can end. */
+  hasSession: boolean;
+}
+
+/** Decides what a request of a program may do. */
 export interface Authentication {
   /** Returns the owner of the request's API key (spec 5). @throws RequestError `unauthorized`. */
   authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller>;
@@ -17,12 +27,29 @@ export interface Authentication {
    * @throws RequestError `forbidden` or `unauthorized`.
    */
   checkAdmin(headers: IncomingHttpHeaders): void;
+}
+
+/** Decides what a request for a page may do. */
+export interface PageAuthentication {
   /**
-   * Returns whose session pages a browser may see. Undefined, on loopback, means those of every
-   * owner. On other addresses the password of HTTP Basic is the API key.
+   * Returns what a request for a page may see. On loopback every program on this machine may see and
+   * change everything. On other addresses a browser needs a session, and a program a key; only a
+   * session that was started with the service's key may change something, as for `/__admin`.
    * @throws RequestError `forbidden` or `unauthorized`.
    */
-  authenticateReader(headers: IncomingHttpHeaders): Promise<Caller | undefined>;
+  authenticateReader(headers: IncomingHttpHeaders): Promise<PageAccess>;
+  /**
+   * Checks that a form was sent from a page of this service, for the reader of that page.
+   * @throws RequestError `forbidden`.
+   */
+  checkForm(headers: IncomingHttpHeaders, access: PageAccess, token: string): void;
+  /**
+   * Starts a session for the holder of a key. Returns the `Set-Cookie` header, or undefined for an
+   * unknown key. @throws RequestError `forbidden` if the form comes from a page of another site.
+   */
+  signIn(headers: IncomingHttpHeaders, key: string): Promise<string | undefined>;
+  /** Returns the `Set-Cookie` header that ends a session. @throws RequestError like `signIn`. */
+  signOut(headers: IncomingHttpHeaders): string;
 }
 
 /** Returns whether a text can be an API key: 8 to 256 visible ASCII characters. */

@@ -35,7 +35,8 @@ void t.test('/ is a page for browsers that loads no other resources', async (t) 
       /<title>Overview - sandbox-kit.*x-service-api-key.*\/v1\/traces.*docs\/service\.md/s,
     );
     t.notOk(text.includes(service.apiKey), 'no key');
-    t.notMatch(text, /<(script|link|img)/);
+    t.notMatch(text, /<(link|img)|src=/);
+    t.equal(text.match(/<script/g)?.length, 1, 'the script for live updates');
   }
 });
 

@@ -1,7 +1,6 @@
 /** The pages of the service in a real browser: overview, sessions, and runs. */
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { startService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
@@ -225,13 +224,4 @@ void t.test('pages show the data of one owner, and links keep the owner', async 
   await page.click('nav >> text=Runs');
   await page.click('text=Run of B');
   t.match(await page.innerText('tbody'), 'conv-b');
-
-  const key = 'the-key-of-this-service';
-  const open = await startService({ host: '0.0.0.0', keys: [{ key }] });
-  t.teardown(() => open.stop());
-  for (const path of PATHS) {
-    const { status, headers } = await fetch(open.url + path, { headers: { accept: 'text/html' } });
-    t.equal(status, 401, path);
-    t.match(headers.get('www-authenticate'), /^Basic/);
-  }
 });

@@ -1,8 +1,8 @@
-import { isoTime } from '../../platform/clock.ts';
-import { formatInstant, formatNumber, formatShare } from '../../report-kit/format.ts';
-import { html, type Html } from '../../report-kit/html.ts';
-import type { Page, RunSummary, SessionKind } from '../store/store.ts';
-import { linkTo, renderPages, renderServicePage, type PageContext } from './page-frame.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { formatInstant, formatNumber, formatShare } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { Page, RunSummary, SessionKind } from '../../store/store.ts';
+import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 
 /** A page of production runs or simulations. */
 export interface RunList extends Page {
@@ -17,10 +17,12 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
   const { kind, runs } = list;
   const title = kind === 'production' ? 'Runs' : 'Simulations';
   return renderServicePage(
-    title,
-    html`<h1>${title}</h1>
-      ${runs.length === 0 ? renderEmpty(kind) : renderRuns(runs, kind, context)}
-      ${renderPages({ path: '/runs', ...list })}`,
+    {
+      title,
+      main: html`<h1>${title}</h1>
+        ${runs.length === 0 ? renderEmpty(kind) : renderRuns(runs, kind, context)}
+        ${renderPages({ path: '/runs', ...list })}`,
+    },
     context,
   );
 }

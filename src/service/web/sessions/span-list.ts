@@ -1,6 +1,6 @@
-import { cutText, formatCount, formatDuration } from '../../report-kit/format.ts';
-import { html, type Html } from '../../report-kit/html.ts';
-import type { StoredSpan } from '../store/store.ts';
+import { cutText, formatCount, formatDuration } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { StoredSpan } from '../../store/store.ts';
 
 /** The most spans to show. */
 const SPANS_MAX = 200;

@@ -1,12 +1,12 @@
-import { quoteArgument } from '../../platform/shell.ts';
-import { isoTime } from '../../platform/clock.ts';
-import { formatInstant } from '../../report-kit/format.ts';
-import { html, type Html } from '../../report-kit/html.ts';
-import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
-import type { Outcome, Session, StoredSpan } from '../store/store.ts';
-import { renderServicePage, type PageContext } from './page-frame.ts';
+import { quoteArgument } from '../../../platform/shell.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { formatInstant } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { type SessionTurn, decideVerdict } from '../../domain/sessions.ts';
+import type { Outcome, Session, StoredSpan } from '../../store/store.ts';
+import { renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSpans } from './span-list.ts';
-import { renderTranscript } from '../../report-kit/transcript.ts';
+import { renderTranscript } from '../../../report-kit/transcript.ts';
 
 /** The content of a session page. */
 export interface SessionPage {
@@ -24,31 +24,34 @@ export function renderSessionPage(
 ): string {
   const title = session.sourceSessionId ?? session.scenario ?? session.id;
   return renderServicePage(
-    title,
-    html`<h1>${title}</h1>
-      <dl>
-        ${listProperties(session).map(
-          ([name, value]) =>
-            html`<dt>${name}</dt>
-              <dd>${value}</dd>`,
-        )}
-      </dl>
-      <h2>Outcomes</h2>
-      ${describeErrored(session)}
-      <ul>
-        ${session.outcomes.map(renderOutcome)}
-      </ul>
-      ${listNotes(session).map((note) => html`<p class="soft">${note}</p>`)}
-      ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
-      <h2>Transcript</h2>
-      ${renderTranscript(turns)}
-      ${
-        tags.length > 0
-          ? html`<h2>Tags</h2>
-              <p>${tags.map(renderTag)}</p>`
-          : ''
-      }
-      ${renderSpans(spans)} ${renderNextStep({ session, turns }, context)}`,
+    {
+      title,
+      section: session.kind === 'production' ? 'Production sessions' : 'Simulation sessions',
+      main: html`<h1>${title}</h1>
+        <dl>
+          ${listProperties(session).map(
+            ([name, value]) =>
+              html`<dt>${name}</dt>
+                <dd>${value}</dd>`,
+          )}
+        </dl>
+        <h2>Outcomes</h2>
+        ${describeErrored(session)}
+        <ul>
+          ${session.outcomes.map(renderOutcome)}
+        </ul>
+        ${listNotes(session).map((note) => html`<p class="soft">${note}</p>`)}
+        ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
+        <h2>Transcript</h2>
+        ${renderTranscript(turns)}
+        ${
+          tags.length > 0
+            ? html`<h2>Tags</h2>
+                <p>${tags.map(renderTag)}</p>`
+            : ''
+        }
+        ${renderSpans(spans)} ${renderNextStep({ session, turns }, context)}`,
+    },
     context,
   );
 }

@@ -1,9 +1,9 @@
-import { formatCount, formatInstant, formatNumber } from '../../report-kit/format.ts';
-import { html, type Html } from '../../report-kit/html.ts';
-import { isoTime } from '../../platform/clock.ts';
-import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
-import type { Session, SessionFilter, SessionKind } from '../store/store.ts';
-import { linkTo, renderPages, renderServicePage, type PageContext } from './page-frame.ts';
+import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { decideVerdict, makeDeepLink } from '../../domain/sessions.ts';
+import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
+import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 
 /** A page of sessions, and the query that found them. */
 export interface SessionList {
@@ -21,13 +21,15 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
   const { filter, query, sessions, total, problem } = list;
   const title = `${filter.kind === 'production' ? 'Production' : 'Simulation'} sessions`;
   return renderServicePage(
-    title,
-    html`<h1>${title}</h1>
-      ${renderForm(filter.kind, query, context)}
-      ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
-      <p>${describeTotal(total, query)}</p>
-      ${sessions.length === 0 ? renderEmpty(filter.kind, query, context) : renderTable(sessions)}
-      ${renderPages({ path: '/sessions', query, ...filter, total })}`,
+    {
+      title,
+      main: html`<h1>${title}</h1>
+        ${renderForm(filter.kind, query, context)}
+        ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
+        <p>${describeTotal(total, query)}</p>
+        ${sessions.length === 0 ? renderEmpty(filter.kind, query, context) : renderTable(sessions)}
+        ${renderPages({ path: '/sessions', query, ...filter, total })}`,
+    },
     context,
   );
 }

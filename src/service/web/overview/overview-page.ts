@@ -1,10 +1,10 @@
-import { isoTime } from '../../platform/clock.ts';
-import { formatCount, formatInstant, formatNumber } from '../../report-kit/format.ts';
-import { renderFrontPage, type FrontPage } from '../../report-kit/front-page.ts';
-import { html, withCode, type Html } from '../../report-kit/html.ts';
-import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../store/store.ts';
-import { linkTo, renderServicePage, type PageContext } from './page-frame.ts';
-import { renderRuns } from './runs-page.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { renderFrontPage, type FrontPage } from '../../../report-kit/front-page.ts';
+import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderRuns } from '../runs/runs-page.ts';
 
 /** The content of the overview. */
 export interface Overview {
@@ -24,34 +24,36 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
   const isEmpty =
     counts.production.total + counts.simulation.total + counts.openConversations === 0;
   return renderServicePage(
-    'Overview',
-    html`<h1>Overview</h1>
-      <ul class="counts">
-        ${listCounts(counts, context).map(
-          ([count, label, link]) =>
-            html`<li>
-              <b>${formatNumber(count)}</b>
-              ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
-            </li>`,
-        )}
-      </ul>
-      ${counts.unscoredConversations > 0 ? renderUnscored(counts) : undefined}
-      ${isEmpty || log.length > 0 ? renderArrivals(overview, isEmpty) : undefined}
-      ${
-        runs.length === 0
-          ? undefined
-          : html`<h2>Newest runs</h2>
-              ${renderRuns(runs, 'production', context)}
-              <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
-      }
-      <details ${isEmpty ? 'open' : ''}>
-        <summary>Send traces to this service</summary>
-        ${renderExporterSettings(overview, context)}
-      </details>
-      <details>
-        <summary>Routes of this service</summary>
-        ${renderFrontPage(about)}
-      </details>`,
+    {
+      title: 'Overview',
+      main: html`<h1>Overview</h1>
+        <ul class="counts">
+          ${listCounts(counts, context).map(
+            ([count, label, link]) =>
+              html`<li>
+                <b>${formatNumber(count)}</b>
+                ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
+              </li>`,
+          )}
+        </ul>
+        ${counts.unscoredConversations > 0 ? renderUnscored(counts) : undefined}
+        ${isEmpty || log.length > 0 ? renderArrivals(overview, isEmpty) : undefined}
+        ${
+          runs.length === 0
+            ? undefined
+            : html`<h2>Newest runs</h2>
+                ${renderRuns(runs, 'production', context)}
+                <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
+        }
+        <details ${isEmpty ? 'open' : ''}>
+          <summary>Send traces to this service</summary>
+          ${renderExporterSettings(overview, context)}
+        </details>
+        <details>
+          <summary>Routes of this service</summary>
+          ${renderFrontPage(about)}
+        </details>`,
+    },
     context,
   );
 }

@@ -1,21 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { listSummaries, serviceRoutes } from '../../contract/index.ts';
-import { HTML_TYPE, pageHeaders, prefersHtml } from '../../http-kit/pages.ts';
-import { sendPrettyJson } from '../../http-kit/server.ts';
-import { html } from '../../report-kit/html.ts';
-import type { Authentication } from '../domain/authentication.ts';
-import type { Store } from '../store/store.ts';
-import { OPENAPI_PATH } from './openapi.ts';
+import { listSummaries, serviceRoutes } from '../../../contract/index.ts';
+import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
+import { sendPrettyJson } from '../../../http-kit/server.ts';
+import { html } from '../../../report-kit/html.ts';
+import { OPENAPI_PATH } from '../openapi.ts';
+import { servicePageHeaders } from '../frame/page-frame.ts';
 import { renderOverviewPage } from './overview-page.ts';
-import type { FindViewer } from './viewer.ts';
-
-export interface FrontPageOptions {
-  authentication: Authentication;
-  /** Lower-case name of the header that carries the API key. */
-  apiKeyHeader: string;
-  store: Store;
-  findViewer: FindViewer;
-}
+import type { PageOptions } from '../frame/viewer.ts';
 
 const TITLE = 'sandbox-kit: the service';
 const ABOUT =
@@ -45,13 +36,13 @@ const LOG_ENTRIES_MAX = 200;
  * `Accept` prefers HTML. On loopback every program on this machine may read it; elsewhere it needs an
  * API key.
  */
-export function addFrontPage(
+export function addOverviewRoutes(
   app: FastifyInstance,
-  { store, authentication, apiKeyHeader, findViewer }: FrontPageOptions,
+  { store, authentication, apiKeyHeader, findViewer }: PageOptions,
 ): void {
   app.get('/', async (request, reply) => {
     const { accept = '' } = request.headers;
-    reply.headers(pageHeaders).header('vary', 'accept');
+    reply.headers(servicePageHeaders).header('vary', 'accept');
     if (!prefersHtml(accept)) {
       await authentication.authenticateReader(request.headers);
       return sendPrettyJson(reply, {

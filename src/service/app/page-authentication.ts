@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { authorityOf, digestKey, isSameDigest } from '../../http-kit/local-access.ts';
+import type { Caller, PageAuthentication } from '../domain/authentication.ts';
+import { RequestError } from '../domain/errors.ts';
+import { SIGN_OUT_COOKIE, type PageSessions } from './page-sessions.ts';
+
+export interface PageAuthenticationOptions {
+  sessions: PageSessions;
+  /** Returns the base URL at which browsers reach the service. */
+  appUrl: () => string;
+  /** The digest of the key whose sessions may change something. */
+  adminDigest: string;
+  /** On loopback, checks that no page of another site sent a request; elsewhere undefined. */
+  checkSameSite: ((headers: IncomingHttpHeaders) => void) | undefined;
+  /** Finds the owner of a key. */
+  findOwner: (keyDigest: string) => Promise<Caller | undefined>;
+  /** Returns the owner of the key in the headers. @throws RequestError `unauthorized`. */
+  findKeyOwner: (headers: IncomingHttpHeaders) => Promise<Caller>;
+}
+
+/** Creates the authentication of pages. */
+export function createPageAuthentication(options: PageAuthenticationOptions): PageAuthentication {
+  const { sessions, appUrl, adminDigest, checkSameSite, findOwner, findKeyOwner } = options;
+
+  const checkOrigin = ({ host, origin }: IncomingHttpHeaders): void => {
+    const sender = origin === undefined ? undefined : authorityOf(origin);
+    const own = [host?.toLowerCase(), authorityOf(new URL(appUrl()).origin)];
+    if (sender !== undefined && own.includes(sender)) return;
+    const message = 'Origin must name this service. Send forms from its own pages.';
+    throw new RequestError('forbidden', message);
+  };
+  return {
+    async authenticateReader(headers) {
+      if (checkSameSite) {
+        checkSameSite(headers);
+        return { ownerId: undefined, token: sessions.makeToken(), hasSession: false };
+      }
+      const session = sessions.find(headers);
+      const owner = session && (await findOwner(session.keyDigest));
+      if (!session || !owner) {
+        const { ownerId } = await findKeyOwner(headers);
+        return { ownerId, token: undefined, hasSession: false };
+      }
+      const mayChange = isSameDigest(session.keyDigest, adminDigest);
+      const token = mayChange ? sessions.makeToken(session) : undefined;
+      return { ownerId: owner.ownerId, token, hasSession: true };
+    },
+    checkForm(headers, access, token) {
+      checkOrigin(headers);
+      if (access.token === undefined) {
+        const message =
+          'Only a session that was started with the first API key of this service may change ' +
+          'something. Sign in with that key.';
+        throw new RequestError('forbidden', message);
+      }
+      if (isSameDigest(digestKey(token), digestKey(access.token))) return;
+      const message =
+        'The form is out of date: the service has restarted, or you have signed in again. Go ' +
+        'back, reload the page, and send the form again.';
+      throw new RequestError('forbidden', message);
+    },
+    async signIn(headers, key) {
+      checkOrigin(headers);
+      const keyDigest = digestKey(key);
+      return (await findOwner(keyDigest)) && sessions.start(keyDigest);
+    },
+    signOut(headers) {
+      checkOrigin(headers);
+      return SIGN_OUT_COOKIE;
+    },
+  };
+}

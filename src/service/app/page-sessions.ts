@@ -1,0 +1,64 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { digestKey, isSameDigest } from '../../http-kit/local-access.ts';
+import type { Clock } from '../../platform/clock.ts';
+
+/** The sessions of browsers that use the pages of a service. They end when the service stops. */
+export interface PageSessions {
+  /** Starts a session for the holder of a key, and returns the `Set-Cookie` header. */
+  start(keyDigest: string): string;
+  /** Returns the session that a request belongs to; undefined if it has none, or if it has expired. */
+  find(headers: IncomingHttpHeaders): PageSession | undefined;
+  /** Returns the token for the forms of a session, or of browsers that need no session. */
+  makeToken(session?: PageSession): string;
+}
+
+interface PageSession {
+  /** The value of the cookie. */
+  value: string;
+  /** The key that the session was started with. It must still be valid. */
+  keyDigest: string;
+}
+
+const COOKIE = 'sandbox_kit_session';
+const SESSION_MS = 12 * 3_600_000;
+
+/**
+ * Creates the sessions of a service. A cookie contains its session, signed with a secret of this
+ * process, so nothing has to be stored.
+ * @param isSecure Whether browsers reach the service by HTTPS only.
+ */
+export function createPageSessions(clock: Clock, isSecure: () => boolean): PageSessions {
+  const secret = randomBytes(32);
+  const sign = (purpose: string, text: string): string =>
+    createHmac('sha256', secret).update(`${purpose}:${text}`).digest('hex');
+  return {
+    start(keyDigest) {
+      const content = [randomBytes(16).toString('hex'), keyDigest, clock.nowMs() + SESSION_MS];
+      const text = content.join('.');
+      return [
+        `${COOKIE}=${text}.${sign('session', text)}`,
+        // A link from another site must open the page; forms of other sites lack the token.
+        ...['Path=/', 'HttpOnly', 'SameSite=Lax', `Max-Age=${SESSION_MS / 1000}`],
+        ...(isSecure() ? ['Secure'] : []),
+      ].join('; ');
+    },
+    find({ cookie = '' }) {
+      for (const pair of cookie.split(';')) {
+        const [name = '', value = ''] = pair.trim().split('=');
+        const [nonce = '', keyDigest = '', expiresAtMs = '', signature = ''] = value.split('.');
+        const text = [nonce, keyDigest, expiresAtMs].join('.');
+        // Digests have the same length, which a signature from the cookie may not have.
+        const isSigned = isSameDigest(digestKey(signature), digestKey(sign('session', text)));
+        if (name === COOKIE && isSigned && clock.nowMs() < Number(expiresAtMs)) {
+          return { value, keyDigest };
+        }
+      }
+      return undefined;
+    },
+    makeToken: (session) => sign('form', session?.value ?? 'loopback'),
+  };
+}
+
+/** The `Set-Cookie` header that ends the session of a browser. */
+export const SIGN_OUT_COOKIE = `${COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0`;

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
+import { html } from '../../../report-kit/html.ts';
+import { toRequestError, type RequestError } from '../../domain/errors.ts';
+import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
+import { pathOf, renderSignInPage } from './sign-in.ts';
+
+/** Makes a scope show its errors as pages to browsers. Programs get them as JSON. */
+export function showErrorsAsPages(scope: FastifyInstance): void {
+  scope.setErrorHandler((error, request, reply) => {
+    const problem = toRequestError(error);
+    // The server's own handler logs its failures.
+    if (problem.status >= 500 || !sendErrorPage(request, reply, problem)) throw error;
+  });
+}
+
+/** Responds with a page if the request prefers one; otherwise it returns false. */
+export function sendErrorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  problem: RequestError,
+): boolean {
+  if (!prefersHtml(request.headers.accept ?? '')) return false;
+  const { status, headers, message, code } = problem;
+  reply
+    .code(status)
+    .headers({ ...headers, ...servicePageHeaders })
+    .type(HTML_TYPE);
+  void reply.send(
+    code === 'unauthorized' ? renderSignInPage(pathOf(request)) : renderErrorPage(status, message),
+  );
+  return true;
+}
+
+const TITLES: Partial<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Page not found',
+  405: 'Not supported here',
+};
+
+function renderErrorPage(status: number, message: string): string {
+  const title = TITLES[status] ?? 'The request failed';
+  return renderServicePage(
+    {
+      title,
+      main: html`<h1>${title}</h1>
+        <p>${message}</p>
+        <p><a href="/">Go to the overview</a></p>`,
+    },
+    UNKNOWN_READER,
+  );
+}

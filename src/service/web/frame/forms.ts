@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { linkTo, type PageContext } from './page-frame.ts';
+
+const FORM_BYTES_MAX = 33_554_432;
+const TOKEN_FIELD = '_token';
+
+/** A form that changes something. */
+export interface FormContent {
+  /** Path of the route that receives the form. */
+  action: string;
+  /** The fields, with the buttons. */
+  body: Html;
+  /** Whether the form contains files. */
+  hasFiles?: boolean;
+  className?: string;
+}
+
+/** Renders a form, or, for readers who may not change anything, how to become one who may. */
+export function renderForm(context: PageContext, form: FormContent): Html {
+  const { action, body, hasFiles = false, className = 'form' } = form;
+  if (context.token === undefined) {
+    return html`<p class="soft">
+      To change this, <a href="/sign-in">sign in</a> with the first API key of this service.
+    </p>`;
+  }
+  return html`<form
+    method="post"
+    action="${linkTo(context, action)}"
+    class="${className}"
+    ${hasFiles ? html`enctype="multipart/form-data"` : undefined}
+  >
+    <input type="hidden" name="${TOKEN_FIELD}" value="${context.token}" />
+    ${body}
+  </form>`;
+}
+
+/** Makes a scope accept forms, and reject every other body. */
+export function acceptForms(scope: FastifyInstance): void {
+  scope.addContentTypeParser(
+    ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
+    (_request, body, done) => done(null, body),
+  );
+}
+
+/** Returns the fields and files of a form. @throws RequestError `malformed_body`. */
+export async function readForm({ headers, body }: FastifyRequest): Promise<FormData> {
+  const type = headers['content-type'] ?? '';
+  const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array();
+  try {
+    // Buffering is no danger: the parser of the scope limits the body.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    return await new Response(bytes, { headers: { 'content-type': type } }).formData();
+  } catch {
+    const message = 'The body is not a form. Send it from the pages of this service.';
+    throw new RequestError('malformed_body', message);
+  }
+}
+
+/** Returns a text field of a form without spaces around it; empty if it is missing. */
+export function readText(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** Returns the token that a form contains. */
+export const readToken = (form: FormData): string => readText(form, TOKEN_FIELD);
+
+/** Leads the browser to a page after a change; a reload then does not repeat the change. */
+export function redirect(
+  reply: FastifyReply,
+  context: PageContext,
+  path: string,
+  parameters: Readonly<Record<string, string>> = {},
+): FastifyReply {
+  return reply.redirect(linkTo(context, path, parameters), 303);
+}

@@ -1,0 +1,25 @@
+import { formatValue } from '../../../contract/index.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { readResultsQuery } from '../../domain/results-query.ts';
+import type { SessionFilter } from '../../store/store.ts';
+
+/** Reads the filter of a list. An invalid query gives the filter without it, and the problem. */
+export function readListFilter(
+  query: URLSearchParams,
+  ownerId: string,
+): { filter: SessionFilter; problem?: RequestError } {
+  const name = query.get('kind') ?? 'production';
+  const kind = name === 'simulation' ? 'simulation' : 'production';
+  // A form sends its empty fields.
+  const filled = new URLSearchParams([...query].filter(([, value]) => value !== ''));
+  try {
+    if (name !== kind) {
+      const message = `kind must be production or simulation, got ${formatValue(name)}.`;
+      throw new RequestError('bad_request', message);
+    }
+    return readResultsQuery(kind, ownerId, `?${filled.toString()}`);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return { ...readResultsQuery(kind, ownerId, ''), problem: error };
+  }
+}

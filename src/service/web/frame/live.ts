@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { systemClock, type Clock } from '../../../platform/clock.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { RequestError } from '../../domain/errors.ts';
+
+/** The newest content of a live part of a page. */
+export interface LiveContent {
+  content: Html;
+  /** Whether the content will not change anymore. */
+  isFinal: boolean;
+}
+
+/**
+ * Renders a part of a page that updates itself by server-sent events. Without JavaScript it stays as it
+ * is, with a link that reloads the page.
+ * @param path Route that responds with `sendLive`.
+ */
+export function renderLive(path: string, { content, isFinal }: LiveContent): Html {
+  if (isFinal) return html`<div>${content}</div>`;
+  return html`<div data-live="${path}">${content}</div>
+    <noscript
+      ><p><a href="">Reload this page</a> to see the newest state.</p></noscript
+    >`;
+}
+
+/**
+ * The script of all pages of the service. It replaces the content of each live part with what the server
+ * sends, and keeps what the reader has opened and focused.
+ */
+export const LIVE_SCRIPT = `
+for (const part of document.querySelectorAll('[data-live]')) {
+  const events = new EventSource(part.dataset.live);
+  const show = ({ data }) => {
+    const opened = [...part.querySelectorAll('details[id][open]')].map(({ id }) => id);
+    const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
+    part.innerHTML = JSON.parse(data);
+    for (const id of opened) document.getElementById(id)?.setAttribute('open', '');
+    if (focused) document.getElementById(focused)?.focus();
+  };
+  events.addEventListener('message', show);
+  events.addEventListener('final', (event) => {
+    show(event);
+    events.close();
+  });
+}
+`;
+
+const INTERVAL_MS = 1_000;
+const STREAM_MS_MAX = 600_000;
+const KEEPALIVE_MS = 15_000;
+const STREAMS_MAX = 100;
+
+/** Sends live parts of pages to browsers. */
+export interface LiveUpdates {
+  /**
+   * Responds with server-sent events: the content now, and again whenever it has changed, until it is
+   * final, the browser leaves, or ten minutes have passed. The browser then asks again.
+   * @throws RequestError `busy` if too many pages are open.
+   */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    render: () => Promise<LiveContent>,
+  ): FastifyReply;
+}
+
+/**
+ * Creates the live updates of a service.
+ * @param stopping Aborts when the service stops.
+ * @param clock Browsers wait in real time, whatever the service clock shows.
+ */
+export function createLiveUpdates(stopping: AbortSignal, clock: Clock = systemClock): LiveUpdates {
+  let streams = 0;
+  return {
+    send(request, reply, render) {
+      if (streams >= STREAMS_MAX) {
+        const message = `${STREAMS_MAX} pages are watching already. Close some, or reload by hand.`;
+        throw new RequestError('busy', message);
+      }
+      streams += 1;
+      const left = new AbortController();
+      request.raw.once('close', () => left.abort());
+      reply.raw.once('close', () => {
+        left.abort();
+        streams -= 1;
+      });
+      const signal = AbortSignal.any([stopping, left.signal]);
+      reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      return reply.send(Readable.from(watch(render, signal, clock)));
+    },
+  };
+}
+
+async function* watch(
+  render: () => Promise<LiveContent>,
+  signal: AbortSignal,
+  clock: Clock,
+): AsyncGenerator<string> {
+  const startedAtMs = clock.monotonicMs();
+  let [sent, sentAtMs] = ['', startedAtMs];
+  while (!signal.aborted && clock.monotonicMs() - startedAtMs < STREAM_MS_MAX) {
+    const { content, isFinal } = await render();
+    // JSON has no line breaks, which would end the data of the event.
+    const data = JSON.stringify(content.text);
+    if (isFinal) {
+      yield `event: final\ndata: ${data}\n\n`;
+      return;
+    }
+    if (data !== sent || clock.monotonicMs() - sentAtMs >= KEEPALIVE_MS) {
+      yield data === sent ? ': still the same\n\n' : `data: ${data}\n\n`;
+      [sent, sentAtMs] = [data, clock.monotonicMs()];
+    }
+    // Rejects when the browser leaves or the service stops.
+    await clock.sleep(INTERVAL_MS, signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { HTML_TYPE } from '../../../http-kit/pages.ts';
+import { html } from '../../../report-kit/html.ts';
+import type { PageAuthentication } from '../../domain/authentication.ts';
+import { readForm, readText } from './forms.ts';
+import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
+import { readQuery } from './viewer.ts';
+
+/** Renders the page on which a browser signs in with an API key. */
+export function renderSignInPage(next: string, problem?: string): string {
+  return renderServicePage(
+    {
+      title: 'Sign in',
+      hasNavigation: false,
+      main: html`<h1>Sign in</h1>
+        <p>
+          Sign in with an API key of this service. You see the data of its owner. With the first key
+          of the service you can also change settings, evals, agents, and scenarios.
+        </p>
+        <form method="post" action="/sign-in" class="form">
+          <input type="hidden" name="next" value="${next}" />
+          ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
+          <label
+            >API key
+            <input name="key" type="password" required autocomplete="current-password" autofocus
+          /></label>
+          <p><button>Sign in</button></p>
+        </form>`,
+    },
+    UNKNOWN_READER,
+  );
+}
+
+/** Adds the routes that start and end the session of a browser. On loopback none is needed. */
+export function addSignInRoutes(
+  app: FastifyInstance,
+  { authentication }: { authentication: PageAuthentication },
+): void {
+  app.get('/sign-in', (request, reply) =>
+    reply
+      .headers(servicePageHeaders)
+      .type(HTML_TYPE)
+      .send(renderSignInPage(readQuery(request).get('next') ?? '/')),
+  );
+  app.post('/sign-in', async (request, reply) => {
+    const form = await readForm(request);
+    const next = readText(form, 'next');
+    const cookie = await authentication.signIn(request.headers, readText(form, 'key'));
+    if (cookie !== undefined) {
+      return reply.header('set-cookie', cookie).redirect(toOwnPath(next), 303);
+    }
+    reply.code(401).headers(servicePageHeaders).type(HTML_TYPE);
+    return reply.send(renderSignInPage(next, 'The service has no such key. Check it for typos.'));
+  });
+  app.post('/sign-out', (request, reply) =>
+    reply.header('set-cookie', authentication.signOut(request.headers)).redirect('/sign-in', 303),
+  );
+}
+
+/** Returns a path of this service; anything that could lead to another host becomes the overview. */
+const toOwnPath = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/');
+
+/** Returns the path with its query that a request asked for, to return to after the sign-in. */
+export const pathOf = ({ url, method }: FastifyRequest): string => (method === 'GET' ? url : '/');

@@ -1,0 +1,84 @@
+import type { FastifyRequest } from 'fastify';
+import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
+import type { Store } from '../../store/store.ts';
+import type { PageContext } from './page-frame.ts';
+import { readForm, readToken } from './forms.ts';
+import type { LiveUpdates } from './live.ts';
+
+/** What the routes of all pages need. */
+export interface PageOptions extends Viewers {
+  store: Store;
+  authentication: PageAuthentication;
+  /** Lower-case name of the header that carries the API key. */
+  apiKeyHeader: string;
+  live: LiveUpdates;
+}
+
+/** The owner whose data a request may see, and the reader of its pages. */
+export interface Viewer {
+  ownerId: string;
+  context: PageContext;
+}
+
+/** Finds out what the requests for pages may see and change. */
+export interface Viewers {
+  /** Finds the owner whose data a request may see. @throws RequestError if it may see no data. */
+  findViewer: (request: FastifyRequest) => Promise<Viewer>;
+  /** Returns the owners whose sessions a deep link may show, and the reader of the page. */
+  findOwners: (
+    request: FastifyRequest,
+  ) => Promise<{ ownerIds: readonly string[]; context: PageContext }>;
+  /**
+   * Finds the owner whose data a form may change, and reads the form.
+   * @throws RequestError if the form was not sent by a page of this service, or its reader may not
+   * change anything.
+   */
+  findEditor: (request: FastifyRequest) => Promise<Viewer & { form: FormData }>;
+}
+
+/** Creates what finds the viewers of a service. `findOwner` finds the owner that a query names. */
+export function createViewers(
+  { store, authentication }: Pick<PageOptions, 'store' | 'authentication'>,
+  findOwner: (request: FastifyRequest) => Promise<string>,
+): Viewers {
+  const findViewer: Viewers['findViewer'] = async (request) => {
+    const access = await authentication.authenticateReader(request.headers);
+    const { ownerId } = access;
+    const context = readContext(request, access);
+    if (ownerId !== undefined) return { ownerId, context: { ...context, owner: undefined } };
+    // A reader on this machine may see the pages of every owner.
+    return { ownerId: await findOwner(request), context };
+  };
+  return {
+    findViewer,
+    async findOwners(request) {
+      const access = await authentication.authenticateReader(request.headers);
+      const { ownerId } = access;
+      const ownerIds = ownerId === undefined ? await store.owners.listIds() : [ownerId];
+      return { ownerIds, context: readContext(request, access) };
+    },
+    async findEditor(request) {
+      const access = await authentication.authenticateReader(request.headers);
+      const form = await readForm(request);
+      authentication.checkForm(request.headers, access, readToken(form));
+      return { ...(await findViewer(request)), form };
+    },
+  };
+}
+
+function readContext(request: FastifyRequest, { token, hasSession }: PageAccess): PageContext {
+  const query = readQuery(request);
+  return {
+    owner: query.get('owner') ?? undefined,
+    serviceUrl: `${request.protocol}://${request.host}`,
+    token,
+    hasSession,
+    notice: query.get('notice') ?? undefined,
+  };
+}
+
+/** Returns the query of a request. */
+export function readQuery({ url }: Pick<FastifyRequest, 'url'>): URLSearchParams {
+  const queryStart = url.indexOf('?');
+  return new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1));
+}

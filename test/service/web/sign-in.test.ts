@@ -1,0 +1,138 @@
+/** Beyond loopback, browsers sign in with a key, and only pages of the service may send forms. */
+import t, { type Test } from 'tap';
+import { startService, type RunningService } from '../../../src/service/index.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { START_MS, withService } from '../../helpers/service.ts';
+import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
+
+const KEY = 'the-key-of-this-service';
+const TEAM_KEY = 'the-key-of-team-b';
+const HTML = { accept: 'text/html' };
+
+/** Starts a service that other machines could reach. The tests reach it on loopback. */
+async function withOpenService(t: Test): Promise<{ service: RunningService; clock: ManualClock }> {
+  const clock = manualClock(START_MS);
+  const service = await startService({
+    ...{ clock, host: '0.0.0.0' },
+    keys: [{ key: KEY }, { key: TEAM_KEY, owner: 'team b' }],
+  });
+  t.teardown(() => service.stop());
+  return { service, clock };
+}
+
+void t.test(
+  'a browser signs in with a key, sees the page it asked for, and signs out',
+  async (t) => {
+    const { service } = await withOpenService(t);
+    const browser = await withBrowser(t);
+    for (const width of [1280, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const viewport = { width, height: 844 };
+        const url = `${service.url}/runs?kind=simulation`;
+        const { page } = await openPage(browser, url, { viewport, colorScheme });
+        t.equal(await page.innerText('h1'), 'Sign in');
+        await assertAccessible(t, page);
+        await page.keyboard.type('not-a-known-key');
+        await page.keyboard.press('Enter');
+        t.match(await page.innerText('[role=alert]'), 'The service has no such key.');
+        await page.fill('[name=key]', KEY);
+        await page.click('button');
+        t.equal(page.url(), url, 'the page that the browser asked for');
+        t.equal(await page.innerText('h1'), 'Simulations');
+        await assertAccessible(t, page);
+        const [cookie] = await page.context().cookies();
+        t.match(cookie, { httpOnly: true, sameSite: 'Lax' });
+        t.notMatch(cookie?.value, KEY);
+        await page.click('text=Sign out');
+        await page.goto(url);
+        t.equal(await page.innerText('h1'), 'Sign in');
+        await page.context().close();
+      }
+    }
+  },
+);
+
+void t.test('programs get a 401 as JSON, and never a redirect', async (t) => {
+  const { service } = await withOpenService(t);
+  const response = await fetch(`${service.url}/sessions?kind=production`);
+  t.equal(response.status, 401);
+  t.match(await response.json(), { message: /must contain an API key/ });
+  const page = await fetch(`${service.url}/sessions?kind=production`, { headers: HTML });
+  t.equal(page.status, 401);
+  t.match(await page.text(), '<h1>Sign in</h1>');
+});
+
+/** Sends the form of the sign-in page, and returns the response. */
+const signIn = (
+  { url }: RunningService,
+  fields: Record<string, string>,
+  headers: Record<string, string> = { origin: url },
+): Promise<Response> =>
+  fetch(`${url}/sign-in`, {
+    ...{ method: 'POST', redirect: 'manual', headers },
+    body: new URLSearchParams(fields),
+  });
+
+void t.test('sessions expire, end with their key, and cannot be forged', async (t) => {
+  const { service, clock } = await withOpenService(t);
+  const cookieOf = async (key: string): Promise<string> => {
+    const response = await signIn(service, { key, next: '/' });
+    t.equal(response.status, 303);
+    return response.headers.get('set-cookie')?.split(';')[0] ?? '';
+  };
+  const status = async (cookie: string): Promise<number> =>
+    (await fetch(service.url, { headers: { ...HTML, cookie } })).status;
+  const cookie = await cookieOf(KEY);
+  t.equal(await status(cookie), 200);
+  t.equal(await status(`other=1; ${cookie}`), 200, 'beside other cookies');
+  const parts = cookie.split('.');
+  for (const nth of parts.keys()) {
+    const forged = parts.with(
+      nth,
+      (parts[nth] ?? '').replace(/.$/, (last) => (last === '1' ? '2' : '1')),
+    );
+    t.equal(await status(forged.join('.')), 401, `part ${nth} is changed`);
+  }
+  t.equal(await status('sandbox_kit_session='), 401);
+  clock.advance(12 * 3_600_000);
+  t.equal(await status(cookie), 401, 'after 12 hours');
+
+  const granted = await fetch(`${service.adminUrl}/keys`, {
+    ...{ method: 'POST', body: '{}' },
+    headers: { 'x-service-api-key': KEY, 'content-type': 'application/json' },
+  });
+  const { key } = (await granted.json()) as { key: string };
+  const reader = await cookieOf(key);
+  t.equal(await status(reader), 200);
+  await fetch(`${service.adminUrl}/keys`, {
+    ...{ method: 'DELETE', body: JSON.stringify({ key }) },
+    headers: { 'x-service-api-key': KEY, 'content-type': 'application/json' },
+  });
+  t.equal(await status(reader), 401, 'the key was revoked');
+});
+
+void t.test('the sign-in leads to no other host, and takes no form of another site', async (t) => {
+  const { service } = await withOpenService(t);
+  for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', 'x', '']) {
+    const { headers } = await signIn(service, { key: KEY, next });
+    t.equal(headers.get('location'), '/', next);
+  }
+  for (const origin of ['https://evil.example', 'null']) {
+    const { status } = await signIn(service, { key: KEY }, { origin });
+    t.equal(status, 403, origin);
+  }
+  t.equal((await signIn(service, { key: KEY }, {})).status, 403, 'no origin');
+});
+
+void t.test('unknown pages are pages for browsers and JSON for programs', async (t) => {
+  const { send } = await withService(t);
+  const page = await send('GET /no-such-page', { key: null, headers: HTML });
+  t.equal(page.status, 404);
+  t.match(page.text, /<h1>Page not found<\/h1>.*Go to the overview/s);
+  const program = await send('GET /no-such-page', { key: null });
+  t.match(program.json, { message: /Route GET \/no-such-page does not exist/ });
+  const missing = await send('GET /?owner=nobody', { key: null, headers: HTML });
+  t.equal(missing.status, 404);
+  t.match(missing.text, /There is no owner/);
+});

@@ -8,6 +8,7 @@ import {
   type RunningService,
   type ServiceOptions,
 } from '../service/index.ts';
+import { createKitFunctions } from './kit-functions.ts';
 import { kitVersion } from './kit-version.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { knownFailuresOption, type KnownFailure } from './options.ts';
@@ -45,7 +46,13 @@ const judgeClientOptionsSchema = schemas.optionsObject<JudgeClientOptions>({
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<JudgingService> {
   const service = await startRecordedService(
-    isObject(options) ? { ...options, recordCallers: options.recordCallers ?? true } : options,
+    isObject(options)
+      ? {
+          ...options,
+          recordCallers: options.recordCallers ?? true,
+          kit: createKitFunctions(),
+        }
+      : options,
   );
   return {
     ...schemas.rejectArguments({ ...service, ...rejectAfterStop(service) }),

@@ -7,6 +7,12 @@ export type { CallerRecording } from './app/caller-recorder.ts';
 export { startService, type RunningService, type ServiceEnvironment } from './app/start-service.ts';
 export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
 export type { ConversationScenario } from './domain/conversation-scenario.ts';
+export type {
+  ConnectionReport,
+  KitFunctions,
+  ReadDocument,
+  TextPlace,
+} from './domain/kit-functions.ts';
 export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
 export { resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';

@@ -1,6 +1,7 @@
 import { Agent, fetch } from 'undici';
 import type { Test } from 'tap';
-import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts';
+import { startService, type RunningService } from '../../src/service/index.ts';
+import type { ServiceSetup } from '../../src/service/app/options.ts';
 import {
   findViolations,
   type ClosedConversation,
@@ -50,7 +51,7 @@ export interface Bench {
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /** Starts a service on a free port with a manual clock, and stops it after the test. */
-export async function withService(t: Test, options: Partial<ServiceOptions> = {}): Promise<Bench> {
+export async function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
   const clock = manualClock(START_MS);
   const service = await startService({ clock, randomSeed: 'test', ...options });
   const dispatcher = new Agent();

@@ -6,6 +6,7 @@ import { openSpanWriter } from '../../src/service/store/span-writer.ts';
 import type { SpanWriter } from '../../src/service/store/span-writer.ts';
 import type {
   CloseRequest,
+  NewAgentReport,
   NewSession,
   NewSpan,
   TraceRequestRows,
@@ -176,4 +177,16 @@ export function newSimulatedSession(
     ...{ scenario: 'late parcel', persona: 'patient', endReason: 'goal_achieved' },
     ...changes,
   });
+}
+
+/** Returns a report of a check about an agent. */
+export function newAgentReport(
+  agentId: string,
+  changes: Partial<NewAgentReport> = {},
+): NewAgentReport {
+  const summary = {
+    ...{ standing: 'pass' as const, verdict: 'Conforming', detail: '9 pass', kitVersion: '0.2.0' },
+    ...{ target: `https://${agentId}.example/agent`, endedAt: '2026-11-20T09:30:00Z' },
+  };
+  return { agentId, kind: 'check', atMs: NOON_MS, summary, report: { of: agentId }, ...changes };
 }

@@ -16,6 +16,7 @@ import { defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { switchOption } from '../flags/option.ts';
 import { readScenarioSet } from '../../library/input/scenario-files.ts';
+import { createKitFunctions } from '../../library/kit-functions.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
@@ -185,6 +186,7 @@ const conversationLines = [QUESTION, 'And what are your opening hours?'];
 async function startDemoService(): Promise<Service> {
   const { startService } = await import('../../service/index.ts');
   return startService({
+    kit: createKitFunctions(),
     seed: {
       evals: [
         {

@@ -8,6 +8,7 @@ import { readModelEndpoint, readServiceKey, readSpeechEndpoint } from '../flags/
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
+import { createKitFunctions } from '../../library/kit-functions.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
 import { isPortInUse, loadMutants, portInUseError } from './servers.ts';
@@ -116,6 +117,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       apiKeyHeader: flags['api-key-header'],
       keys: key === undefined ? [] : [{ key }],
       recordCallers: flags.recordCallers ?? false,
+      kit: createKitFunctions(),
       ...(flags.data !== undefined && { dataDir: flags.data }),
       ...(flags.seed !== undefined && { randomSeed: flags.seed }),
       ...(flags['app-url'] !== undefined && { appUrl: flags['app-url'] }),

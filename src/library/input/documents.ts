@@ -9,6 +9,7 @@ import {
   type SeedDocument,
   type Violation,
 } from '../../contract/index.ts';
+import type { ReadDocument, TextPlace } from '../../service/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
 import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { findClosest } from '../../platform/suggest.ts';
@@ -43,6 +44,46 @@ export function readYamlFile<Name extends MessageName>(
     source.check(name, value, `the ${name}`);
     return { value: value as Messages[Name], locate: (pointer) => source.locate(pointer, value) };
   });
+}
+
+/** A problem of a text that is not a file. */
+class TextProblem extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Reads a text with one YAML or JSON document, which must match the message. */
+export function readDocumentText<Name extends MessageName>(
+  text: string,
+  name: Name,
+): ReadDocument<Name> {
+  const lines = new LineCounter();
+  const placeOf = (offset: number): TextPlace => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  try {
+    const document = parseDocument(text, { lineCounter: lines });
+    const createError = (offset: number, message: string): Error =>
+      new TextProblem(offset, `${message}.`);
+    const source = createSource({ path: '', text, lines, document, createError });
+    const value = source.read();
+    source.check(name, value, `the ${name}`);
+    return {
+      value: value as Messages[Name],
+      locate: (pointer) => placeOf(source.offsetOf(pointer, value)),
+    };
+  } catch (error) {
+    if (error instanceof TextProblem) {
+      return { problem: error.message, place: placeOf(error.offset) };
+    }
+    if (!(error instanceof RangeError)) throw error;
+    return { problem: 'The document is nested too deeply.', place: { line: 1, column: 1 } };
+  }
 }
 
 /** A YAML file of any shape, for a reader that checks it itself. */
@@ -144,6 +185,7 @@ interface Source {
   check: (name: MessageName, value: unknown, root: string) => void;
   locate: (pointer: string, value: unknown) => string;
   lineOf: (pointer: string, value: unknown) => number;
+  offsetOf: (pointer: string, value: unknown) => number;
 }
 
 /** Aliases that one document can resolve; more could exhaust memory. */
@@ -155,13 +197,17 @@ function createSource(file: {
   lines: LineCounter;
   document: Document;
   isJson?: boolean;
+  /** Default: an error that starts with the path and the position. */
+  createError?: (offset: number, message: string) => Error;
 }): Source {
   const { path, text, lines, document } = file;
   const isJson = file.isJson ?? (/\.json$/i.test(path) || /^\s*\{\s*"/.test(text));
   const contents = document.contents as { range?: readonly number[] | null } | null;
   const start = contents?.range?.[0] ?? document.range?.[0] ?? 0;
-  const errorAt = (offset: number, message: string): SandboxKitError =>
-    new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}.`);
+  const errorAt =
+    file.createError ??
+    ((offset: number, message: string): Error =>
+      new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}.`));
   const offsetOf = (pointer: string, value: unknown): number =>
     offsetOfPointer(document, value, pointer) ?? start;
   return {
@@ -185,6 +231,7 @@ function createSource(file: {
     },
     locate: (pointer, value) => formatPosition(path, lines, offsetOf(pointer, value)),
     lineOf: (pointer, value) => lines.linePos(offsetOf(pointer, value)).line,
+    offsetOf,
   };
 }
 

@@ -6,9 +6,11 @@ import { isoTime } from '../../platform/clock.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
+import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';
 import type { IngestLogLine } from './controls.ts';
+import { addAgentRoutes } from './agents.ts';
 import { addDocumentRoutes } from './documents.ts';
 import { addEvalRoutes, addSettingsRoutes, type FindSettingsWarnings } from './evals.ts';
 import { addFaultRoutes, type FaultInjector } from './faults.ts';
@@ -31,6 +33,7 @@ export interface AdminOptions extends WorkOptions {
   faults: FaultInjector;
   journal: RequestJournal;
   simulations: Simulations;
+  kit: KitFunctions | undefined;
   findWarnings: FindSettingsWarnings;
   /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
@@ -68,6 +71,7 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   addEvalRoutes(app, { owners, store: store.evals });
   addSettingsRoutes(app, { ...options, store: store.evals });
   addDocumentRoutes(app, options);
+  addAgentRoutes(app, options);
   addTranscriptRoutes(app, options);
   addSeedRoutes(app, options);
   addSessionRoutes(app, options);

@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.ts';
 import * as options from '../../platform/options.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { isKey } from '../domain/authentication.ts';
+import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { JudgeOptions } from '../scoring/judge.ts';
 import type { UserModelOptions } from '../simulator/user-model.ts';
 
@@ -67,6 +68,12 @@ export interface ServiceOptions {
   recordCallers: boolean;
 }
 
+/** The options of the service, and what the package above it adds to those of its caller. */
+export interface ServiceSetup extends ServiceOptions {
+  /** Functions of other packages. Without them, the pages leave out the actions that need them. */
+  kit: KitFunctions;
+}
+
 /** The form of an API key, in messages. */
 export const KEY_FORM = 'a text of 8 to 256 visible ASCII characters without spaces';
 
@@ -99,7 +106,7 @@ const speechOptions = options.optionsObject<SpeechEndpoint>(
 );
 
 /** Schema of the options of `startService`. Seed data has a schema of its own. */
-export const serviceOptionsSchema = options.optionsObject<ServiceOptions>({
+export const serviceOptionsSchema = options.optionsObject<ServiceSetup>({
   host: options.nonEmptyStringOption,
   port: options.portOption,
   dataDir: options.nonEmptyStringOption,
@@ -115,4 +122,5 @@ export const serviceOptionsSchema = options.optionsObject<ServiceOptions>({
   speech: speechOptions,
   appUrl: options.urlOption,
   recordCallers: options.booleanOption,
+  kit: options.objectOption,
 });

@@ -23,6 +23,7 @@ import { addCloseRoute } from '../close/route.ts';
 import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
+import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createRateLimiter } from '../ingest/rate-limiter.ts';
@@ -62,6 +63,8 @@ export interface ServiceParts {
   hasJudge: boolean;
   /** Whether a model is configured that plays simulated users. */
   hasUserModel: boolean;
+  /** Functions of other packages of the kit; undefined if the service was started without them. */
+  kit: KitFunctions | undefined;
   makeId: MakeId;
   /** The owner that `/__admin` requests are about when they name none. */
   ownerName: string;

@@ -25,7 +25,12 @@ import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
 import { createCallerRecorder, type CallerRecording } from './caller-recorder.ts';
 import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
-import { serviceOptionsSchema, type ServiceKey, type ServiceOptions } from './options.ts';
+import {
+  serviceOptionsSchema,
+  type ServiceKey,
+  type ServiceOptions,
+  type ServiceSetup,
+} from './options.ts';
 import { buildService, type Service } from './service.ts';
 import { createPageSessions } from './page-sessions.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
@@ -68,7 +73,7 @@ const OWNER_NAME_DEFAULT = 'development';
 /** Steps that undo the start, in the order of the start. */
 type Cleanups = (() => Promise<void> | void)[];
 
-type StartOptions = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'keys'>;
+type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
 
 /**
  * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links.
@@ -76,7 +81,7 @@ type StartOptions = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'key
  * @throws {SandboxKitError} `start_failed`, for example if the port is in use, or another service uses
  * the data directory.
  */
-export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+export async function startService(options: Partial<ServiceSetup> = {}): Promise<RunningService> {
   checkOptions('startService', serviceOptionsSchema, options);
   const { host = '127.0.0.1', keys = [], seed } = options;
   const problem = seed && describeArgument('seed', 'SeedDocument', seed);
@@ -148,6 +153,7 @@ async function start(
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     unauthorizedCallers: callers,
     hasUserModel: options.userModel !== undefined,
+    kit: options.kit,
     makeId: createIdMaker(seed),
     stopping: stopping.signal,
   });

@@ -34,6 +34,13 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
           .where('kind', '=', kind)
           .where('id', '=', id)
           .executeTakeFirst();
+        if (kind === 'agent') {
+          await db
+            .deleteFrom('agent_reports')
+            .where('owner_id', '=', ownerId)
+            .where('agent_id', '=', id)
+            .execute();
+        }
         return numDeletedRows > 0n;
       }),
     async findApiKey(ownerId, agentId) {

@@ -5,6 +5,7 @@ import { ADD_SEED_DIGEST } from './migrations/003-add-seed-digest.ts';
 import { ADD_SIMULATIONS } from './migrations/004-add-simulations.ts';
 import { ADD_STORE_ID } from './migrations/005-add-store-id.ts';
 import { ADD_SPAN_LINKS } from './migrations/006-add-span-links.ts';
+import { ADD_AGENT_REPORTS } from './migrations/007-add-agent-reports.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
@@ -17,6 +18,7 @@ const migrations: readonly string[] = [
   ADD_SIMULATIONS,
   ADD_STORE_ID,
   ADD_SPAN_LINKS,
+  ADD_AGENT_REPORTS,
 ];
 
 /** SQLite's `application_id` of our files: "sbxk". */

@@ -1,3 +1,4 @@
+import { createAgentReportStore } from './agent-reports.ts';
 import { connect, type StoreFile } from './connect.ts';
 import { createConversationStore } from './conversations.ts';
 import { createDocumentStore } from './documents.ts';
@@ -30,6 +31,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     simulations: createSimulationStore(connections),
     evals: createEvalStore(connections),
     documents: createDocumentStore(connections),
+    agentReports: createAgentReportStore(connections),
     jobs: createJobStore(connections),
     ingestLog: createIngestLogStore(connections),
     overview: createOverviewStore(connections),

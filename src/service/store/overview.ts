@@ -60,7 +60,68 @@ export function createOverviewStore({ reader }: Connections): OverviewStore {
         .execute();
       return { runs: await addSums(reader, 'simulation_key', rows), total };
     },
+    listSimulationsOfAgents: (ownerId, agentNames, limitPerAgent) =>
+      reader
+        .transaction()
+        .execute((db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
   };
+}
+
+async function listSimulationsOfAgents(
+  db: Connections['reader'],
+  query: AgentsQuery,
+): Promise<Map<string, RunSummary[]>> {
+  const rows = await findSimulationsOfAgents(db, query);
+  const runs = await addSums(db, 'simulation_key', rows);
+  const runById = new Map(runs.map((run) => [run.id, run]));
+  return new Map(
+    [...Map.groupBy(rows, ({ agent }) => agent)].map(([agent, ofAgent]) => [
+      agent,
+      ofAgent.flatMap(({ id }) => runById.get(id) ?? []),
+    ]),
+  );
+}
+
+interface AgentsQuery {
+  ownerId: string;
+  agentNames: readonly string[];
+  limitPerAgent: number;
+}
+
+/** Returns the newest simulations of each agent, by their newest session. */
+async function findSimulationsOfAgents(
+  db: Connections['reader'],
+  { ownerId, agentNames, limitPerAgent }: AgentsQuery,
+) {
+  if (agentNames.length === 0) return [];
+  const newest = db
+    .selectFrom('agents')
+    .innerJoin('sessions', 'sessions.agent_key', 'agents.key')
+    .innerJoin('simulations', 'simulations.key', 'sessions.simulation_key')
+    .where('agents.owner_id', '=', ownerId)
+    .where('agents.name', 'in', agentNames)
+    .where('sessions.simulation_key', 'is not', null)
+    .where('simulations.deleted', '=', 0)
+    .groupBy(['agents.name', 'simulations.key', 'simulations.id', 'simulations.name'])
+    .select(['agents.name as agent', 'simulations.key', 'simulations.id', 'simulations.name'])
+    .select(({ fn }) => fn.max('sessions.started_at_ms').as('startedAtMs'));
+  const ranked = db
+    .selectFrom(newest.as('newest'))
+    .selectAll()
+    .select(({ fn }) =>
+      fn
+        .agg<number>('row_number')
+        .over((over) =>
+          over.partitionBy('agent').orderBy('startedAtMs', 'desc').orderBy('key', 'desc'),
+        )
+        .as('place'),
+    );
+  return db
+    .selectFrom(ranked.as('ranked'))
+    .select(['agent', 'key', 'id', 'name'])
+    .where('place', '<=', limitPerAgent)
+    .orderBy('place')
+    .execute();
 }
 
 /** Adds the sums of their sessions to runs or simulations. */

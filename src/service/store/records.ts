@@ -318,6 +318,37 @@ export type NewDocument =
   | { kind: 'persona'; document: Persona }
   | { kind: 'scenario'; document: Scenario };
 
+/** What a report about an agent describes. */
+export type AgentReportKind = 'connection' | 'check' | 'load';
+
+/** What lists show of a report about an agent. */
+export interface AgentReportSummary {
+  standing: 'pass' | 'fail' | 'warn';
+  /** The verdict in a few words. */
+  verdict: string;
+  /** Counts or the reason, in a sentence or a list. */
+  detail: string;
+  /** What was tested, usually a URL. */
+  target: string;
+  /** ISO 8601 time at which the run ended. */
+  endedAt: string;
+  /** The version of the kit that wrote it. */
+  kitVersion: string;
+}
+
+/** A report about an agent, without its content. */
+export interface AgentReport {
+  id: number;
+  agentId: string;
+  kind: AgentReportKind;
+  /** When it was attached. */
+  atMs: number;
+  summary: AgentReportSummary;
+}
+
+/** A report about an agent to insert. */
+export type NewAgentReport = Omit<AgentReport, 'id'> & { report: object };
+
 /** Seed data of one owner. */
 export interface SeedData {
   ownerId: string;

@@ -99,6 +99,7 @@ const ownerTables = [
   'eval_names',
   'evals',
   'documents',
+  'agent_reports',
   'settings',
   'ingest_log',
 ] as const;

@@ -1,5 +1,6 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import type {
+  AgentReport,
   CloseRequest,
   CloseResult,
   Conversation,
@@ -8,6 +9,7 @@ import type {
   FinishedJob,
   IngestLogEntry,
   Job,
+  NewAgentReport,
   NewDocument,
   NewSession,
   NewSimulation,
@@ -40,6 +42,7 @@ export interface Store {
   readonly simulations: SimulationStore;
   readonly evals: EvalStore;
   readonly documents: DocumentStore;
+  readonly agentReports: AgentReportStore;
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
   readonly overview: OverviewStore;
@@ -125,6 +128,12 @@ export interface OverviewStore {
   listRuns(ownerId: string, page: Page): Promise<{ runs: RunSummary[]; total: number }>;
   /** Lists simulations that are not deleted, newest first, and the number of all of them. */
   listSimulations(ownerId: string, page: Page): Promise<{ runs: RunSummary[]; total: number }>;
+  /** Returns the newest simulations of each of these agents by the name of the agent, newest first. */
+  listSimulationsOfAgents(
+    ownerId: string,
+    agentNames: readonly string[],
+    limitPerAgent: number,
+  ): Promise<Map<string, RunSummary[]>>;
 }
 
 export interface SimulationStore {
@@ -174,10 +183,29 @@ export interface DocumentStore {
     kind: Kind,
     id: string,
   ): Promise<Documents[Kind] | undefined>;
-  /** Deletes a document; returns false if there is none. */
+  /** Deletes a document and the reports about it; returns false if there is none. */
   remove(ownerId: string, kind: DocumentKind, id: string): Promise<boolean>;
   /** Returns the API key of an agent's sandbox, if it has one. Use it only to call that sandbox. */
   findApiKey(ownerId: string, agentId: string): Promise<string | undefined>;
+}
+
+/** Reports about agents. They are deleted with their agent. */
+export interface AgentReportStore {
+  /** Adds a report, deletes the oldest of its agent and kind beyond the number to keep, and returns its id. */
+  add(ownerId: string, report: NewAgentReport, keep: number): Promise<number>;
+  /** Returns a page of the reports about an agent, newest first, and their number, from one snapshot. */
+  list(
+    ownerId: string,
+    agentId: string,
+    page: Page,
+  ): Promise<{ reports: AgentReport[]; total: number }>;
+  /** Returns the newest report of each kind about each of these agents. */
+  listNewest(ownerId: string, agentIds: readonly string[]): Promise<AgentReport[]>;
+  find(
+    ownerId: string,
+    agentId: string,
+    id: number,
+  ): Promise<(AgentReport & { report: object }) | undefined>;
 }
 
 /** The queue of scoring jobs. `jobs.ts` explains their states and leases. */

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type {
+  AgentReportKind,
   DocumentKind,
   IngestLogEntry,
   Outcome,
@@ -27,6 +28,7 @@ export interface Tables {
   jobs: JobRow;
   evals: { key: Generated<number>; owner_id: string; id: string; definition: string };
   documents: DocumentRow;
+  agent_reports: AgentReportRow;
   settings: { owner_id: string; evals: string; run_name: string };
   ingest_log: IngestLogRow;
 }
@@ -165,6 +167,16 @@ interface DocumentRow {
   id: string;
   document: string;
   secret: string | null;
+}
+
+interface AgentReportRow {
+  key: Generated<number>;
+  owner_id: string;
+  agent_id: string;
+  kind: AgentReportKind;
+  at_ms: number;
+  summary: string;
+  report: string;
 }
 
 interface IngestLogRow {

@@ -7,7 +7,7 @@ import { CREATE_TABLES } from '../../../src/service/store/migrations/001-create-
 import { connect } from '../../../src/service/store/connect.ts';
 import { openFile } from '../../../src/service/store/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { newAgent } from '../../helpers/store.ts';
+import { newAgent, newAgentReport } from '../../helpers/store.ts';
 import {
   newEval,
   newSession,
@@ -176,6 +176,7 @@ void t.test(
       await store.evals.put(owner, newEval('a'));
       await store.evals.updateSettings(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));
+      await store.agentReports.add(owner, newAgentReport('shop'), 50);
       await store.ingestLog.add(owner, NOON_MS, [
         { level: 'info', code: 'c', message: 'm', about: {} },
       ]);

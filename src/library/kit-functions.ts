@@ -1,0 +1,27 @@
+import type { KitFunctions } from '../service/index.ts';
+
+/** Returns the functions of other packages that the pages of the service use. Each is loaded when it is called. */
+export function createKitFunctions(): KitFunctions {
+  return {
+    async diagnose({ url, voiceUrl, apiKey, timeoutMs, signal }) {
+      const [{ runDiagnosis }, { diagnosisJson }] = await Promise.all([
+        import('./run-diagnosis.ts'),
+        import('../../conformance/index.ts'),
+      ]);
+      const voice = voiceUrl === undefined ? undefined : { url: voiceUrl };
+      return diagnosisJson(await runDiagnosis({ url, apiKey, timeoutMs, signal, voice }), url);
+    },
+    async readDocument(text, name) {
+      const { readDocumentText } = await import('./input/documents.ts');
+      return readDocumentText(text, name);
+    },
+    async writeYaml(document) {
+      const { stringify } = await import('yaml');
+      return stringify(document, { lineWidth: 100 });
+    },
+    async readStarters() {
+      const { readScenarioSet } = await import('./input/scenario-files.ts');
+      return readScenarioSet(undefined);
+    },
+  };
+}

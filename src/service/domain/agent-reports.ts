@@ -1,0 +1,103 @@
+import {
+  describeViolations,
+  findViolations,
+  type CheckReport,
+  type LoadReport,
+} from '../../contract/index.ts';
+import { isObject } from '../../platform/json.ts';
+import { formatList } from '../../report-kit/format.ts';
+import type { AgentReportKind, AgentReportSummary } from '../store/store.ts';
+import { RequestError } from './errors.ts';
+
+/** A report that can be attached to an agent. */
+export type AttachedReport = (
+  { kind: 'check'; report: CheckReport } | { kind: 'load'; report: LoadReport }
+) & { summary: AgentReportSummary };
+
+/** Names a kind of report for people. */
+export const reportKindNames: Readonly<Record<AgentReportKind, string>> = {
+  connection: 'Connection',
+  check: 'Conformance',
+  load: 'Load',
+};
+
+const EXPECTED =
+  'Attach the file that `sandbox-kit check --json FILE` or `sandbox-kit load --json FILE` wrote.';
+
+/** Returns a value as a report of a check or a load test. @throws RequestError `bad_request`. */
+export function readAgentReport(value: unknown): AttachedReport {
+  if (!isObject(value)) throw rejection('This is not a report.');
+  if ('requirements' in value && 'suite' in value) {
+    checkReport('CheckReport', 'sandbox-kit check', value);
+    const report = value as unknown as CheckReport;
+    const foreign = report.requirements.find(({ area }) => ['service', 'client'].includes(area));
+    if (foreign) {
+      throw rejection(`This report judges a ${foreign.area}, not an agent.`);
+    }
+    return { kind: 'check', report, summary: summarizeCheck(report) };
+  }
+  if ('targets' in value && 'plan' in value) {
+    checkReport('LoadReport', 'sandbox-kit load', value);
+    const report = value as unknown as LoadReport;
+    return { kind: 'load', report, summary: summarizeLoad(report) };
+  }
+  if ('sessions' in value && 'scenarios' in value) {
+    throw rejection('This is a report of simulate. The sessions of simulations are shown anyway.');
+  }
+  throw rejection('This is JSON, but not a report of a check or a load test.');
+}
+
+const rejection = (problem: string): RequestError =>
+  new RequestError('bad_request', `${problem} ${EXPECTED}`);
+
+function checkReport(name: 'CheckReport' | 'LoadReport', command: string, value: object): void {
+  const violations = findViolations(name, value);
+  if (violations.length === 0) return;
+  const problem = describeViolations(violations);
+  throw rejection(
+    `This looks like a report of \`${command}\`, but it is incomplete or from another version: ${problem}.`,
+  );
+}
+
+const checkVerdicts = {
+  conforming: ['pass', 'Conforming'],
+  'not-conforming': ['fail', 'Not conforming'],
+  'not-judged': ['warn', 'Not judged'],
+} as const;
+
+function summarizeCheck(report: CheckReport): AgentReportSummary {
+  const { verdict, blockedBy, counts, target, endedAt, kitVersion } = report;
+  const [standing, words] = checkVerdicts[verdict];
+  const detail = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+  return {
+    ...{ standing, verdict: words, target, endedAt, kitVersion },
+    detail: blockedBy?.message ?? formatList(detail),
+  };
+}
+
+const loadStandings = {
+  PASS: 'pass',
+  FAIL: 'fail',
+  'NOT PROVEN': 'warn',
+  'INVALID RUN': 'warn',
+  'NOT TESTED': 'warn',
+} as const;
+
+function summarizeLoad(report: LoadReport): AgentReportSummary {
+  const { verdict, sentence, sandbox: target, endedAt, kitVersion } = report;
+  const standing = loadStandings[verdict];
+  return {
+    standing,
+    verdict: sentenceCase(verdict),
+    detail: sentence,
+    target,
+    endedAt,
+    kitVersion,
+  };
+}
+
+/** Writes a verdict in capitals as the first words of a sentence: "Not proven". */
+const sentenceCase = (verdict: string): string =>
+  `${verdict.slice(0, 1)}${verdict.slice(1).toLowerCase()}`;

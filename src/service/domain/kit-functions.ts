@@ -1,0 +1,72 @@
+import type {
+  EvalDefinition,
+  MessageName,
+  Messages,
+  Persona,
+  Scenario,
+} from '../../contract/index.ts';
+
+/**
+ * Functions of other packages of the kit that the pages use. The library and the CLI pass them,
+ * because the service does not import those packages.
+ */
+export interface KitFunctions {
+  /** Tests the address, TLS, the key, and one request per endpoint of a sandbox, as `doctor` does. */
+  diagnose(sandbox: DiagnosedSandbox): Promise<ConnectionReport>;
+  /** Reads a document in YAML or JSON, and checks it against its message. */
+  readDocument<Name extends MessageName>(text: string, name: Name): Promise<ReadDocument<Name>>;
+  /** Writes a document as YAML. */
+  writeYaml(document: object): Promise<string>;
+  /** Returns the starter scenarios of the kit, with their personas and evals. */
+  readStarters(): Promise<Starters>;
+}
+
+/** A sandbox to test. */
+export interface DiagnosedSandbox {
+  url: string;
+  voiceUrl: string | undefined;
+  apiKey: string | undefined;
+  /** Time limit of each request. */
+  timeoutMs: number;
+  /** Interrupts the test. */
+  signal: AbortSignal;
+}
+
+/** Whether a sandbox can be reached, with the requests that were sent. */
+export interface ConnectionReport {
+  target: string;
+  ok: boolean;
+  /** The one cause that prevents a check, and its fix. */
+  blockedBy?: { id: string; message: string; cure: string };
+  /** A problem with the voice endpoint of a sandbox that may have none. */
+  remark?: string;
+  requests: { request: string; outcome: string; tookMs: number }[];
+}
+
+/** A place in a text, counted from 1. */
+export interface TextPlace {
+  line: number;
+  column: number;
+}
+
+/** A document that was read from a text, or the first problem of the text. */
+export type ReadDocument<Name extends MessageName> =
+  | {
+      value: Messages[Name];
+      problem?: undefined;
+      /** Returns the place of a JSON pointer. */
+      locate: (pointer: string) => TextPlace;
+    }
+  | {
+      value?: undefined;
+      /** A sentence. */
+      problem: string;
+      place: TextPlace;
+    };
+
+/** Scenarios, and the personas and evals that they refer to. */
+export interface Starters {
+  scenarios: readonly Scenario[];
+  personas: readonly Persona[];
+  evals: readonly EvalDefinition[];
+}

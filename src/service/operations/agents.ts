@@ -1,0 +1,171 @@
+import { contractVersion, formatValue, type TestedAgent } from '../../contract/index.ts';
+import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
+import { readAgentReport } from '../domain/agent-reports.ts';
+import { parseMessage } from '../domain/document-checks.ts';
+import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
+import type { ConnectionReport, KitFunctions } from '../domain/kit-functions.ts';
+import type { AgentReport, AgentReportSummary, Page, Store, StoredAgent } from '../store/store.ts';
+import { findDocument, saveDocument } from './documents.ts';
+
+/** What the actions on agents need. */
+export interface AgentDeps {
+  store: Pick<Store, 'documents' | 'evals' | 'agentReports'>;
+  /** The service clock. */
+  clock: Clock;
+  kit: KitFunctions | undefined;
+}
+
+/** Maximum size of an attached report, in characters of JSON. */
+export const REPORT_CHARACTERS_MAX = 4_194_304;
+
+/** How many reports of each kind are kept for an agent. */
+export const REPORTS_KEPT_MAX = 50;
+
+/**
+ * Changes an agent. Without a key in the change, the stored key stays, unless the URL leads to
+ * another server: a key is never sent to a server for which it was not entered.
+ * @throws RequestError `bad_request`, or `not_found` for an unknown id.
+ */
+export async function changeAgent(
+  { store }: Pick<AgentDeps, 'store'>,
+  ownerId: string,
+  change: TestedAgent & { id: string },
+  { forgetsKey }: { forgetsKey: boolean },
+): Promise<StoredAgent> {
+  const agent = parseMessage('TestedAgent', change);
+  const before = await findDocument(store, ownerId, 'agent', change.id);
+  const storedKey = await store.documents.findApiKey(ownerId, change.id);
+  if (agent.api_key !== undefined || forgetsKey || storedKey === undefined) {
+    return saveDocument(store, ownerId, 'agent', agent);
+  }
+  const isSameServer = (from: string | undefined, to: string | undefined): boolean =>
+    to === undefined || from === to || originOf(from) === originOf(to);
+  if (!isSameServer(before.url, agent.url) || !isSameServer(before.voice_url, agent.voice_url)) {
+    const problem = 'must be entered again, because a URL leads to another server';
+    throw new InvalidDocumentError('/api_key', problem);
+  }
+  return saveDocument(store, ownerId, 'agent', { ...agent, api_key: storedKey });
+}
+
+const originOf = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : (URL.parse(url)?.origin ?? url);
+
+/** Time limit of each request of a connection check, and of the whole check. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const CHECK_TIMEOUT_MS = 30_000;
+
+/**
+ * Tests the connection to the sandbox of an agent, stores the result, and returns it. The test sends
+ * one request per endpoint; one of them reaches the model of the agent.
+ * @throws RequestError `not_found`.
+ */
+export async function checkConnection(
+  { store, clock, kit }: AgentDeps,
+  ownerId: string,
+  agentId: string,
+): Promise<ConnectionReport> {
+  const { url, voice_url: voiceUrl } = await findDocument(store, ownerId, 'agent', agentId);
+  if (!kit) {
+    throw new RequestError('not_found', 'This service was started without connection checks.');
+  }
+  const apiKey = await store.documents.findApiKey(ownerId, agentId);
+  // A sandbox lives in real time, whatever the service clock shows.
+  using deadline = systemClock.deadline(CHECK_TIMEOUT_MS);
+  const { signal } = deadline;
+  const timeoutMs = REQUEST_TIMEOUT_MS;
+  const found = await kit.diagnose({ url, voiceUrl, apiKey, timeoutMs, signal });
+  const report = explainForService(found);
+  const atMs = clock.nowMs();
+  const summary: AgentReportSummary = {
+    // A remark is about voice, which an agent need not have.
+    standing: report.ok ? 'pass' : 'fail',
+    verdict: report.ok ? 'Reachable' : 'Not reachable',
+    detail: report.blockedBy?.message ?? report.remark ?? 'Every endpoint responds.',
+    ...{ target: url, endedAt: isoTime(atMs), kitVersion: contractVersion },
+  };
+  const added = { agentId, kind: 'connection', atMs, summary, report } as const;
+  await store.agentReports.add(ownerId, added, REPORTS_KEPT_MAX);
+  return report;
+}
+
+/** What to do about a cause here, where the command line would name an option. */
+const CURES: Partial<Record<string, string>> = {
+  tls:
+    'If your own CA issued the certificate, restart the service with ' +
+    '`NODE_EXTRA_CA_CERTS=FILE`. Otherwise renew the certificate.',
+  certificate_demanded:
+    'The service has no client certificate. Let it connect without one, or use ' +
+    '`sandbox-kit check --cert FILE --key FILE`.',
+  key_refused: 'Enter the key that the sandbox expects in the settings of this agent.',
+  rate_limited: 'Raise the rate limit of the sandbox for this key, or try again later.',
+  interrupted: 'Check that the sandbox is running and responds within seconds.',
+};
+
+/** Words the cause of a failed check for people who read a page. */
+function explainForService(report: ConnectionReport): ConnectionReport {
+  const { blockedBy } = report;
+  if (!blockedBy) return report;
+  const message =
+    blockedBy.id === 'interrupted'
+      ? `The sandbox did not respond to all requests within ${CHECK_TIMEOUT_MS / 1000} s.`
+      : blockedBy.message;
+  return {
+    ...report,
+    blockedBy: { ...blockedBy, message, cure: CURES[blockedBy.id] ?? blockedBy.cure },
+  };
+}
+
+/**
+ * Attaches the JSON report of a check or a load test to an agent. The newest reports of each kind are
+ * kept. @throws RequestError `bad_request`, `too_large`, or `not_found`.
+ */
+export async function attachReport(
+  { store, clock }: Pick<AgentDeps, 'store' | 'clock'>,
+  ownerId: string,
+  agentId: string,
+  value: unknown,
+): Promise<AgentReport> {
+  await findDocument(store, ownerId, 'agent', agentId);
+  const { kind, report, summary } = readAgentReport(value);
+  const { length } = JSON.stringify(report);
+  if (length > REPORT_CHARACTERS_MAX) {
+    const message = `A report must have at most ${REPORT_CHARACTERS_MAX} characters, got ${length}.`;
+    throw new RequestError('too_large', message);
+  }
+  const added = { agentId, kind, summary, atMs: clock.nowMs() };
+  const id = await store.agentReports.add(ownerId, { ...added, report }, REPORTS_KEPT_MAX);
+  return { id, ...added };
+}
+
+/** Returns a page of the reports about an agent, newest first. @throws RequestError `not_found`. */
+export async function listReports(
+  { store }: Pick<AgentDeps, 'store'>,
+  ownerId: string,
+  agentId: string,
+  page: Page,
+): Promise<{ reports: AgentReport[]; total: number }> {
+  await findDocument(store, ownerId, 'agent', agentId);
+  return store.agentReports.list(ownerId, agentId, page);
+}
+
+/** Returns a report about an agent. @throws RequestError `not_found`. */
+export async function findReport(
+  { store }: Pick<AgentDeps, 'store'>,
+  ownerId: string,
+  agentId: string,
+  id: string,
+): Promise<AgentReport & { report: object }> {
+  const found = /^\d{1,15}$/.test(id)
+    ? await store.agentReports.find(ownerId, agentId, Number(id))
+    : undefined;
+  if (found) return found;
+  throw new RequestError('not_found', `There is no report ${formatValue(id)} about this agent.`);
+}
+
+/** Returns a report for programs: its summary, and its content if there is one. */
+export const toReportJson = ({ id, kind, atMs, summary, ...rest }: AgentReport): object => ({
+  ...{ id, kind, attached_at: isoTime(atMs) },
+  ...{ standing: summary.standing, verdict: summary.verdict, detail: summary.detail },
+  ...{ target: summary.target, ended_at: summary.endedAt, kit_version: summary.kitVersion },
+  ...('report' in rest && { report: rest.report }),
+});

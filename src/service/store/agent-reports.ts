@@ -1,0 +1,94 @@
+import type { Selectable } from 'kysely';
+import type { Connections, WriteTransaction } from './connect.ts';
+import type { Tables } from './tables.ts';
+import type { AgentReport, AgentReportStore, NewAgentReport } from './store.ts';
+
+const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
+
+type Row = Pick<Selectable<Tables['agent_reports']>, (typeof COLUMNS)[number]>;
+};
+
+/** Creates the store of reports about agents. Lists read no report, because reports are large. */
+export function createAgentReportStore({ reader, write }: Connections): AgentReportStore {
+  const selectReports = (ownerId: string) =>
+    reader.selectFrom('agent_reports').where('owner_id', '=', ownerId);
+  return {
+    add: (ownerId, report, keep) => write((db) => addReport(db, ownerId, report, keep)),
+    list: (ownerId, agentId, { skip, limit }) =>
+      reader.transaction().execute(async (db) => {
+        const reports = db
+          .selectFrom('agent_reports')
+          .where('owner_id', '=', ownerId)
+          .where('agent_id', '=', agentId);
+        const { total } = await reports
+          .select(({ fn }) => fn.countAll<number>().as('total'))
+          .executeTakeFirstOrThrow();
+        const rows = await reports
+          .select(COLUMNS)
+          .orderBy('key', 'desc')
+          .limit(limit)
+          .offset(skip)
+          .execute();
+        return { reports: rows.map(toReport), total };
+      }),
+    async listNewest(ownerId, agentIds) {
+      if (agentIds.length === 0) return [];
+      const newest = selectReports(ownerId)
+        .where('agent_id', 'in', agentIds)
+        .select(({ fn }) => fn.max('key').as('key'))
+        .groupBy(['agent_id', 'kind']);
+      const rows = await selectReports(ownerId)
+        .select(COLUMNS)
+        .where('key', 'in', newest)
+        .execute();
+      return rows.map(toReport);
+    },
+    async find(ownerId, agentId, id) {
+      const row = await selectReports(ownerId)
+        .select([...COLUMNS, 'report'])
+        .where('agent_id', '=', agentId)
+        .where('key', '=', id)
+        .executeTakeFirst();
+      return row && { ...toReport(row), report: JSON.parse(row.report) as object };
+    },
+  };
+}
+
+async function addReport(
+  db: WriteTransaction,
+  ownerId: string,
+  { agentId, kind, atMs, summary, report }: NewAgentReport,
+  keep: number,
+): Promise<number> {
+  const { key } = await db
+    .insertInto('agent_reports')
+    .values({
+      ...{ owner_id: ownerId, agent_id: agentId, kind, at_ms: atMs },
+      ...{ summary: JSON.stringify(summary), report: JSON.stringify(report) },
+    })
+    .returning('key')
+    .executeTakeFirstOrThrow();
+  const newestTooMany = await db
+    .selectFrom('agent_reports')
+    .select('key')
+    .where('owner_id', '=', ownerId)
+    .where('agent_id', '=', agentId)
+    .where('kind', '=', kind)
+    .orderBy('key', 'desc')
+    .offset(keep)
+    .limit(1)
+    .executeTakeFirst();
+  if (!newestTooMany) return key;
+  await db
+    .deleteFrom('agent_reports')
+    .where('owner_id', '=', ownerId)
+    .where('agent_id', '=', agentId)
+    .where('kind', '=', kind)
+    .where('key', '<=', newestTooMany.key)
+    .execute();
+  return key;
+}
+
+function toReport({ key, agent_id: agentId, kind, at_ms: atMs, summary }: Row): AgentReport {
+  return { id: key, agentId, kind, atMs, summary: JSON.parse(summary) as AgentReport['summary'] };
+}

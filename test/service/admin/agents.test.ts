@@ -1,0 +1,104 @@
+/** What is known about an agent: connection checks, and reports that were attached to it. */
+import t from 'tap';
+import { schemas } from '../../../src/contract/index.ts';
+import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import { failed, report, row } from '../../helpers/check-report.ts';
+import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { assertError, withService } from '../../helpers/service.ts';
+
+const AGENT = { id: 'shop', name: 'Shop agent', url: 'http://127.0.0.1:1' };
+const [LOAD_REPORT] = schemas.LoadReport.examples;
+
+void t.test('Reports of a check and a load test are attached to an agent and listed', async (t) => {
+  const { admin } = await withService(t);
+  await admin('POST /agents', AGENT);
+  const check = report([row('CHAT-001'), row('CHAT-002', failed)], { verdict: 'not-conforming' });
+  const first = (await admin('POST /agents/shop/reports', check)) as { id: number };
+  t.match(first, {
+    ...{ kind: 'check', standing: 'fail', verdict: 'Not conforming', detail: '1 pass and 1 fail' },
+    ...{ target: check.target, kit_version: '0.1.0', attached_at: '2026-11-20T10:00:00.000Z' },
+  });
+  await admin('POST /agents/shop/reports', LOAD_REPORT);
+  const { total, reports } = (await admin('GET /agents/shop/reports')) as {
+    total: number;
+    reports: object[];
+  };
+  t.equal(total, 2);
+  t.match(reports, [{ kind: 'load', detail: LOAD_REPORT.sentence }, { kind: 'check' }]);
+  t.notOk(JSON.stringify(reports).includes('requirements'), 'the list is small');
+  t.same(
+    ((await admin(`GET /agents/shop/reports/${first.id}`)) as { report: object }).report,
+    check,
+  );
+});
+
+void t.test('Anything else is rejected, with what to attach instead', async (t) => {
+  const { admin, send } = await withService(t);
+  await admin('POST /agents', AGENT);
+  const check = report([row('CHAT-001')]);
+  const rows: [object, RegExp][] = [
+    [[], /not a report\. Attach the file that/],
+    [{}, /JSON, but not a report of a check or a load test/],
+    [{ ...check, verdict: 'fine' }, /incomplete or from another version: \/verdict must be one of/],
+    [report([row('TRACES-001', { area: 'service' })]), /judges a service, not an agent/],
+    [{ sessions: [], scenarios: [] }, /a report of simulate/],
+  ];
+  for (const [body, message] of rows) {
+    assertError(t, await send('POST /__admin/agents/shop/reports', { body }), 400, message);
+  }
+  const seed = 'x'.repeat(5_000_000);
+  const large = await send('POST /__admin/agents/shop/reports', { body: { ...check, seed } });
+  assertError(t, large, 413, /at most 4194304 characters/);
+  assertError(t, await send('POST /__admin/agents/none/reports', { body: check }), 404);
+  assertError(t, await send('GET /__admin/agents/shop/reports/1'), 404, /no report "1"/);
+  assertError(t, await send('GET /__admin/agents/shop/reports/x'), 404);
+});
+
+void t.test('The newest 50 of a kind are kept, and all are deleted with their agent', async (t) => {
+  const { admin, send } = await withService(t);
+  await admin('POST /agents', AGENT);
+  await admin('POST /agents/shop/reports', LOAD_REPORT);
+  for (let nth = 0; nth < 52; nth += 1) {
+    await admin('POST /agents/shop/reports', report([row('CHAT-001')], { seed: `s${nth}` }));
+  }
+  t.match(await admin('GET /agents/shop/reports'), { total: 51, reports: { length: 50 } });
+  t.match(await admin('GET /agents/shop/reports/1'), { kind: 'load' }, 'another kind stays');
+  assertError(t, await send('GET /__admin/agents/shop/reports/3'), 404);
+  t.match(await admin('GET /agents/shop/reports/4'), { report: { seed: 's2' } });
+  await admin('POST /keys?owner=other', { key: 'sk_other_1234' });
+  await admin('POST /agents?owner=other', AGENT);
+  t.match(await admin('GET /agents/shop/reports?owner=other'), { total: 0 }, 'of another owner');
+  await admin('DELETE /agents/shop');
+  await admin('POST /agents', AGENT);
+  t.match(await admin('GET /agents/shop/reports'), { total: 0 });
+});
+
+void t.test('A connection check says what happened and what to do next', async (t) => {
+  const { admin } = await withService(t, { kit: createKitFunctions() });
+  const { agent } = await withAgent(t, { apiKey: 'sandbox-key' });
+  const double = await withSandboxDouble(t);
+  const page = respondWith(200, '<html>Log in <form></form></html>', {
+    'content-type': 'text/html',
+  });
+  const check = (url: string, apiKey?: string): Promise<unknown> =>
+    admin('POST /agents', { ...AGENT, url, ...(apiKey !== undefined && { api_key: apiKey }) }).then(
+      () => admin('POST /agents/shop/connection'),
+    );
+  t.match(await check(agent.url, 'sandbox-key'), { ok: true, target: agent.url });
+  t.match(await check(agent.url, 'another-key'), {
+    ok: false,
+    blockedBy: { id: 'key_refused', cure: /in the settings of this agent/ },
+  });
+  t.match(await check('http://127.0.0.1:1'), { ok: false, blockedBy: { id: 'refused' } });
+  double.setBehavior({ health: page, create: page, chat: page, delete: page });
+  t.match(await check(double.url), { ok: false, blockedBy: { id: 'login_page' } });
+  t.match(await admin('GET /agents/shop/reports'), {
+    reports: [
+      { kind: 'connection', standing: 'fail', verdict: 'Not reachable', detail: /an HTML page/ },
+      { detail: /Nothing accepts connections/ },
+      { detail: /refuses the key with 401/ },
+      { standing: 'pass', verdict: 'Reachable' },
+    ],
+  });
+});

@@ -6,7 +6,6 @@ import type { AgentReport, AgentReportStore, NewAgentReport } from './store.ts';
 const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 
 type Row = Pick<Selectable<Tables['agent_reports']>, (typeof COLUMNS)[number]>;
-};
 
 /** Creates the store of reports about agents. Lists read no report, because reports are large. */
 export function createAgentReportStore({ reader, write }: Connections): AgentReportStore {

@@ -1,10 +1,9 @@
 import { pageHeaders } from '../../../http-kit/pages.ts';
-import { LIST_CSS } from '../../../report-kit/front-page.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
-import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
-import type { Page } from '../../store/store.ts';
+import type { Page, SessionKind } from '../../store/store.ts';
 import { LIVE_SCRIPT } from './live.ts';
+import { FRAME_CSS } from './style.ts';
 
 /** The reader of a page. */
 export interface PageContext {
@@ -63,13 +62,11 @@ export function linkTo({ owner }: PageContext, path: string, parameters: Paramet
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** The navigation of all pages, by groups. */
-const SECTIONS: readonly [path: string, name: string, parameters?: Parameters][] = [
+/** The navigation of all pages. */
+const SECTIONS: readonly [path: string, name: string][] = [
   ['/', 'Overview'],
-  ['/sessions', 'Production sessions', { kind: 'production' }],
-  ['/sessions', 'Simulation sessions', { kind: 'simulation' }],
-  ['/runs', 'Runs', { kind: 'production' }],
-  ['/runs', 'Simulations', { kind: 'simulation' }],
+  ['/sessions', 'Sessions'],
+  ['/runs', 'Runs'],
   ['/scenarios', 'Scenarios'],
   ['/agents', 'Agents'],
   ['/evals', 'Evals'],
@@ -82,7 +79,7 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
   const { title, css = '', hasNavigation = true, main } = page;
   return renderPage({
     title: `${title} - sandbox-kit`,
-    css: `${CSS}${css}`,
+    css: `${FRAME_CSS}${css}`,
     script: LIVE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation ? renderNavigation(page, context) : undefined}
@@ -91,15 +88,8 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
 }
 
 function renderNavigation({ title, section = title }: ServicePage, context: PageContext): Html {
-  return html`<nav aria-label="Pages">
-    ${SECTIONS.map(
-      ([path, name, parameters]) =>
-        html`<a
-          href="${linkTo(context, path, parameters)}"
-          ${name === section ? html`aria-current="page"` : ''}
-          >${name}</a
-        >`,
-    )}
+  return html`<nav class="site" aria-label="Pages">
+    ${SECTIONS.map(([path, name]) => renderLink(linkTo(context, path), name, name === section))}
     ${context.owner === undefined ? undefined : html`<span class="soft">Owner ${context.owner}</span>`}
     ${
       context.hasSession
@@ -108,6 +98,30 @@ function renderNavigation({ title, section = title }: ServicePage, context: Page
     }
   </nav>`;
 }
+
+/** Renders links to the views of a page, such as production and simulation. */
+export function renderTabs(
+  label: string,
+  tabs: readonly { url: string; name: string; isCurrent: boolean }[],
+): Html {
+  return html`<nav class="tabs" aria-label="${label}">
+    ${tabs.map(({ url, name, isCurrent }) => renderLink(url, name, isCurrent))}
+  </nav>`;
+}
+
+/** Renders links to the production and the simulation view of a list. */
+export const renderKindTabs = (context: PageContext, path: string, shown: SessionKind): Html =>
+  renderTabs(
+    'Kinds',
+    (['production', 'simulation'] as const).map((kind) => ({
+      url: linkTo(context, path, { kind }),
+      name: kind === 'production' ? 'Production' : 'Simulation',
+      isCurrent: kind === shown,
+    })),
+  );
+
+const renderLink = (url: string, name: string, isCurrent: boolean): Html =>
+  html`<a href="${url}" ${isCurrent ? html`aria-current="page"` : ''}>${name}</a>`;
 
 /** Renders what the reader has just done: the sentence for the code in the URL, if there is one. */
 export function renderNotice(
@@ -154,51 +168,3 @@ export function renderMissingSessionPage(context: PageContext): string {
     context,
   );
 }
-
-const CSS = `${LIST_CSS}${TRANSCRIPT_CSS}
-body { max-width: 72rem; }
-nav { border-bottom: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.25rem 1rem;
-  padding-bottom: 0.5rem; }
-nav a[aria-current] { font-weight: 600; text-decoration: none; }
-ul, ol { list-style: none; margin: 0; padding: 0; }
-li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }
-.mark { font-weight: 600; }
-.passed { color: var(--good); } .failed { color: var(--bad); } .undecided { color: var(--warn); }
-code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block; margin: 0.1rem 0;
-  padding: 0 0.4rem; }
-.counts { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; margin: 1rem 0; }
-.counts b { font-size: 1.5rem; }
-.remark { background: var(--box); border-left: 4px solid var(--warn); padding: 0.5rem 1rem; }
-.log li { border-left: 4px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
-.log .soft { display: block; }
-.log .level-error { border-color: var(--bad); } .log .level-warn { border-color: var(--warn); }
-.filters { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 1rem 0; }
-.filters label { display: flex; flex-direction: column; }
-.filters label:has([type='checkbox']) { align-items: center; flex-direction: row; gap: 0.3rem; }
-.form { margin: 1rem 0; }
-.form label { display: block; margin: 0.75rem 0; }
-.form :is(input:not([type='checkbox'], [type='radio']), select, textarea) { display: block;
-  width: 32rem; }
-.form textarea { min-height: 12rem; font: 0.8125rem/1.5 ui-monospace, monospace; width: 100%; }
-.notice { background: var(--box); border-left: 4px solid var(--good); padding: 0.5rem 1rem; }
-button { cursor: pointer; }
-input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink); border-radius: 0.375rem;
-  color: inherit; font: inherit; max-width: 100%; padding: 0.25rem 0.5rem; }
-button:focus-visible, select:focus-visible, textarea:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-.scroll { overflow-x: auto; }
-.scroll:focus-visible { outline: 2px solid var(--link); }
-.scroll table { min-width: 44rem; }
-.scroll td:first-child { min-width: 12rem; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;
-  vertical-align: top; }
-th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }
-.number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
-.when { white-space: nowrap; }
-td span + span { margin-left: 0.5rem; }
-.rate svg { display: block; height: 6px; width: 8rem; }
-.rate .track { fill: var(--line); } .rate .bar { fill: var(--good); }
-td.time { min-width: 12rem; }
-.time svg { background: var(--box); display: block; height: 10px; width: 100%; }
-.time .bar { fill: var(--note); } .time .failing { fill: var(--bad); }
-.pages { display: flex; gap: 1rem; }
-`;

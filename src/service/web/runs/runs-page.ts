@@ -2,7 +2,13 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, RunSummary, SessionKind } from '../../store/store.ts';
-import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import {
+  linkTo,
+  renderKindTabs,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
 
 /** A page of production runs or simulations. */
 export interface RunList extends Page {
@@ -19,7 +25,9 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
   return renderServicePage(
     {
       title,
+      section: 'Runs',
       main: html`<h1>${title}</h1>
+        ${renderKindTabs(context, '/runs', kind)}
         ${runs.length === 0 ? renderEmpty(kind) : renderRuns(runs, kind, context)}
         ${renderPages({ path: '/runs', ...list })}`,
     },

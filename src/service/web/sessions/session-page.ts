@@ -26,7 +26,7 @@ export function renderSessionPage(
   return renderServicePage(
     {
       title,
-      section: session.kind === 'production' ? 'Production sessions' : 'Simulation sessions',
+      section: 'Sessions',
       main: html`<h1>${title}</h1>
         <dl>
           ${listProperties(session).map(

@@ -3,7 +3,13 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { decideVerdict, makeDeepLink } from '../../domain/sessions.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
-import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import {
+  linkTo,
+  renderKindTabs,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
 
 /** A page of sessions, and the query that found them. */
 export interface SessionList {
@@ -23,7 +29,9 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
   return renderServicePage(
     {
       title,
+      section: 'Sessions',
       main: html`<h1>${title}</h1>
+        ${renderKindTabs(context, '/sessions', filter.kind)}
         ${renderForm(filter.kind, query, context)}
         ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
         <p>${describeTotal(total, query)}</p>

@@ -1,0 +1,71 @@
+import { LIST_CSS } from '../../../report-kit/front-page.ts';
+import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
+
+/** CSS rules of all pages of the service. Rules of one page stand with that page. */
+export const FRAME_CSS = `${LIST_CSS}${TRANSCRIPT_CSS}
+body { max-width: 72rem; }
+h1 { margin: 1.25rem 0 0.5rem; }
+nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem; }
+nav a { border-radius: 0.375rem; padding: 0.2rem 0.6rem; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+nav a[aria-current] { background: var(--box); box-shadow: inset 0 0 0 1px var(--line);
+  color: var(--ink); font-weight: 600; }
+nav.site { border-bottom: 1px solid var(--line); margin: 0 -0.6rem; padding-bottom: 0.6rem; }
+nav.site form { margin-left: auto; }
+nav.tabs { margin: 0.5rem -0.6rem; }
+ul, ol { list-style: none; margin: 0; padding: 0; }
+main > details > summary { font-weight: 550; margin: 0.75rem 0 0.25rem; }
+li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }
+.mark { font-weight: 600; }
+.passed { color: var(--good); } .failed { color: var(--bad); } .undecided { color: var(--warn); }
+code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block; margin: 0.1rem 0;
+  padding: 0 0.4rem; }
+.counts { display: grid; gap: 0.5rem; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr));
+  margin: 1rem 0; }
+.counts li { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
+  padding: 0.5rem 0.75rem; }
+.counts b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums;
+  line-height: 1.3; }
+.remark, .notice { background: var(--box); border-left: 4px solid var(--warn);
+  border-radius: 0 0.375rem 0.375rem 0; margin: 0.75rem 0; padding: 0.5rem 1rem; }
+.notice { border-color: var(--good); }
+.log li { border-left: 4px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
+.log .soft { display: block; }
+.log .level-error { border-color: var(--bad); } .log .level-warn { border-color: var(--warn); }
+.filters { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 1rem 0; }
+.filters label { display: flex; flex-direction: column; }
+.filters label:has([type='checkbox']) { align-items: center; flex-direction: row; gap: 0.3rem; }
+.form { margin: 1rem 0; }
+.form label { display: block; margin: 0.75rem 0; }
+.form label:has([type='checkbox'], [type='radio']) { margin: 0.3rem 0; }
+.form :is(input:not([type='checkbox'], [type='radio']), select, textarea) { display: block;
+  margin-top: 0.2rem; width: 32rem; }
+.form textarea { font: 0.8125rem/1.5 ui-monospace, monospace; min-height: 8rem; width: 100%; }
+input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
+  border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
+  padding: 0.25rem 0.5rem; }
+button { background: var(--link); border-color: var(--link); color: var(--page); cursor: pointer;
+  padding: 0.25rem 0.85rem; }
+button.quiet { background: var(--page); border-color: var(--soft-ink); color: var(--ink); }
+button.danger { background: var(--page); border-color: var(--bad); color: var(--bad); }
+button:focus-visible, select:focus-visible, textarea:focus-visible {
+  outline: 2px solid var(--link); outline-offset: 2px; }
+[aria-invalid='true'] { border-color: var(--bad); }
+.scroll { overflow-x: auto; }
+.scroll:focus-visible { outline: 2px solid var(--link); }
+.scroll table { min-width: 44rem; }
+.scroll td:first-child { min-width: 12rem; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;
+  vertical-align: top; }
+th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }
+.number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
+.when { white-space: nowrap; }
+td span + span { margin-left: 0.5rem; }
+.rate svg { display: block; height: 6px; width: 8rem; }
+.rate .track { fill: var(--line); } .rate .bar { fill: var(--good); }
+td.time { min-width: 12rem; }
+.time svg { background: var(--box); display: block; height: 10px; width: 100%; }
+.time .bar { fill: var(--note); } .time .failing { fill: var(--bad); }
+.pages { display: flex; gap: 1rem; }
+@media print { nav, .filters, .form { display: none; } }
+`;

@@ -23,9 +23,9 @@ export interface PatternSearch {
   texts: readonly string[];
 }
 
-/** `found` has the index of the first matching text and the position of the match in that text. */
+/** `found` has the index of the first matching text, and the place of the match in that text. */
 export type PatternResult =
-  | { kind: 'found'; index: number; at: number }
+  | { kind: 'found'; index: number; at: number; length: number }
   | { kind: 'absent' }
   | { kind: 'invalid'; reason: string }
   | { kind: 'too_slow'; ms: number };
@@ -45,7 +45,7 @@ const PROGRAM = `
   let first = '';
   for (let index = 0; index < texts.length && first === ''; index++) {
     const match = expression.exec(texts[index]);
-    if (match) first = index + ' ' + match.index;
+    if (match) first = [index, match.index, match[0].length].join(' ');
   }
   first;`;
 
@@ -57,8 +57,8 @@ export function matchWithin(
   try {
     const first = String(runInNewContext(PROGRAM, { pattern, flags, texts }, { timeout }));
     if (first === '') return { kind: 'absent' };
-    const [index = 0, at = 0] = first.split(' ').map(Number);
-    return { kind: 'found', index, at };
+    const [index = 0, at = 0, length = 0] = first.split(' ').map(Number);
+    return { kind: 'found', index, at, length };
   } catch (error) {
     // Not `instanceof Error`: an error from the other context has another Error class.
     const { code, message } = error as { code?: unknown; message?: unknown };

@@ -7,6 +7,7 @@ import type { SpanWriter } from '../../src/service/store/span-writer.ts';
 import type {
   CloseRequest,
   NewAgentReport,
+  NewRecording,
   NewSession,
   NewSpan,
   TraceRequestRows,
@@ -131,6 +132,12 @@ export function newCloseRequest(
     sessionId: `session of ${conversationId}`,
     ...changes,
   };
+}
+
+/** Returns the recording of a call of a second. */
+export function newRecording(audio: Buffer | undefined = Buffer.from('OggS')): NewRecording {
+  const lines = [{ turn: 1, startMs: 0, endMs: 500 }];
+  return { audio, summary: { durationMs: 1_000, levelMs: 100, user: [9], agent: [0], lines } };
 }
 
 export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass'): Outcome {

@@ -2566,6 +2566,32 @@ export interface VerdictOutcome {
    */
   required: boolean;
   reasoning: string;
+  /**
+   * The places in the transcript that decided the outcome. Absent if the eval has none, for example because a text is missing.
+   */
+  evidence?: OutcomeEvidence[];
+}
+export interface OutcomeEvidence {
+  /**
+   * The turn, starting with 1.
+   */
+  turn: number;
+  /**
+   * The part of the turn. turn: the whole turn.
+   */
+  part: 'turn' | 'user' | 'agent' | 'tool_call' | 'latency' | 'evaluation_metadata';
+  /**
+   * Index of the tool call in the turn, starting with 0.
+   */
+  call?: number;
+  /**
+   * Start of the text in the line of the user or the agent, in UTF-16 code units.
+   */
+  start?: number;
+  /**
+   * End of the text, in UTF-16 code units.
+   */
+  end?: number;
 }
 /**
  * Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.

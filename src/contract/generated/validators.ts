@@ -26173,7 +26173,7 @@ return errors === 0;
 }
 
 export const SessionVerdict = validate51;
-const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"},"evidence":{"type":"array","description":"The places in the transcript that decided the outcome. Absent if the eval has none, for example because a text is missing.","items":{"title":"OutcomeEvidence","type":"object","required":["turn","part"],"properties":{"turn":{"type":"integer","minimum":1,"description":"The turn, starting with 1."},"part":{"type":"string","enum":["turn","user","agent","tool_call","latency","evaluation_metadata"],"description":"The part of the turn. turn: the whole turn."},"call":{"type":"integer","minimum":0,"description":"Index of the tool call in the turn, starting with 0."},"start":{"type":"integer","minimum":0,"description":"Start of the text in the line of the user or the agent, in UTF-16 code units."},"end":{"type":"integer","minimum":0,"description":"End of the text, in UTF-16 code units."}},"additionalProperties":false}}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order.","evidence":[{"turn":1,"part":"agent","start":4,"end":11}]}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
@@ -26437,7 +26437,7 @@ vErrors.push(err22);
 errors++;
 }
 for(const key1 in data8){
-if(!(((((((key1 === "eval") || (key1 === "eval_name")) || (key1 === "eval_category")) || (key1 === "eval_type")) || (key1 === "outcome")) || (key1 === "required")) || (key1 === "reasoning"))){
+if(!((((((((key1 === "eval") || (key1 === "eval_name")) || (key1 === "eval_category")) || (key1 === "eval_type")) || (key1 === "outcome")) || (key1 === "required")) || (key1 === "reasoning")) || (key1 === "evidence"))){
 const err23 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err23];
@@ -26543,9 +26543,15 @@ vErrors.push(err31);
 errors++;
 }
 }
-}
-else {
-const err32 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/type",keyword:"type",params:{type: "object"}};
+if(data8.evidence !== undefined){
+let data16 = data8.evidence;
+if(Array.isArray(data16)){
+const len1 = data16.length;
+for(let i1=0; i1<len1; i1++){
+let data17 = data16[i1];
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+if(data17.turn === undefined){
+const err32 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1,schemaPath:"#/properties/outcomes/items/properties/evidence/items/required",keyword:"required",params:{missingProperty: "turn"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -26554,10 +26560,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-else {
-const err33 = {instancePath:instancePath+"/outcomes",schemaPath:"#/properties/outcomes/type",keyword:"type",params:{type: "array"}};
+if(data17.part === undefined){
+const err33 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1,schemaPath:"#/properties/outcomes/items/properties/evidence/items/required",keyword:"required",params:{missingProperty: "part"}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -26566,11 +26570,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-if(data.simulated !== undefined){
-let data16 = data.simulated;
-if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
-const err34 = {instancePath:instancePath+"/simulated",schemaPath:"#/properties/simulated/type",keyword:"type",params:{type: "object"}};
+for(const key2 in data17){
+if(!(((((key2 === "turn") || (key2 === "part")) || (key2 === "call")) || (key2 === "start")) || (key2 === "end"))){
+const err34 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1,schemaPath:"#/properties/outcomes/items/properties/evidence/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -26580,14 +26582,198 @@ vErrors.push(err34);
 errors++;
 }
 }
-}
-else {
-const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data17.turn !== undefined){
+let data18 = data17.turn;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err35 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/turn",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/turn/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err35];
 }
 else {
 vErrors.push(err35);
+}
+errors++;
+}
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 1 || isNaN(data18)){
+const err36 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/turn",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+if(data17.part !== undefined){
+let data19 = data17.part;
+if(typeof data19 !== "string"){
+const err37 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/part",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/part/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if(!((((((data19 === "turn") || (data19 === "user")) || (data19 === "agent")) || (data19 === "tool_call")) || (data19 === "latency")) || (data19 === "evaluation_metadata"))){
+const err38 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/part",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/part/enum",keyword:"enum",params:{allowedValues: schema98.properties.outcomes.items.properties.evidence.items.properties.part.enum}};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+if(data17.call !== undefined){
+let data20 = data17.call;
+if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
+const err39 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/call",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 < 0 || isNaN(data20)){
+const err40 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/call",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+if(data17.start !== undefined){
+let data21 = data17.start;
+if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
+const err41 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/start",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/start/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 < 0 || isNaN(data21)){
+const err42 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/start",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/start/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+if(data17.end !== undefined){
+let data22 = data17.end;
+if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
+const err43 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/end",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/end/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err44 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/end",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/end/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1,schemaPath:"#/properties/outcomes/items/properties/evidence/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+}
+else {
+const err46 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence",schemaPath:"#/properties/outcomes/items/properties/evidence/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+}
+else {
+const err48 = {instancePath:instancePath+"/outcomes",schemaPath:"#/properties/outcomes/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+if(data.simulated !== undefined){
+let data23 = data.simulated;
+if(!(data23 && typeof data23 == "object" && !Array.isArray(data23))){
+const err49 = {instancePath:instancePath+"/simulated",schemaPath:"#/properties/simulated/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+}
+else {
+const err50 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
 }
 errors++;
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
 import { RequestError } from '../domain/errors.ts';
 import { findLiveEvals } from '../domain/evals.ts';
+import { storeSearchText } from '../domain/search-text.ts';
 import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
@@ -93,6 +94,7 @@ async function scoreBacklog(
         sessionId,
       });
       if (!scored) continue;
+      await storeSearchText(store, { ownerId, conversationId }, sessionId);
       runs.add(scored.run);
       conversations += 1;
       queued += scored.queued;

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../domain/evals.ts';
+import { listLines } from '../domain/search-text.ts';
 import { buildConversationTurns } from '../domain/sessions.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
@@ -41,23 +42,25 @@ export async function closeConversation(
   const { run_name: runName } = await store.evals.getSettings(ownerId);
   const { evals, deletedIds } = await findLiveEvals(store.evals, ownerId);
   const atMs = clock.nowMs();
+  const sessionId = deps.makeSessionId(ownerId, conversationId);
   const closed = await store.conversations.close({
     ownerId,
     conversationId,
     atMs,
     runName: (date) => `${runName} ${date}`,
     evals,
-    sessionId: deps.makeSessionId(ownerId, conversationId),
+    sessionId,
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
   });
   if (closed && !closed.alreadyClosed) {
     await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
-    await logTurnLosses(deps, { ownerId, conversationId });
+    const isScored = closed.evaluationsQueued > 0;
+    await checkTurns(deps, { ownerId, conversationId }, isScored ? sessionId : undefined);
     if (evals.length > 0) deps.missingEvals.recordScored(ownerId);
     else if (deletedIds.length === 0) {
       await deps.missingEvals.recordUnscored({ ownerId, conversationId });
     }
-    if (closed.evaluationsQueued > 0) deps.wake();
+    if (isScored) deps.wake();
   }
   return closed;
 }
@@ -77,16 +80,23 @@ async function logDeletedEvals(
   if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
 }
 
-/** Logs what the turns of a closed conversation lack. A failure does not affect the close. */
-async function logTurnLosses(
+/**
+ * Logs what the turns of a closed conversation lack, and stores their text for searches. A failure does
+ * not affect the close.
+ */
+async function checkTurns(
   { store, clock, log }: CloseDeps,
   { ownerId, conversationId }: ConversationRef,
+  sessionId: string | undefined,
 ): Promise<void> {
   try {
     const conversation = { ownerId, conversationId, late: false };
     const turns = await buildConversationTurns(store, conversation);
     const entries = describeTurnLosses(conversationId, findTurnLosses(turns));
     if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
+    if (sessionId !== undefined) {
+      await store.sessions.putSearchText(ownerId, sessionId, listLines(turns));
+    }
   } catch (error) {
     log.error('turn_check_failed', { ...errorOrigin(error) });
   }

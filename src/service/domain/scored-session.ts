@@ -32,10 +32,14 @@ export interface ScoredToolCall {
   result: unknown;
 }
 
+/** A tool call with its turn, and its index in the turn. */
+export type PlacedToolCall = ScoredToolCall & { turn: number; index: number };
+
 /** Returns the tool calls of a turn in order, with parsed arguments and results. */
-export function parseToolCalls(turn: ScoredTurn): (ScoredToolCall & { turn: number })[] {
-  return turn.toolCalls.map(({ name, arguments: input, result }) => ({
+export function parseToolCalls(turn: ScoredTurn): PlacedToolCall[] {
+  return turn.toolCalls.map(({ name, arguments: input, result }, index) => ({
     turn: turn.sequence,
+    index,
     name,
     arguments: parseIfJson(input),
     result: parseIfJson(result),
@@ -43,7 +47,7 @@ export function parseToolCalls(turn: ScoredTurn): (ScoredToolCall & { turn: numb
 }
 
 /** Returns the tool calls of all turns in order. */
-export function listToolCalls(session: ScoredSession): (ScoredToolCall & { turn: number })[] {
+export function listToolCalls(session: ScoredSession): PlacedToolCall[] {
   return session.turns.flatMap(parseToolCalls);
 }
 

@@ -1,6 +1,6 @@
-import type { EvalDefinition } from '../../contract/index.ts';
+import type { EvalDefinition, OutcomeEvidence } from '../../contract/index.ts';
 import { containsJson, isObject, isSameJson } from '../../platform/json.ts';
-import { parsePath, findValues } from '../domain/json-path.ts';
+import { parsePath, findValues, type PathStep } from '../domain/json-path.ts';
 import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
@@ -13,7 +13,11 @@ import {
   type Scorer,
   type Scoring,
 } from './score.ts';
-import { listToolCalls, type ScoredSession } from '../domain/scored-session.ts';
+import {
+  listToolCalls,
+  type PlacedToolCall,
+  type ScoredSession,
+} from '../domain/scored-session.ts';
 import { viewSession } from './session-view.ts';
 
 /** How each kind of eval is scored. A kind that is in the schema and not here does not compile. */
@@ -58,9 +62,11 @@ export async function scoreSession(
 function scoreMaxTurns({ params, session }: Scoring): Score {
   const max = params.readNumber('max');
   const count = session.turns.length;
+  const [firstBeyond] = session.turns.slice(max);
   return createScore(
     count <= max,
     `Expected at most ${formatCount(max, 'turn')}: the session has ${count}.`,
+    firstBeyond && [{ turn: firstBeyond.sequence, part: 'turn' }],
   );
 }
 
@@ -74,7 +80,11 @@ function scoreMaxLatency({ params, session }: Scoring): Score {
   const slow = session.turns.filter(({ latencyMs = 0 }) => latencyMs > max);
   if (slow.length > 0) {
     const turns = slow.map(({ sequence, latencyMs = 0 }) => `turn ${sequence} (${latencyMs} ms)`);
-    return createScore(false, `${expectation}: these are slower: ${formatList(turns)}.`);
+    return createScore(
+      false,
+      `${expectation}: these are slower: ${formatList(turns)}.`,
+      slow.map(({ sequence }) => ({ turn: sequence, part: 'latency' })),
+    );
   }
   const unmeasured = session.turns.filter(({ latencyMs }) => latencyMs === undefined);
   if (session.turns.length === 0)
@@ -114,7 +124,12 @@ function scoreContains({ params, session }: Scoring): Score {
   const search = `Looked for ${quote(text)} in ${speakerNames[filter]}`;
   if (!message) return createScore(false, `${search}: ${describeAbsence(messages)}`);
   const at = normalize(message.text).indexOf(expected);
-  return createScore(true, `${search}: ${describeMatch(message, at)}`);
+  // Normalizing can change the length; then the place in the original text is unknown.
+  const isSameLength = normalize(message.text).length === message.text.length;
+  const place = isSameLength ? { start: at, end: at + expected.length } : {};
+  return createScore(true, `${search}: ${describeMatch(message, at)}`, [
+    { turn: message.turn, part: message.speaker, ...place },
+  ]);
 }
 
 /** `regex`: at least one message matches the pattern. A pattern that takes too long is an error. */
@@ -129,7 +144,10 @@ async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> 
     case 'found': {
       const message = messages[result.index];
       if (!message) throw new Error(`There is no message ${result.index} of ${messages.length}.`);
-      return createScore(true, `${search}: ${describeMatch(message, result.at)}`);
+      const { at, length } = result;
+      return createScore(true, `${search}: ${describeMatch(message, at)}`, [
+        { turn: message.turn, part: message.speaker, start: at, end: at + length },
+      ]);
     }
     case 'absent':
       return createScore(false, `${search}: ${describeAbsence(messages)}`);
@@ -190,8 +208,15 @@ function scoreToolCalled({ params, session }: Scoring): Score {
   return createScore(
     true,
     `${search}: turn ${call.turn} calls it with the arguments ${quote(call.arguments)}.`,
+    [toEvidence(call)],
   );
 }
+
+const toEvidence = ({ turn, index }: PlacedToolCall): OutcomeEvidence => ({
+  turn,
+  part: 'tool_call',
+  call: index,
+});
 
 /** `tool_args`: at least one call of the tool includes the given arguments. */
 function scoreToolArgs({ params, session }: Scoring): Score {
@@ -210,6 +235,7 @@ function scoreToolArgs({ params, session }: Scoring): Score {
     return createScore(
       true,
       `${search}: turn ${match.turn} calls it with ${quote(match.arguments)}.`,
+      [toEvidence(match)],
     );
   }
   if (callsOfTool.length === 0) return createScore(false, `${search}: ${describeCalls(calls)}`);
@@ -217,6 +243,7 @@ function scoreToolArgs({ params, session }: Scoring): Score {
   return createScore(
     false,
     `${search}: ${formatCount(callsOfTool.length, 'call')} had ${received}.`,
+    callsOfTool.map(toEvidence),
   );
 }
 
@@ -224,18 +251,25 @@ function scoreToolArgs({ params, session }: Scoring): Score {
 function scoreToolOrder({ params, session }: Scoring): Score {
   const names = params.readTexts('names');
   const calls = listToolCalls(session);
-  let matched = 0;
-  for (const call of calls) if (call.name === names[matched]) matched++;
+  const inOrder: PlacedToolCall[] = [];
+  for (const call of calls) if (call.name === names[inOrder.length]) inOrder.push(call);
+  const matched = inOrder.length;
+  const evidence = inOrder.map(toEvidence);
   const search = `Looked for calls in the order ${formatList(names.map(quote))}`;
   if (matched === names.length) {
     return createScore(
       true,
       `${search}: the session calls ${formatList(calls.map(({ name }) => quote(name)))}.`,
+      evidence,
     );
   }
   const missing = quote(names[matched]);
   const position = matched === 0 ? '' : ` after ${quote(names[matched - 1])}`;
-  return createScore(false, `${search}: ${missing} is missing${position}; ${describeCalls(calls)}`);
+  return createScore(
+    false,
+    `${search}: ${missing} is missing${position}; ${describeCalls(calls)}`,
+    evidence,
+  );
 }
 
 function describeCalls(calls: readonly { name: string }[]): string {
@@ -254,8 +288,34 @@ function scoreJsonPath({ params, session }: Scoring): Score {
   const search = `Looked for ${quote(expected)} at ${path}`;
   if (values.length === 0) return createScore(false, `${search}: there is no value.`);
   const passes = values.some((value) => isSameJson(value, expected));
-  return createScore(passes, `${search}: found ${passes ? 'it' : formatList(values.map(quote))}.`);
+  return createScore(
+    passes,
+    `${search}: found ${passes ? 'it' : formatList(values.map(quote))}.`,
+    locatePath(session, steps),
+  );
 }
+
+const partsByField: Readonly<Record<string, OutcomeEvidence['part']>> = {
+  ...{ user_input: 'user', agent_response: 'agent', tool_calls: 'tool_call' },
+  ...{ latency_ms: 'latency', evaluation_metadata: 'evaluation_metadata' },
+};
+
+/** Returns the place of a path in the transcript if it leads to one turn. */
+function locatePath(session: ScoredSession, steps: readonly PathStep[]): OutcomeEvidence[] {
+  const [root, nth, field, call] = steps;
+  if (!isKey(root) || root.key !== 'turns' || !isIndex(nth)) return [];
+  const turn = session.turns.at(nth.index)?.sequence;
+  if (turn === undefined) return [];
+  const part = (isKey(field) && partsByField[field.key]) || 'turn';
+  if (part !== 'tool_call') return [{ turn, part }];
+  return [isIndex(call) && call.index >= 0 ? { turn, part, call: call.index } : { turn, part }];
+}
+
+const isKey = (step: PathStep | undefined): step is { key: string } =>
+  typeof step === 'object' && 'key' in step;
+
+const isIndex = (step: PathStep | undefined): step is { index: number } =>
+  typeof step === 'object' && 'index' in step;
 
 /** `evaluation_metadata`: the hint with this key equals the expected value in some turn (spec 2.8). */
 function scoreEvaluationMetadata({ params, session }: Scoring): Score {
@@ -268,8 +328,12 @@ function scoreEvaluationMetadata({ params, session }: Scoring): Score {
       : [],
   );
   const match = hints.find(({ value }) => isSameJson(value, expected));
-  if (match) return createScore(true, `${search}: turn ${match.turn} has it.`);
+  const place = ({ turn }: { turn: number }): OutcomeEvidence => ({
+    turn,
+    part: 'evaluation_metadata',
+  });
+  if (match) return createScore(true, `${search}: turn ${match.turn} has it.`, [place(match)]);
   if (hints.length === 0) return createScore(false, `${search}: no turn has that key.`);
   const received = formatList(hints.map(({ turn, value }) => `turn ${turn} has ${quote(value)}`));
-  return createScore(false, `${search}: ${received}.`);
+  return createScore(false, `${search}: ${received}.`, hints.map(place));
 }

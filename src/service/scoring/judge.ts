@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { isObject, parseObject } from '../../platform/json.ts';
 import type { Random } from '../../platform/random.ts';
+import { findCitedEvidence } from '../domain/cited-evidence.ts';
 import { NO_JUDGE_IN_SERVICE } from '../domain/missing-models.ts';
 import { askWithRetries } from '../model/ask.ts';
 import { openEndpoint, type EndpointNames } from '../model/endpoint.ts';
@@ -75,10 +76,11 @@ export function createJudge(options: JudgeOptions): Judge {
       const prompt = buildJudgePrompt(subject, random);
       const question = { model: subject.model ?? model, prompt, responseSchema: verdictSchema };
       const reply = await askWithRetries(asking, question, signal);
-      const { outcome, reasoning } = reply.ok
-        ? readVerdict(reply.completion)
-        : createErrorScore(reply.message);
-      return { outcome, reasoning: hideKey(reasoning) };
+      const score = reply.ok ? readVerdict(reply.completion) : createErrorScore(reply.message);
+      const reasoning = hideKey(score.reasoning);
+      if (score.outcome === 'error') return createErrorScore(reasoning);
+      const evidence = findCitedEvidence(reasoning, subject.session.turns);
+      return createScore(score.outcome === 'pass', reasoning, evidence);
     },
   };
 }

@@ -1,6 +1,7 @@
-import type { EvalDefinition } from '../../contract/index.ts';
+import type { EvalDefinition, OutcomeEvidence } from '../../contract/index.ts';
 import type { Outcome } from '../store/store.ts';
 import type { Params } from './params.ts';
+import { EVIDENCE_MAX } from '../domain/cited-evidence.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** The score of one eval for one session. An `error` is neither a pass nor a fail. */
@@ -8,6 +9,8 @@ export interface Score {
   outcome: 'pass' | 'fail' | 'error';
   /** What the eval looked for and found. May quote the conversation unless the outcome is an error. */
   reasoning: string;
+  /** The places in the transcript that decide the outcome. */
+  evidence?: readonly OutcomeEvidence[];
 }
 
 /** A session for the LLM judge. */
@@ -37,8 +40,16 @@ export interface Scoring {
 export type Scorer = (scoring: Scoring) => Score | Promise<Score>;
 
 /** Creates a passing or failing score. */
-export function createScore(passes: boolean, reasoning: string): Score {
-  return { outcome: passes ? 'pass' : 'fail', reasoning };
+export function createScore(
+  passes: boolean,
+  reasoning: string,
+  evidence: readonly OutcomeEvidence[] = [],
+): Score {
+  return {
+    outcome: passes ? 'pass' : 'fail',
+    reasoning,
+    ...(evidence.length > 0 && { evidence: evidence.slice(0, EVIDENCE_MAX) }),
+  };
 }
 
 /** Creates the score of an eval that can't be scored. Logs show the reason, so it quotes no conversation. */
@@ -47,7 +58,10 @@ export function createErrorScore(reasoning: string): Score {
 }
 
 /** Combines a score with the eval as it was when it was queued. */
-export function toOutcome(definition: EvalDefinition, { outcome, reasoning }: Score): Outcome {
+export function toOutcome(
+  definition: EvalDefinition,
+  { outcome, reasoning, evidence }: Score,
+): Outcome {
   return {
     evalId: definition.id,
     evalName: definition.name,
@@ -56,5 +70,6 @@ export function toOutcome(definition: EvalDefinition, { outcome, reasoning }: Sc
     outcome,
     required: definition.required ?? true,
     reasoning,
+    ...(evidence && { evidence }),
   };
 }

@@ -14,6 +14,7 @@ import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { NewSession, SimulationPlan, Store } from '../store/store.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
+import type { RecordedCall } from './build-recording.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type SandboxConnections } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';
@@ -23,7 +24,7 @@ import { createVoiceCaller } from './voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
-  store: Pick<Store, 'simulations'>;
+  store: Pick<Store, 'simulations' | 'recordings'>;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
   /** Speaks for users by voice. Default: the built-in synthesizer. */
@@ -207,7 +208,11 @@ class PlanRunner implements SimulationRunner {
     const connections = plan.concurrency;
     const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
     const voice = { url: voiceUrl, speech };
-    const caller = createVoiceCaller({ ...voice, sandbox: url, apiKey, clock: machineClock });
+    const calls = new Map<string, RecordedCall>();
+    const caller = createVoiceCaller({
+      ...{ ...voice, sandbox: url, apiKey, clock: machineClock },
+      onAudio: ({ sessionId }, audio, lines) => calls.set(sessionId, { audio, lines }),
+    });
     this.#sandboxes.add(sandbox);
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
     const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
@@ -217,13 +222,30 @@ class PlanRunner implements SimulationRunner {
         runningSessions.add(session.sessionId);
         const result = await runSession(session, deps, until);
         runningSessions.delete(session.sessionId);
+        const call = calls.get(session.sessionId);
+        calls.delete(session.sessionId);
         if (this.#isStopping()) return;
-        if (await store.simulations.addSession(toStoredSession(plan, session, result))) onStored();
+        if (!(await store.simulations.addSession(toStoredSession(plan, session, result)))) return;
+        onStored();
+        if (call) await this.#keepRecording(ownerId, session.sessionId, call);
       });
       if (!until.aborted) await store.simulations.end(ownerId, id, 'ended');
     } finally {
       this.#sandboxes.delete(sandbox);
       await Promise.all([sandbox.close(), caller.close()]);
+    }
+  }
+
+  /** Stores the recording of a call. A failure affects nothing else. */
+  async #keepRecording(ownerId: string, sessionId: string, call: RecordedCall): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      // Loaded only after a call, because it loads the audio modules.
+      const { buildRecording } = await import('./build-recording.ts');
+      const recording = await buildRecording(call);
+      if (recording) await store.recordings.add(ownerId, sessionId, recording);
+    } catch (error) {
+      log.error('recording_failed', { session: sessionId, ...errorOrigin(error) });
     }
   }
 }

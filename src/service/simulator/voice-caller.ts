@@ -7,6 +7,7 @@ import {
   deriveVoiceUrl,
   type AnswerForm,
 } from '../../voice/call/voice-target.ts';
+import type { SpokenLine } from './build-recording.ts';
 import type { OpenChannel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import { SessionError } from './simulated-session.ts';
@@ -22,7 +23,8 @@ export interface CallOptions {
   /** Speaks the lines of the users (default: the built-in synthesizer). */
   speech?: SpeechEndpoint | undefined;
   /** Called with the audio of each call. */
-  onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
+  onAudio?:
+    ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
 }
 
 /** The sandbox to call. */

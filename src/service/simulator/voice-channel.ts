@@ -16,6 +16,7 @@ import {
 } from '../../voice/call/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { TRACEPARENT } from '../../platform/trace-context.ts';
+import type { SpokenLine } from './build-recording.ts';
 import type { Channel } from './channel.ts';
 import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
 import { SessionError, type AgentReply } from './simulated-session.ts';
@@ -33,7 +34,8 @@ export interface VoiceChannelOptions {
   /** Synthesizes a line. @throws SessionError. */
   speak: (line: string, signal: AbortSignal) => Promise<Clip>;
   /** Called with the audio when the call has ended. */
-  onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
+  onAudio?:
+    ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
 }
 
 /**
@@ -86,6 +88,7 @@ class VoiceChannel implements Channel {
   readonly #call: OutgoingCall;
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
+  readonly #lines: SpokenLine[] = [];
   readonly #timeouts: TurnTimeouts;
   /** Aborts with the reason when the call ends. */
   readonly #ended = new AbortController();
@@ -144,7 +147,7 @@ class VoiceChannel implements Channel {
       this.#activity.payloadType = this.#call.payloadType;
       this.#connectedAtMs = clock.monotonicMs();
       const onSent = (payload: Buffer): void => {
-        if (this.#options.onAudio) this.#recording.addSent(payload);
+        if (this.#options.onAudio) this.#recording.addSent(payload, clock.monotonicMs());
       };
       this.#microphone = new Microphone({ peer, clock, pacer, onSent });
     } catch (error) {
@@ -172,6 +175,7 @@ class VoiceChannel implements Channel {
       throw new Error('the microphone stopped during the call');
     }
     this.#lineSentAtMs = speech.endMs;
+    this.#lines.push({ turn: this.#turns, ...speech });
     this.#updates.markLineSpoken();
     const reply = await turn.reply(speech, signal);
     if (turn.wasInterrupted)
@@ -260,7 +264,7 @@ class VoiceChannel implements Channel {
     this.#microphone?.stop();
     await this.#call.hangUp();
     this.#activity.close();
-    this.#options.onAudio?.(this.#plan, this.#recording.audio());
+    this.#options.onAudio?.(this.#plan, this.#recording.audio(), this.#lines);
   }
 }
 

@@ -8,8 +8,10 @@ import type {
   CloseRequest,
   Conversation,
   ConversationStore,
+  Page,
   SpanLink,
   StoredSpan,
+  WaitingConversation,
 } from './store.ts';
 
 /**
@@ -53,6 +55,8 @@ export function createConversationStore({ reader, write }: Connections): Convers
           .executeTakeFirst();
         return Number(numUpdatedRows);
       }),
+    listWaiting: (ownerId, state, page) =>
+      reader.transaction().execute((db) => listWaiting(db, { ownerId, state, ...page })),
     async listUnscored(ownerId, limit) {
       const rows = await reader
         .selectFrom('conversations')
@@ -233,6 +237,65 @@ async function listSpans(
     receivedAtMs: row.received_at_ms,
     late: row.late === 1,
   }));
+}
+
+/** The tags of a conversation that a list shows. */
+const LISTED_TAGS_MAX = 5;
+
+interface WaitingQuery extends Page {
+  ownerId: string;
+  state: 'open' | 'unscored';
+}
+
+/** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
+async function listWaiting(
+  db: Connections['reader'],
+  { ownerId, state, skip, limit }: WaitingQuery,
+): Promise<{ conversations: WaitingConversation[]; total: number }> {
+  // States are literals, because SQLite uses a partial index only if the query repeats its condition.
+  const all = db
+    .selectFrom('conversations')
+    .where('owner_id', '=', ownerId)
+    .$if(state === 'open', (query) => query.where('state', '=', sql.lit('open')))
+    .$if(state === 'unscored', (query) =>
+      query.where('state', '=', sql.lit('closed')).where('session_key', 'is', null),
+    );
+  const { total } = await all
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await all
+    .select(['key', 'conversation_id', 'last_received_at_ms', 'closed_at_ms'])
+    .select((eb) =>
+      eb
+        .selectFrom('spans')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('spans.conversation_key', '=', 'conversations.key')
+        .as('spans'),
+    )
+    .$if(state === 'unscored', (query) => query.orderBy('closed_at_ms', 'desc'))
+    .orderBy('key', 'desc')
+    .limit(limit)
+    .offset(skip)
+    .execute();
+  const conversations = [];
+  for (const row of rows) {
+    const tags = await db
+      .selectFrom('tags')
+      .select(['name as key', 'value'])
+      .where('conversation_key', '=', row.key)
+      .orderBy('name')
+      .orderBy('value')
+      .limit(LISTED_TAGS_MAX)
+      .execute();
+    conversations.push({
+      conversationId: row.conversation_id,
+      spans: row.spans ?? 0,
+      lastReceivedAtMs: row.last_received_at_ms,
+      closedAtMs: row.closed_at_ms ?? undefined,
+      tags,
+    });
+  }
+  return { conversations, total };
 }
 
 /** More links than a real conversation has; a limit keeps its turns fast to build. */

@@ -6,6 +6,8 @@ import { ADD_SIMULATIONS } from './migrations/004-add-simulations.ts';
 import { ADD_STORE_ID } from './migrations/005-add-store-id.ts';
 import { ADD_SPAN_LINKS } from './migrations/006-add-span-links.ts';
 import { ADD_AGENT_REPORTS } from './migrations/007-add-agent-reports.ts';
+import { ADD_SESSION_SEARCH } from './migrations/008-add-session-search.ts';
+import { ADD_RECORDINGS } from './migrations/009-add-recordings.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
@@ -19,6 +21,8 @@ const migrations: readonly string[] = [
   ADD_STORE_ID,
   ADD_SPAN_LINKS,
   ADD_AGENT_REPORTS,
+  ADD_SESSION_SEARCH,
+  ADD_RECORDINGS,
 ];
 
 /** SQLite's `application_id` of our files: "sbxk". */

@@ -8,6 +8,7 @@ import { createIngestLogStore } from './ingest-log.ts';
 import { createJobStore } from './jobs.ts';
 import { createOverviewStore } from './overview.ts';
 import { createOwnerStore } from './owners.ts';
+import { createRecordingStore } from './recordings.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSimulationStore } from './simulations.ts';
@@ -35,6 +36,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     jobs: createJobStore(connections),
     ingestLog: createIngestLogStore(connections),
     overview: createOverviewStore(connections),
+    recordings: createRecordingStore(connections),
     deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
     insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
     describeFileChange: watchFile(file),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { OutcomeEvidence } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
 import { findOrInsertEvalName } from './names.ts';
 import type { Outcome } from './store.ts';
@@ -20,7 +21,7 @@ export async function insertOutcomes(
   atMs: number | null,
 ): Promise<void> {
   const rows = [];
-  for (const { evalId, evalName, required, ...rest } of outcomes) {
+  for (const { evalId, evalName, required, evidence = [], ...rest } of outcomes) {
     rows.push({
       ...rest,
       session_key: session.key,
@@ -28,6 +29,7 @@ export async function insertOutcomes(
       eval_name_key: await findOrInsertEvalName(db, session.ownerId, evalName),
       required: required ? 1 : 0,
       at_ms: atMs,
+      evidence: evidence.length === 0 ? null : JSON.stringify(evidence),
     });
   }
   for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
@@ -45,6 +47,7 @@ export async function insertOutcomes(
       total: count(sql`outcome <> 'error'`),
       passed: count(sql`outcome = 'pass'`),
       failed: count(sql`outcome = 'fail'`),
+      errored: count(sql`outcome = 'error'`),
     })
     .where('key', '=', session.key)
     .execute();
@@ -60,7 +63,7 @@ export async function listOutcomes(
     .selectFrom('outcomes')
     .innerJoin('eval_names', 'eval_names.key', 'outcomes.eval_name_key')
     .select(['session_key', 'eval_id', 'eval_names.name', 'category', 'type'])
-    .select(['outcome', 'required', 'reasoning'])
+    .select(['outcome', 'required', 'reasoning', 'evidence'])
     .where('session_key', 'in', sessionKeys)
     .orderBy('session_key')
     .orderBy('position')
@@ -68,10 +71,13 @@ export async function listOutcomes(
     .execute();
   const bySession = new Map<number, Outcome[]>();
   for (const row of rows) {
-    const { session_key: key, eval_id: evalId, name: evalName, required, ...rest } = row;
+    const { session_key: key, eval_id: evalId, name: evalName, required, evidence, ...rest } = row;
     const outcomes = bySession.get(key) ?? [];
     bySession.set(key, outcomes);
-    outcomes.push({ evalId, evalName, ...rest, required: required === 1 });
+    outcomes.push({
+      ...{ evalId, evalName, ...rest, required: required === 1 },
+      ...(evidence !== null && { evidence: JSON.parse(evidence) as OutcomeEvidence[] }),
+    });
   }
   return bySession;
 }

@@ -1,5 +1,11 @@
 /** What the store holds: one type per kind of record. The calls that read and write them are in `store.ts`. */
-import type { EvalDefinition, LiveSettings, Persona, Scenario } from '../../contract/index.ts';
+import type {
+  EvalDefinition,
+  LiveSettings,
+  OutcomeEvidence,
+  Persona,
+  Scenario,
+} from '../../contract/index.ts';
 
 /** A JSON object with any content. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -138,6 +144,8 @@ export interface Outcome {
   /** False if it never makes the session fail. */
   required: boolean;
   reasoning: string;
+  /** The places in the transcript that decided it, if it knows them. */
+  evidence?: readonly OutcomeEvidence[];
 }
 
 /** A stored turn: uploaded, seeded or simulated. Turns of live traces are built from spans instead. */
@@ -202,6 +210,62 @@ export interface SessionFilter {
   startedBeforeMs?: number;
   skip: number;
   limit: number;
+  /** The results endpoints have no filter below. `failed`: with a failed eval. */
+  outcome?: 'failed' | 'errored' | 'unfinished';
+  /** A tag; without a value, any value of the key matches. */
+  tag?: { key: string; value?: string };
+  /** Text in a line of the user or the agent, in any case. */
+  text?: string;
+}
+
+/** A page of sessions. */
+export interface SessionPage {
+  sessions: Session[];
+  /** The number of all matches. */
+  total: number;
+  /** Set if a search covered only this number of the newest sessions. */
+  searched?: number;
+}
+
+/** The sessions next to a session in a list. */
+export interface Neighbors {
+  newer?: Session;
+  older?: Session;
+}
+
+/** A conversation without a session, in a list. */
+export interface WaitingConversation {
+  conversationId: string;
+  spans: number;
+  lastReceivedAtMs: number;
+  closedAtMs: number | undefined;
+  /** The first tags. */
+  tags: { key: string; value: string }[];
+}
+
+/** The levels of a call, and when the user spoke. Times count from the start of the recording. */
+export interface CallSummary {
+  durationMs: number;
+  /** The time that each level covers. */
+  levelMs: number;
+  /** Peaks of both sides, from 0 to 100. */
+  user: readonly number[];
+  agent: readonly number[];
+  /** The spoken lines of the user. */
+  lines: readonly { turn: number; startMs: number; endMs: number }[];
+}
+
+/** A recording to add. */
+export interface NewRecording {
+  /** An Ogg file; undefined if the audio can't be played. */
+  audio: Buffer | undefined;
+  summary: CallSummary;
+}
+
+/** A recording without its audio. */
+export interface Recording {
+  summary: CallSummary;
+  hasAudio: boolean;
 }
 
 /** A part of a list. */

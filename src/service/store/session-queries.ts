@@ -2,7 +2,7 @@ import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Connections } from './connect.ts';
 import { normalizeForSearch } from './names.ts';
 import { listOutcomes } from './outcomes.ts';
-import type { JsonObject, Session, SessionFilter } from './store.ts';
+import type { JsonObject, Neighbors, Session, SessionFilter, SessionPage } from './store.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Connections['reader'];
@@ -12,21 +12,125 @@ type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
  * Returns a page of sessions with their outcomes, newest first, and the number of all matches (spec
  * 4.3, 4.4). Call it in a transaction, so that both come from one snapshot.
  */
-export async function findSessionPage(
-  db: Db,
-  filter: SessionFilter,
-): Promise<{ sessions: Session[]; total: number }> {
+export async function findSessionPage(db: Db, filter: SessionFilter): Promise<SessionPage> {
+  const { skip, limit } = filter;
   const count = db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('total'));
   const { total } = await applyFilter(count, filter, 'all').executeTakeFirstOrThrow();
+  if (isSearch(filter)) {
+    const keys = await searchSessions(db, filter);
+    const sessions = await loadSessions(db, keys.slice(skip, skip + limit));
+    const isCut = total > SEARCHED_MAX;
+    return { sessions, total: keys.length, ...(isCut && { searched: SEARCHED_MAX }) };
+  }
   const sessions = await findSessions(db, (query) =>
-    applyFilter(query, filter, 'page')
-      // Ids make the order total: each session is on exactly one page.
-      .orderBy('sessions.started_at_ms', 'desc')
-      .orderBy('sessions.id')
-      .limit(filter.limit)
-      .offset(filter.skip),
+    inOrder(applyFilter(query, filter, 'page'))
+      .limit(limit)
+      .offset(skip),
   );
   return { sessions, total };
+}
+
+/** Sorts sessions. Ids make the order total: each session is on exactly one page. */
+const inOrder = <Row>(query: SessionQuery<Row>): SessionQuery<Row> =>
+  query.orderBy('sessions.started_at_ms', 'desc').orderBy('sessions.id');
+
+/**
+ * Returns the sessions before and after a session in the list of a filter, whose page is ignored. In a
+ * search, the session must be among the results.
+ */
+export async function findNeighbors(
+  db: Db,
+  filter: SessionFilter,
+  sessionId: string,
+): Promise<Neighbors> {
+  const self = await db
+    .selectFrom('sessions')
+    .select(['key', 'started_at_ms'])
+    .where('owner_id', '=', filter.ownerId)
+    .where('id', '=', sessionId)
+    .executeTakeFirst();
+  if (!self) return {};
+  if (isSearch(filter)) {
+    const keys = await searchSessions(db, filter);
+    const at = keys.indexOf(self.key);
+    if (at < 0) return {};
+    const [newer] = await loadSessions(db, keys.slice(Math.max(0, at - 1), at));
+    const [older] = await loadSessions(db, keys.slice(at + 1, at + 2));
+    return { ...(newer && { newer }), ...(older && { older }) };
+  }
+  const { started_at_ms: atMs } = self;
+  const [newer] = await findSessions(db, (query) =>
+    applyFilter(query, filter, 'page')
+      .where('sessions.started_at_ms', '>=', atMs)
+      .where((eb) =>
+        eb.or([eb('sessions.started_at_ms', '>', atMs), eb('sessions.id', '<', sessionId)]),
+      )
+      .orderBy('sessions.started_at_ms')
+      .orderBy('sessions.id', 'desc')
+      .limit(1),
+  );
+  const [older] = await findSessions(db, (query) =>
+    inOrder(
+      applyFilter(query, filter, 'page')
+        .where('sessions.started_at_ms', '<=', atMs)
+        .where((eb) =>
+          eb.or([eb('sessions.started_at_ms', '<', atMs), eb('sessions.id', '>', sessionId)]),
+        ),
+    ).limit(1),
+  );
+  return { ...(newer && { newer }), ...(older && { older }) };
+}
+
+/** A search by text or tag reads each session, so it covers only the newest that match the filter. */
+const SEARCHED_MAX = 10_000;
+
+const isSearch = ({ tag, text }: SessionFilter): boolean => tag !== undefined || text !== undefined;
+
+/** Returns the keys of the newest sessions that match a filter with a text or a tag, in order. */
+async function searchSessions(db: Db, filter: SessionFilter): Promise<number[]> {
+  const { tag, text } = filter;
+  const newest = inOrder(
+    applyFilter(db.selectFrom('sessions').select('sessions.key'), filter, 'page'),
+  )
+    .select(['sessions.started_at_ms', 'sessions.id', 'sessions.owner_id'])
+    .select('sessions.source_session_id')
+    .limit(SEARCHED_MAX);
+  let query = db.selectFrom(newest.as('newest')).select('newest.key');
+  if (text !== undefined) {
+    query = query.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('session_texts')
+          .select('session_texts.session_key')
+          .whereRef('session_texts.session_key', '=', 'newest.key')
+          .where(contains('session_texts.text', text)),
+      ),
+    );
+  }
+  if (tag) {
+    const { key: name, value } = tag;
+    query = query.where((eb) => {
+      let uploaded = eb
+        .selectFrom('session_tags')
+        .select('session_tags.name')
+        .whereRef('session_tags.session_key', '=', 'newest.key')
+        .where('session_tags.name', '=', name);
+      let live = eb
+        .selectFrom('tags')
+        .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
+        .select('tags.name')
+        .whereRef('conversations.owner_id', '=', 'newest.owner_id')
+        .whereRef('conversations.conversation_id', '=', 'newest.source_session_id')
+        .where('tags.name', '=', name);
+      if (value !== undefined) {
+        uploaded = uploaded.where('session_tags.value', '=', value);
+        live = live.where('tags.value', '=', value);
+      }
+      return eb.or([eb.exists(uploaded), eb.exists(live)]);
+    });
+  }
+  const rows = await query.orderBy('newest.started_at_ms', 'desc').orderBy('newest.id').execute();
+  return rows.map(({ key }) => key);
 }
 
 /** Returns the sessions that a query selects, with their outcomes, in the order of the query. */
@@ -36,7 +140,14 @@ export async function findSessions(
 ): Promise<Session[]> {
   // Apply the limit before any join.
   const selected = await select(db.selectFrom('sessions').select('sessions.key')).execute();
-  const keys = selected.map(({ key }) => key);
+  return loadSessions(
+    db,
+    selected.map(({ key }) => key),
+  );
+}
+
+/** Returns the sessions of these keys, with their outcomes, in the same order. */
+async function loadSessions(db: Db, keys: readonly number[]): Promise<Session[]> {
   const [rows, outcomes] = [await findRows(db, keys), await listOutcomes(db, keys)];
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return keys.flatMap((key) => {
@@ -51,14 +162,20 @@ function applyFilter<Row>(
   filter: SessionFilter,
   read: 'all' | 'page',
 ): SessionQuery<Row> {
-  const { ownerId, kind, agent, run, eval: evalName, failedOnly } = filter;
+  const { ownerId, kind, agent, run, eval: evalName, outcome } = filter;
+  const failedOnly = filter.failedOnly || outcome === 'failed';
   const { startedAfterMs, startedBeforeMs } = filter;
   // Zeros are literals, because SQLite uses a partial index only if the query repeats its condition.
   let narrowed = query
     .where('sessions.kind', '=', kind)
-    // Production omits sessions without results (spec 4.4); simulations include them.
-    .$if(kind === 'production', (q) => q.where('sessions.total', '>', sql.lit(0)))
-    .$if(failedOnly, (q) => q.where('sessions.failed', '>', sql.lit(0)));
+    // Production omits sessions without results (spec 4.4); simulations include them, and so do lists
+    // of sessions whose evals errored or that are not completed.
+    .$if(kind === 'production' && (outcome === undefined || failedOnly), (q) =>
+      q.where('sessions.total', '>', sql.lit(0)),
+    )
+    .$if(failedOnly, (q) => q.where('sessions.failed', '>', sql.lit(0)))
+    .$if(outcome === 'errored', (q) => q.where('sessions.errored', '>', sql.lit(0)))
+    .$if(outcome === 'unfinished', (q) => q.where('sessions.status', '<>', sql.lit('completed')));
   if (startedAfterMs !== undefined) {
     narrowed = narrowed.where('sessions.started_at_ms', '>=', startedAfterMs);
   }

@@ -1,8 +1,13 @@
 import type { Connections, WriteTransaction } from './connect.ts';
 import { queueJobs } from './jobs.ts';
-import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
+import {
+  findOrInsertAgent,
+  findOrInsertRun,
+  findOrInsertSimulation,
+  normalizeForSearch,
+} from './names.ts';
 import { insertOutcomes } from './outcomes.ts';
-import { findSessionPage, findSessions, parseObject } from './session-queries.ts';
+import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
 import type {
   JsonObject,
   StoredTurn,
@@ -16,6 +21,18 @@ import type {
 export function createSessionStore({ reader, write }: Connections): SessionStore {
   return {
     listPage: (filter) => reader.transaction().execute((db) => findSessionPage(db, filter)),
+    findNeighbors: (filter, sessionId) =>
+      reader.transaction().execute((db) => findNeighbors(db, filter, sessionId)),
+    putSearchText: (ownerId, id, lines) =>
+      write(async (db) => {
+        const session = await db
+          .selectFrom('sessions')
+          .select('key')
+          .where('owner_id', '=', ownerId)
+          .where('id', '=', id)
+          .executeTakeFirst();
+        if (session) await putSearchText(db, session.key, lines);
+      }),
     find: (ownerId, id) =>
       reader.transaction().execute(async (db) => {
         const [session] = await findSessions(db, (query) =>
@@ -86,7 +103,7 @@ export async function addSession(
   const { ownerId, turns, outcomes, evals } = session;
   const key = await upsertSession(db, session);
   // Replacing a session deletes its jobs, too: a worker that is scoring it finds its job gone.
-  for (const table of isNew ? [] : (['turns', 'outcomes', 'jobs'] as const)) {
+  for (const table of isNew ? [] : tablesOfSession) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
   const rows = turns.map((turn) => ({
@@ -106,6 +123,18 @@ export async function addSession(
       .values(rows.slice(from, from + ROWS_PER_INSERT))
       .execute();
   }
+  if (turns.length > 0) {
+    const lines = turns.flatMap(({ userInput, agentResponse }) => [userInput, agentResponse]);
+    await putSearchText(db, key, lines);
+  }
+  const tags = listSearchTags(session.metadata);
+  if (tags.length > 0) {
+    await db
+      .insertInto('session_tags')
+      .values(tags.map((tag) => ({ ...tag, session_key: key })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
   const outcomesInOrder = outcomes.map((outcome, position) => ({ ...outcome, position }));
   if (outcomesInOrder.length > 0 || !isNew) {
     await insertOutcomes(db, { key, ownerId }, outcomesInOrder, null);
@@ -113,6 +142,41 @@ export async function addSession(
   const position = outcomes.length;
   const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
   return { key, queued };
+}
+
+const tablesOfSession = ['turns', 'session_texts', 'session_tags', 'outcomes', 'jobs'] as const;
+
+/** The longest text of a session that a search reads. */
+const SEARCH_TEXT_CHARS_MAX = 20_000;
+
+async function putSearchText(
+  db: WriteTransaction,
+  key: number,
+  lines: readonly string[],
+): Promise<void> {
+  let text = '';
+  for (const line of lines) {
+    if (text.length >= SEARCH_TEXT_CHARS_MAX) break;
+    // Cut first: normalizing a line of megabytes takes long.
+    text += `${normalizeForSearch(line.slice(0, SEARCH_TEXT_CHARS_MAX))}\n`;
+  }
+  text = text.slice(0, SEARCH_TEXT_CHARS_MAX).toWellFormed();
+  await db
+    .insertInto('session_texts')
+    .values({ session_key: key, text })
+    .onConflict((conflict) => conflict.column('session_key').doUpdateSet({ text }))
+    .execute();
+}
+
+/** The most tags of one session that a search finds. */
+const SEARCH_TAGS_MAX = 200;
+
+/** Returns the metadata that a search by tag finds: texts, numbers, and booleans. */
+function listSearchTags(metadata: JsonObject = {}): { name: string; value: string }[] {
+  return Object.entries(metadata)
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .slice(0, SEARCH_TAGS_MAX)
+    .map(([name, value]) => ({ name, value: String(value) }));
 }
 
 /** Marks a simulation as deleted; returns false if there is none to delete. */

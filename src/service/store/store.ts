@@ -10,20 +10,25 @@ import type {
   IngestLogEntry,
   Job,
   NewAgentReport,
+  Neighbors,
   NewDocument,
+  NewRecording,
   NewSession,
   NewSimulation,
   Outcome,
   OwnerCounts,
   Page,
+  Recording,
   RunSummary,
   SeedData,
   Session,
   SessionFilter,
+  SessionPage,
   SimulationPlan,
   SpanLink,
   StoredSpan,
   StoredTurn,
+  WaitingConversation,
 } from './records.ts';
 
 export type * from './records.ts';
@@ -46,6 +51,7 @@ export interface Store {
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
   readonly overview: OverviewStore;
+  readonly recordings: RecordingStore;
   /** Deletes all data of an owner except the owner itself and its keys. */
   deleteOwnerData(ownerId: string): Promise<void>;
   /**
@@ -96,6 +102,12 @@ export interface ConversationStore {
    * how many there were. Future times come from an earlier process whose clock was advanced.
    */
   capReceivedAt(nowMs: number): Promise<number>;
+  /** Lists open or unscored conversations, newest first, and the number of all of them. */
+  listWaiting(
+    ownerId: string,
+    state: 'open' | 'unscored',
+    page: Page,
+  ): Promise<{ conversations: WaitingConversation[]; total: number }>;
   /** Lists conversations that were closed but never scored, oldest first. */
   listUnscored(ownerId: string, limit: number): Promise<string[]>;
   /**
@@ -109,7 +121,11 @@ export interface ConversationStore {
 
 export interface SessionStore {
   /** Returns a page, newest first, and the number of all matches, both from one snapshot. */
-  listPage(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
+  listPage(filter: SessionFilter): Promise<SessionPage>;
+  /** Returns the sessions before and after a session in the list of a filter. */
+  findNeighbors(filter: SessionFilter, sessionId: string): Promise<Neighbors>;
+  /** Sets the text that a search finds a session by, which has no stored turns. */
+  putSearchText(ownerId: string, id: string, lines: readonly string[]): Promise<void>;
   find(ownerId: string, id: string): Promise<Session | undefined>;
   /** Lists sessions of both kinds, newest first, including those without results. */
   listNewest(ownerId: string, limit: number): Promise<Session[]>;
@@ -119,6 +135,15 @@ export interface SessionStore {
   add(session: NewSession): Promise<void>;
   /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
+}
+
+/** The recordings of simulated calls. They are deleted with their sessions. */
+export interface RecordingStore {
+  /** Adds the recording of a session, and deletes the oldest ones beyond the limit of the owner. */
+  add(ownerId: string, sessionId: string, recording: NewRecording): Promise<void>;
+  find(ownerId: string, sessionId: string): Promise<Recording | undefined>;
+  /** Returns the audio as an Ogg file. */
+  readAudio(ownerId: string, sessionId: string): Promise<Buffer | undefined>;
 }
 
 /** Counts for the pages. */

@@ -23,6 +23,9 @@ export interface Tables {
   simulation_plans: SimulationPlanRow;
   eval_names: NameRow;
   sessions: SessionRow;
+  session_texts: { session_key: number; text: string };
+  session_tags: { session_key: number; name: string; value: string };
+  recordings: RecordingRow;
   turns: TurnRow;
   outcomes: OutcomeRow;
   jobs: JobRow;
@@ -120,6 +123,15 @@ interface SessionRow {
   total: Generated<number>;
   passed: Generated<number>;
   failed: Generated<number>;
+  errored: Generated<number>;
+}
+
+interface RecordingRow {
+  session_key: number;
+  owner_id: string;
+  audio_bytes: number;
+  summary: string;
+  audio: Buffer | null;
 }
 
 interface TurnRow {
@@ -145,6 +157,7 @@ interface OutcomeRow {
   required: number;
   reasoning: string;
   at_ms: number | null;
+  evidence: string | null;
 }
 
 interface JobRow {

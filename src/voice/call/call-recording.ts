@@ -7,9 +7,11 @@ export interface CallAudio {
   sandbox: readonly Buffer[];
   /** The packets of the kit. */
   kit: readonly Buffer[];
+  /** When the first packet of each side was received or sent, on the monotonic clock. */
+  startMs: { sandbox?: number; kit?: number };
 }
 
-type RecordedPacket = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>;
+type RecordedPacket = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc' | 'arrivedAtMs'>;
 
 const PACKETS_MAX = 20_000;
 
@@ -17,17 +19,25 @@ const PACKETS_MAX = 20_000;
 export class CallRecording {
   readonly #received: RecordedPacket[] = [];
   readonly #sent: Buffer[] = [];
+  #firstSentMs: number | undefined;
 
-  addReceived({ timestamp, payload, ssrc }: RecordedPacket): void {
-    if (this.#received.length < PACKETS_MAX) this.#received.push({ timestamp, payload, ssrc });
+  addReceived({ timestamp, payload, ssrc, arrivedAtMs }: RecordedPacket): void {
+    if (this.#received.length >= PACKETS_MAX) return;
+    this.#received.push({ timestamp, payload, ssrc, arrivedAtMs });
   }
 
-  addSent(payload: Buffer): void {
+  addSent(payload: Buffer, atMs: number): void {
+    this.#firstSentMs ??= atMs;
     if (this.#sent.length < PACKETS_MAX) this.#sent.push(payload);
   }
 
   audio(): CallAudio {
-    return { sandbox: orderByTime(this.#received), kit: this.#sent };
+    const [first] = this.#received;
+    const startMs = {
+      ...(first && { sandbox: first.arrivedAtMs }),
+      ...(this.#firstSentMs !== undefined && { kit: this.#firstSentMs }),
+    };
+    return { sandbox: orderByTime(this.#received), kit: this.#sent, startMs };
   }
 }
 

@@ -1,5 +1,7 @@
 /** Reads and writes Ogg files with one Opus stream (RFC 3533, RFC 7845). */
 
+import { countPacketTicks, delimitPacket } from './packet.ts';
+
 /** The bytes are not a valid Ogg file with Opus. */
 export class OggError extends Error {
   override name = 'OggError';
@@ -50,7 +52,43 @@ export function readOgg(file: Buffer): Buffer[] {
  * becomes a frame of silence, so that times stay correct.
  */
 export function writeOgg(packets: readonly Buffer[]): Buffer {
-  const head = Buffer.from('OpusHead\x01\x01\x00\x00\x80\xbb\x00\x00\x00\x00\x00', 'latin1');
+  const head = 'OpusHead\x01\x01\x00\x00\x80\xbb\x00\x00\x00\x00\x00';
+  return writePages(
+    head,
+    packets.map((packet) => (packet.length === 0 ? silentFrame : packet)),
+  );
+}
+
+/**
+ * Creates an Ogg file with two mono streams of packets of 20 ms: `left` and `right` are played together.
+ * Missing packets become silence. Returns undefined if a packet has another duration.
+ */
+export function writeStereoOgg(
+  left: readonly Buffer[],
+  right: readonly Buffer[],
+): Buffer | undefined {
+  const packets: Buffer[] = [];
+  for (let nth = 0; nth < Math.max(left.length, right.length); nth += 1) {
+    const [first, second] = [frameAt(left, nth), frameAt(right, nth)];
+    const delimited = first && delimitPacket(first);
+    if (!delimited || !second) return undefined;
+    packets.push(Buffer.concat([delimited, second]));
+  }
+  // Two channels, each from a stream of its own (RFC 7845, section 5.1.1).
+  const head = 'OpusHead\x01\x02\x00\x00\x80\xbb\x00\x00\x00\x00\x01\x02\x00\x00\x01';
+  return writePages(head, packets);
+}
+
+/** Returns the frame of a stream at an index; undefined if it is not one of 20 ms. */
+function frameAt(packets: readonly Buffer[], nth: number): Buffer | undefined {
+  const packet = packets[nth];
+  if (packet === undefined || packet.length === 0) return silentFrame;
+  return countPacketTicks(packet) === FRAME_TICKS ? packet : undefined;
+}
+
+/** Writes the pages of a file, from its Opus header and packets of 20 ms. */
+function writePages(opusHead: string, packets: readonly Buffer[]): Buffer {
+  const head = Buffer.from(opusHead, 'latin1');
   const tags = Buffer.from('OpusTags\x0b\x00\x00\x00sandbox-kit\x00\x00\x00\x00', 'latin1');
   const pages = [createPage(0, 2, 0n, [head]), createPage(1, 0, 0n, [tags])];
   let ticks = 0n;
@@ -58,12 +96,11 @@ export function writeOgg(packets: readonly Buffer[]): Buffer {
   let segments = 0;
   packets.forEach((packet, index) => {
     const isLast = index === packets.length - 1;
-    const content = packet.length === 0 ? silentFrame : packet;
-    waiting.push(content);
-    segments += Math.floor(content.length / SEGMENT_BYTES_MAX) + 1;
+    waiting.push(packet);
+    segments += Math.floor(packet.length / SEGMENT_BYTES_MAX) + 1;
     ticks += BigInt(FRAME_TICKS);
-    // An Opus packet has at most 1275 bytes: six segments.
-    if (!isLast && segments < SEGMENTS_MAX - 6) return;
+    // Two Opus packets have at most 2554 bytes: eleven segments.
+    if (!isLast && segments < SEGMENTS_MAX - 11) return;
     pages.push(createPage(pages.length, isLast ? 4 : 0, ticks, waiting));
     waiting = [];
     segments = 0;

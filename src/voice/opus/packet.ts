@@ -12,31 +12,60 @@ const PACKET_TICKS_MAX = 5_760;
  * valid packet (RFC 6716, section 3.4).
  */
 export function countPacketTicks(packet: Uint8Array): number | undefined {
-  const [toc] = packet;
-  if (toc === undefined) return undefined;
-  const frames = countFrames(packet, toc & 3);
-  const ticks = (frames ?? 0) * (CONFIGURATION_TICKS[toc >> 3] ?? 0);
+  const [toc = 0] = packet;
+  const ticks = (readFraming(packet)?.frames ?? 0) * (CONFIGURATION_TICKS[toc >> 3] ?? 0);
   return ticks > 0 && ticks <= PACKET_TICKS_MAX ? ticks : undefined;
 }
 
-/** Returns the number of frames of a packet; undefined if their lengths are impossible. */
-function countFrames(packet: Uint8Array, code: number): number | undefined {
-  const rest = packet.length - 1;
-  if (code === 0) return rest <= FRAME_BYTES_MAX ? 1 : undefined;
-  if (code === 1) return rest % 2 === 0 && rest / 2 <= FRAME_BYTES_MAX ? 2 : undefined;
-  if (code === 2) {
-    const first = readLength(packet, 1);
-    const second = first && rest - first.bytes - first.length;
-    return second !== undefined && second >= 0 && second <= FRAME_BYTES_MAX ? 2 : undefined;
-  }
-  return countFramesOfCode3(packet);
+/**
+ * Returns a packet in the form that also contains the length of its last frame, so that another packet
+ * can follow (RFC 6716, appendix B); undefined for bytes that are not a valid packet.
+ */
+export function delimitPacket(packet: Uint8Array): Buffer | undefined {
+  const framing = readFraming(packet);
+  if (!framing) return undefined;
+  const { headerBytes, lastLength } = framing;
+  const first = 252 + (lastLength & 3);
+  const length = lastLength < 252 ? [lastLength] : [first, (lastLength - first) >> 2];
+  const [header, frames] = [packet.subarray(0, headerBytes), packet.subarray(headerBytes)];
+  return Buffer.concat([header, Buffer.from(length), frames]);
 }
 
+/** The frames of a packet. */
+interface Framing {
+  frames: number;
+  /** Everything before the first frame. */
+  headerBytes: number;
+  /** Length of the last frame. */
+  lastLength: number;
+}
+
+/** Reads the header of a packet; undefined if its lengths are impossible. */
+function readFraming(packet: Uint8Array): Framing | undefined {
+  const [toc] = packet;
+  if (toc === undefined) return undefined;
+  const code = toc & 3;
+  const rest = packet.length - 1;
+  if (code === 0) return checkFraming({ frames: 1, headerBytes: 1, lastLength: rest });
+  if (code === 1) return checkFraming({ frames: 2, headerBytes: 1, lastLength: rest / 2 });
+  if (code === 3) return readFramingOfCode3(packet);
+  const first = readLength(packet, 1);
+  if (!first) return undefined;
+  const lastLength = rest - first.bytes - first.length;
+  return checkFraming({ frames: 2, headerBytes: 1 + first.bytes, lastLength });
+}
+
+const checkFraming = (framing: Framing): Framing | undefined => {
+  const { lastLength } = framing;
+  const isPossible = Number.isInteger(lastLength) && lastLength >= 0;
+  return isPossible && lastLength <= FRAME_BYTES_MAX ? framing : undefined;
+};
+
 /**
- * Counts the frames of a packet with code 3: a frame count, optional padding, and an optional length
- * for each frame but the last.
+ * Reads the header of a packet with code 3: a frame count, optional padding, and an optional length for
+ * each frame but the last.
  */
-function countFramesOfCode3(packet: Uint8Array): number | undefined {
+function readFramingOfCode3(packet: Uint8Array): Framing | undefined {
   const flags = packet[1];
   const frames = (flags ?? 0) & 63;
   if (flags === undefined || frames === 0) return undefined;
@@ -52,18 +81,14 @@ function countFramesOfCode3(packet: Uint8Array): number | undefined {
     }
   }
   let left = packet.length - at - padding;
-  if (!(flags & 128)) {
-    return left >= 0 && left % frames === 0 && left / frames <= FRAME_BYTES_MAX
-      ? frames
-      : undefined;
-  }
+  if (!(flags & 128)) return checkFraming({ frames, headerBytes: at, lastLength: left / frames });
   for (let frame = 1; frame < frames; frame += 1) {
     const next = readLength(packet, at);
     if (!next) return undefined;
     at += next.bytes;
     left -= next.bytes + next.length;
   }
-  return left >= 0 && left <= FRAME_BYTES_MAX ? frames : undefined;
+  return checkFraming({ frames, headerBytes: at, lastLength: left });
 }
 
 function readLength(packet: Uint8Array, at: number): { bytes: number; length: number } | undefined {

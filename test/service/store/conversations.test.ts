@@ -185,3 +185,33 @@ void t.test(
     t.match(await close(1), { alreadyClosed: true });
   },
 );
+
+void t.test('Open and unscored conversations are listed, newest first', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  for (const [nth, id] of ['one', 'two', 'three', 'four'].entries()) {
+    const spans = [`${id}-a`, `${id}-b`].map((name) => newSpan(name, { conversationId: id }));
+    const tags = [{ conversationId: id, key: 'tier', value: id }];
+    sink.insert([newSpans(ownerId, spans, { tags, receivedAtMs: NOON_MS + nth })]);
+  }
+  sink.insert([newSpans(other, [newSpan('foreign')])]);
+  const unscored = { conversationId: 'two', evals: [] };
+  await store.conversations.close(newCloseRequest(ownerId, unscored));
+  await store.conversations.close(newCloseRequest(ownerId, { conversationId: 'three' }));
+  const list = (state: 'open' | 'unscored', skip = 0) =>
+    store.conversations.listWaiting(ownerId, state, { skip, limit: 1 });
+  t.match(await list('open'), {
+    total: 2,
+    conversations: [
+      {
+        ...{ conversationId: 'four', spans: 2, lastReceivedAtMs: NOON_MS + 3 },
+        tags: [{ key: 'tier', value: 'four' }],
+      },
+    ],
+  });
+  t.match(await list('open', 1), { total: 2, conversations: [{ conversationId: 'one' }] });
+  t.match(await list('unscored'), {
+    total: 1,
+    conversations: [{ conversationId: 'two', closedAtMs: NOON_MS + 60_000 }],
+  });
+});

@@ -275,3 +275,91 @@ void t.test('A page and its total are consistent during concurrent writes', asyn
   await addingAll;
   t.ok(last > 0, `${last} sessions were added meanwhile`);
 });
+
+void t.test('A search finds lines of the conversation in any case, and exact tags', async (t) => {
+  const { store, ownerId, sink } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const turn = { sequence: 1, userInput: 'Wo ist die STRASSE?', userReason: undefined };
+  const turns = [{ ...turn, agentResponse: 'Your order_7% shipped.' }];
+  const metadata = { tier: 'gold', seats: 3, nested: { a: 1 } };
+  await store.sessions.add(newSession(ownerId, 'uploaded', { turns, metadata }));
+  await store.sessions.add(newSession(other, 'foreign', { turns, metadata }));
+  sink.insert([
+    newSpans(ownerId, [newSpan('1')], {
+      tags: [{ conversationId: 'conversation-1', key: 'tier', value: 'silver' }],
+    }),
+  ]);
+  await store.conversations.close(newCloseRequest(ownerId));
+  const live = 'session of conversation-1';
+  await store.sessions.putSearchText(ownerId, live, ['Where is it?', 'It SHIPPED today.']);
+  await store.sessions.putSearchText(other, live, ['nothing']);
+  const rows: [Partial<SessionFilter>, string[]][] = [
+    [{ text: 'straße' }, ['uploaded']],
+    [{ text: 'order_7%' }, ['uploaded']],
+    [{ text: 'order-7' }, []],
+    [{ text: 'shipped', outcome: 'unfinished' }, [live]],
+    [{ tag: { key: 'tier' } }, ['uploaded']],
+    [{ tag: { key: 'tier' }, outcome: 'unfinished' }, [live]],
+    [{ tag: { key: 'tier', value: 'gold' } }, ['uploaded']],
+    [{ tag: { key: 'tier', value: 'Gold' } }, []],
+    [{ tag: { key: 'seats', value: '3' }, text: 'shipped' }, ['uploaded']],
+    [{ tag: { key: 'nested' } }, []],
+  ];
+  for (const [changes, ids] of rows) {
+    t.same(await idsOf(store, filterOf(ownerId, changes)), ids, JSON.stringify(changes));
+  }
+  const again = { turns: [{ ...turn, agentResponse: 'Nothing.' }] };
+  await store.sessions.add(newSession(ownerId, 'uploaded', again));
+  t.same(await idsOf(store, filterOf(ownerId, { text: 'order_7%' })), [], 'replaced');
+  t.same(await idsOf(store, filterOf(ownerId, { tag: { key: 'tier' } })), [], 'replaced');
+});
+
+void t.test('Errored and unfinished sessions have their own filters', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const outcomesOf = {
+    passed: [newOutcome('a')],
+    failed: [newOutcome('a', 'fail')],
+    errored: [newOutcome('a', 'error')],
+    both: [newOutcome('a', 'fail'), newOutcome('b', 'error')],
+  };
+  for (const [id, outcomes] of Object.entries(outcomesOf)) {
+    await store.sessions.add(newSession(ownerId, id, { outcomes }));
+  }
+  await store.sessions.add(newSession(ownerId, 'waiting', { outcomes: [], evals: [newEval('a')] }));
+  const listOf = (changes: Partial<SessionFilter>): Promise<string[]> =>
+    idsOf(store, filterOf(ownerId, changes));
+  t.same(await listOf({ outcome: 'failed' }), ['both', 'failed']);
+  t.same(await listOf({ failedOnly: true }), ['both', 'failed']);
+  t.same(await listOf({ outcome: 'errored' }), ['both', 'errored']);
+  t.same(await listOf({ outcome: 'unfinished' }), ['waiting']);
+  t.same(await listOf({}), ['both', 'failed', 'passed'], 'the results endpoint has no others');
+});
+
+void t.test('Each session of a list knows the sessions before and after it', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
+  const metadata = { tier: 'gold' };
+  for (const [id, after] of Object.entries(starts)) {
+    const startedAtMs = NOON_MS + after;
+    await store.sessions.add(newSession(ownerId, id, { startedAtMs, metadata }));
+  }
+  await store.sessions.add(newSimulatedSession(ownerId, 'simulated', { startedAtMs: NOON_MS + 5 }));
+  for (const changes of [{}, { run: 'upl' }, { tag: { key: 'tier' } }]) {
+    const filter = filterOf(ownerId, { ...changes, skip: 3, limit: 1 });
+    const ids = await idsOf(store, filterOf(ownerId, changes));
+    t.same(ids, ['newest', 'a', 'b', 'c', 'oldest']);
+    for (const [at, id] of ids.entries()) {
+      const { newer, older } = await store.sessions.findNeighbors(filter, id);
+      t.same([newer?.id, older?.id], [ids[at - 1], ids[at + 1]], id);
+    }
+  }
+  t.same(await store.sessions.findNeighbors(filterOf('other'), 'a'), {});
+});
+
+void t.test('Outcomes keep their evidence', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const evidence = [{ turn: 1, part: 'agent' as const, start: 0, end: 4 }];
+  const outcomes = [{ ...newOutcome('a'), evidence }, newOutcome('b')];
+  await store.sessions.add(newSession(ownerId, 'one', { outcomes }));
+  t.same((await store.sessions.find(ownerId, 'one'))?.outcomes, outcomes);
+});

@@ -10,6 +10,7 @@ import { openStore } from '../../../src/service/store/open-store.ts';
 import { newAgent, newAgentReport } from '../../helpers/store.ts';
 import {
   newEval,
+  newRecording,
   newSession,
   newSimulatedSession,
   newSimulation,
@@ -182,7 +183,8 @@ void t.test(
       ]);
       await store.conversations.close(newCloseRequest(owner));
       const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
-      await store.sessions.add(newSession(owner, 'uploaded', { turns }));
+      await store.sessions.add(newSession(owner, 'uploaded', { turns, metadata: { k: 'v' } }));
+      await store.recordings.add(owner, 'uploaded', newRecording());
       await store.sessions.add(newSimulatedSession(owner, 'simulated'));
       await store.simulations.add(newSimulation(owner));
     }

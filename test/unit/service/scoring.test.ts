@@ -2,6 +2,7 @@ import t from 'tap';
 import { findViolations, type EvalDefinition } from '../../../src/contract/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
+import { findCitedEvidence } from '../../../src/service/domain/cited-evidence.ts';
 import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
 import { makeToolCall, makeEval, makeSession } from '../../helpers/scoring.ts';
 
@@ -276,4 +277,71 @@ void t.test('Deeply nested or malformed values can be quoted', async (t) => {
 void t.test('Without an LLM judge, the reasoning says how to configure one', async (t) => {
   const result = await score(makeEval('judge', { criteria: 'It greets.' }), idle);
   t.match(result, { outcome: 'error', reasoning: /SANDBOX_KIT_JUDGE_URL/ });
+});
+
+void t.test('An outcome names the places in the transcript that decided it', async (t) => {
+  const session = makeSession(
+    { userInput: 'Where is it?', agentResponse: 'One moment.', latencyMs: 100 },
+    {
+      agentResponse: 'It has shipped.',
+      latencyMs: 3_000,
+      toolCalls: [makeToolCall('track', { order: 7 }), makeToolCall('notify', {})],
+      evaluationMetadata: { intent: 'status' },
+    },
+  );
+  const shipped = { turn: 2, part: 'agent', start: 7, end: 14 };
+  const tracked = { turn: 2, part: 'tool_call', call: 0 };
+  const rows: [EvalDefinition['kind'], Record<string, unknown>, unknown][] = [
+    ['contains', { text: 'SHIPPED' }, [shipped]],
+    ['contains', { text: 'where', in: 'any' }, [{ turn: 1, part: 'user', start: 0, end: 5 }]],
+    ['contains', { text: 'lost' }, undefined],
+    ['regex', { pattern: 'ship+ed' }, [shipped]],
+    ['tool_called', { name: 'track' }, [tracked]],
+    ['tool_args', { name: 'track', arguments: { order: 7 } }, [tracked]],
+    ['tool_args', { name: 'track', arguments: { order: 8 } }, [tracked]],
+    ['tool_order', { names: ['track', 'notify'] }, [tracked, { ...tracked, call: 1 }]],
+    ['max_turns', { max: 1 }, [{ turn: 2, part: 'turn' }]],
+    ['max_latency', { ms: 1_000 }, [{ turn: 2, part: 'latency' }]],
+    [
+      'json_path',
+      { path: '$.turns[-1].agent_response', equals: 'x' },
+      [{ turn: 2, part: 'agent' }],
+    ],
+    [
+      'evaluation_metadata',
+      { key: 'intent', equals: 'status' },
+      [{ turn: 2, part: 'evaluation_metadata' }],
+    ],
+  ];
+  for (const [kind, params, evidence] of rows) {
+    const result = await score(makeEval(kind, params), session);
+    t.same(result.evidence, evidence, `${kind} ${JSON.stringify(params)}`);
+  }
+});
+
+void t.test('The quotations and turns that a judge cites are evidence', (t) => {
+  const turns = [
+    { sequence: 1, userInput: 'It is broken!', agentResponse: 'Sorry to hear that.' },
+    { sequence: 2, userInput: 'Refund?', agentResponse: 'Sorry to hear that. No.' },
+    { sequence: 3, userInput: 'Why?', agentResponse: "It's policy." },
+  ];
+  const rows: [reasoning: string, evidence: unknown][] = [
+    ['The agent says "Sorry to hear that."', [{ turn: 1, part: 'agent', start: 0, end: 18 }]],
+    ['In turn 2 it says “Sorry to hear that”.', [{ turn: 2, part: 'agent', start: 0, end: 18 }]],
+    ["The user says 'It is broken!'.", [{ turn: 1, part: 'user', start: 0, end: 13 }]],
+    [
+      'See turns 1 and 3.',
+      [
+        { turn: 1, part: 'turn' },
+        { turn: 3, part: 'turn' },
+      ],
+    ],
+    ['It never says "A full refund" in turn 9.', []],
+  ];
+  for (const [reasoning, evidence] of rows) {
+    t.same(findCitedEvidence(reasoning, turns), evidence, reasoning);
+  }
+  const long = 'turn 1 "'.repeat(20_000);
+  t.ok(findCitedEvidence(long, turns).length <= 20, 'a long reasoning is no problem');
+  t.end();
 });

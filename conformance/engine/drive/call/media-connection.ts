@@ -92,7 +92,7 @@ export class MediaConnection {
       clock,
       pacer: createPacer(clock),
       onSent: (payload, lateMs) => {
-        this.#audio.addSent(payload);
+        this.#audio.addSent(payload, clock.monotonicMs());
         this.#lateMs.push(lateMs);
       },
     });

@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises';
+import { createDecoder, writeStereoOgg, type Decoder } from '../../voice/opus/index.ts';
+import type { CallAudio, SpeechSpan } from '../../voice/call/index.ts';
+import type { NewRecording } from '../store/store.ts';
+
+/** A line that the simulated user spoke in a call. */
+export interface SpokenLine extends SpeechSpan {
+  /** The turn of the line. */
+  turn: number;
+}
+
+/** The audio of a call, and when the user spoke. */
+export interface RecordedCall {
+  audio: CallAudio;
+  lines: readonly SpokenLine[];
+}
+
+const FRAME_MS = 20;
+const FRAMES_PER_LEVEL = 5;
+/** A packet this small carries no sound. */
+const SILENT_PACKET_BYTES_MAX = 3;
+/** Packets that are decoded before other work gets its turn. */
+const PACKETS_PER_BLOCK = 50;
+
+/** Builds what the service keeps of a call; undefined if no packet was exchanged. */
+export async function buildRecording({
+  audio: { kit, sandbox, startMs },
+  lines,
+}: RecordedCall): Promise<NewRecording | undefined> {
+  const startedMs = Math.min(startMs.kit ?? Infinity, startMs.sandbox ?? Infinity);
+  if (startedMs === Infinity) return undefined;
+  const user = delay(kit, (startMs.kit ?? startedMs) - startedMs);
+  const agent = delay(sandbox, (startMs.sandbox ?? startedMs) - startedMs);
+  return {
+    audio: writeStereoOgg(user, agent),
+    summary: {
+      durationMs: Math.max(user.length, agent.length) * FRAME_MS,
+      levelMs: FRAMES_PER_LEVEL * FRAME_MS,
+      user: await measurePeaks(user),
+      agent: await measurePeaks(agent),
+      lines: lines.map(({ turn, startMs: from, endMs: until }) => ({
+        turn,
+        startMs: Math.max(0, Math.round(from - startedMs)),
+        endMs: Math.max(0, Math.round(until - startedMs)),
+      })),
+    },
+  };
+}
+
+/** Puts missing packets before a stream that started later than the other one. */
+function delay(packets: readonly Buffer[], ms: number): Buffer[] {
+  const missing = Math.max(0, Math.round(ms / FRAME_MS));
+  return [...Array.from({ length: missing }, () => Buffer.alloc(0)), ...packets];
+}
+
+/** Returns the peak of each 100 ms of a stream, from 0 to 100. */
+async function measurePeaks(packets: readonly Buffer[]): Promise<number[]> {
+  const decoder = await createDecoder();
+  const peaks: number[] = [];
+  for (let at = 0; at < packets.length; at += FRAMES_PER_LEVEL) {
+    const frames = packets.slice(at, at + FRAMES_PER_LEVEL);
+    peaks.push(Math.round(100 * Math.max(...frames.map((frame) => findPeak(frame, decoder)))));
+    if (at % PACKETS_PER_BLOCK === 0) await setImmediate();
+  }
+  decoder.free();
+  return peaks;
+}
+
+function findPeak(packet: Buffer, decoder: Decoder): number {
+  if (packet.length <= SILENT_PACKET_BYTES_MAX) return 0;
+  let peak = 0;
+  for (const sample of decoder.decode(packet) ?? []) peak = Math.max(peak, Math.abs(sample));
+  return Math.min(1, peak);
+}

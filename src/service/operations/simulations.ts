@@ -1,5 +1,6 @@
 import { formatValue, type Simulation, type SimulationRequest } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
+import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Store } from '../store/store.ts';
 
 /** Runs of simulated users. */
@@ -10,12 +11,45 @@ export interface Simulations {
     request: SimulationRequest,
   ): Promise<{ id: string; warnings: readonly string[] }>;
   find(ownerId: string, id: string): Promise<Simulation | undefined>;
+  /** Returns a run with what is known about its running sessions. */
+  watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined>;
+  /** Estimates what a run would send, without starting it. @throws InvalidDocumentError. */
+  estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate>;
   /** Returns runs without their sessions, newest first. */
   list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]>;
   /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
   cancel(ownerId: string, id: string): Promise<boolean>;
   /** Cancels all runs of an owner. */
   cancelAll(ownerId: string): Promise<void>;
+}
+
+/** What a run would send. */
+export interface SimulationEstimate {
+  sessions: number;
+  /** The cost in a sentence or two. */
+  cost: string;
+  /** What is certain to fail, such as an eval without its LLM judge. */
+  warnings: readonly string[];
+}
+
+/** A simulation, and what is known about its running sessions. */
+export interface WatchedSimulation {
+  simulation: Simulation;
+  /** The running sessions, the oldest first. */
+  running: readonly (LiveSession & { id: string })[];
+  /** Since the start; of an ended run, until its last session ended. */
+  elapsedMs: number;
+  /** An estimate from the sessions that have ended; undefined until one has, and at the end. */
+  leftMs: number | undefined;
+}
+
+/** A running session. */
+export interface LiveSession {
+  startedAtMs: number;
+  /** The turns so far. */
+  turns: readonly ShownTurn[];
+  /** The most turns that it can have. */
+  turnsMax: number;
 }
 
 /** What the actions on simulations need. */

@@ -39,6 +39,8 @@ export interface SessionDeps {
   /** For timeouts: a sandbox lives in real time even if the other clock is moved. */
   machineClock: Clock;
   log: Log;
+  /** Receives the turns of the session as they happen. Default: nobody watches. */
+  turns?: SimulatedTurn[];
 }
 
 const DURATION_MS_MAX_DEFAULT = 600_000;
@@ -58,7 +60,7 @@ export async function runSession(
   using limit = limitSignal(machineClock, durationMsMax, signal);
   const sandbox = deps.sandbox.inSession(plan.sessionId);
   const progress: SessionProgress = {
-    turns: [],
+    turns: deps.turns ?? [],
     mayHaveUser: false,
     userId: undefined,
     notes: [],

@@ -12,12 +12,13 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { LiveSession } from '../operations/simulations.ts';
 import type { NewSession, SimulationPlan, Store } from '../store/store.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import type { RecordedCall } from './build-recording.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type SandboxConnections } from './sandbox.ts';
-import { planSessions, type SessionPlan } from './session-plan.ts';
+import { maxTurnsOf, planSessions, type SessionPlan } from './session-plan.ts';
 import type { SimulatedSession } from './simulated-session.ts';
 import { openUserModel, type UserModel, type UserModelOptions } from './user-model.ts';
 import { createVoiceCaller } from './voice-caller.ts';
@@ -42,8 +43,8 @@ export interface SimulationRunnerOptions {
 export interface SimulationRunner {
   /** Starts waiting runs. Call it after adding one. */
   wake(): void;
-  /** Returns the ids of the running sessions of a simulation. */
-  listRunningSessions(simulationId: string): ReadonlySet<string>;
+  /** Returns the running sessions of a simulation by their ids, with their turns so far. */
+  listRunningSessions(ownerId: string, simulationId: string): ReadonlyMap<string, LiveSession>;
   /** Cancels a run and waits until its sessions have ended. Returns whether it was running. */
   cancel(ownerId: string, simulationId: string): Promise<boolean>;
   /** Cancels all runs of an owner. */
@@ -58,7 +59,7 @@ export interface SimulationRunner {
 /** A running simulation. */
 interface ActiveRun {
   plan: SimulationPlan;
-  runningSessions: Set<string>;
+  runningSessions: Map<string, LiveSession>;
   control: AbortController;
   ended: Promise<void>;
 }
@@ -107,9 +108,8 @@ class PlanRunner implements SimulationRunner {
     });
   }
 
-  listRunningSessions(simulationId: string): ReadonlySet<string> {
-    const run = [...this.#active.values()].find(({ plan }) => plan.id === simulationId);
-    return run?.runningSessions ?? new Set();
+  listRunningSessions(ownerId: string, simulationId: string): ReadonlyMap<string, LiveSession> {
+    return this.#active.get(keyOf({ ownerId, id: simulationId }))?.runningSessions ?? new Map();
   }
 
   async cancel(ownerId: string, simulationId: string): Promise<boolean> {
@@ -182,7 +182,7 @@ class PlanRunner implements SimulationRunner {
     const control = new AbortController();
     const active: ActiveRun = {
       plan,
-      runningSessions: new Set(),
+      runningSessions: new Map(),
       control,
       ended: Promise.resolve(),
     };
@@ -219,8 +219,9 @@ class PlanRunner implements SimulationRunner {
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         if (until.aborted || (await store.simulations.findState(ownerId, id)) !== 'running') return;
-        runningSessions.add(session.sessionId);
-        const result = await runSession(session, deps, until);
+        const live = { startedAtMs: clock.nowMs(), turnsMax: maxTurnsOf(session), turns: [] };
+        runningSessions.set(session.sessionId, live);
+        const result = await runSession(session, { ...deps, turns: live.turns }, until);
         runningSessions.delete(session.sessionId);
         const call = calls.get(session.sessionId);
         calls.delete(session.sessionId);

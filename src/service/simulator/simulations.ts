@@ -18,8 +18,10 @@ import {
   type ScenarioReferences,
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
+import type { SimulationEstimate, WatchedSimulation } from '../operations/simulations.ts';
 import type { Session, SimulationPlan, Store } from '../store/store.ts';
 import { summarizeScenarios, decideRunVerdict } from './report/scenario-results.ts';
+import { describeCost, estimateCost } from './cost.ts';
 import { countSessions, makeSimulationId } from './session-plan.ts';
 import { listSessions, type SimulationRunner } from './simulation-runner.ts';
 
@@ -41,10 +43,12 @@ const RUNS_LISTED_MAX = 100;
 /** Creates the runs of simulated users of a service, which `/__admin/simulations` controls. */
 export function createSimulations(options: SimulationsOptions) {
   const { store, runner } = options;
-  const describe = async (plan: SimulationPlan): Promise<Simulation> =>
+  const listEnded = ({ ownerId, id }: SimulationPlan): Promise<Session[]> =>
+    store.simulations.listSessions(ownerId, id);
+  const describe = async (plan: SimulationPlan, stored?: readonly Session[]): Promise<Simulation> =>
     toSimulation(plan, {
-      stored: await store.simulations.listSessions(plan.ownerId, plan.id),
-      runningIds: runner.listRunningSessions(plan.id),
+      stored: stored ?? (await listEnded(plan)),
+      runningIds: runner.listRunningSessions(plan.ownerId, plan.id),
       appUrl: options.appUrl(),
     });
   return {
@@ -71,10 +75,31 @@ export function createSimulations(options: SimulationsOptions) {
       const plan = await store.simulations.find(ownerId, id);
       return plan && describe(plan);
     },
+    async watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined> {
+      const plan = await store.simulations.find(ownerId, id);
+      if (!plan) return undefined;
+      const ended = await listEnded(plan);
+      const running = [...runner.listRunningSessions(ownerId, id)];
+      return {
+        simulation: await describe(plan, ended),
+        running: running.map(([sessionId, session]) => ({ id: sessionId, ...session })),
+        ...estimateTimes(plan, ended, options.clock),
+      };
+    },
+    async estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate> {
+      await findAgent(store, ownerId, request);
+      const scenarios = await resolveScenarios(store, ownerId, request);
+      const { samples, channel } = request;
+      return {
+        sessions: countSessions(scenarios, samples),
+        cost: describeCost(estimateCost({ scenarios, samples, channel })),
+        warnings: findWarnings(scenarios, options),
+      };
+    },
     /** Returns runs without their sessions, newest first. */
     async list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
       const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
-      const simulations = await Promise.all(plans.map(describe));
+      const simulations = await Promise.all(plans.map((plan) => describe(plan)));
       return simulations.map(({ sessions, scenarios, ...rest }) => rest);
     },
     /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
@@ -82,6 +107,24 @@ export function createSimulations(options: SimulationsOptions) {
     /** Cancels all runs of an owner. */
     cancelAll: (ownerId: string): Promise<void> => runner.cancelAll(ownerId),
   };
+}
+
+/** Estimates the time left from the mean duration of the sessions that have ended. */
+function estimateTimes(
+  plan: SimulationPlan,
+  ended: readonly Session[],
+  clock: Clock,
+): Pick<WatchedSimulation, 'elapsedMs' | 'leftMs'> {
+  const isRunning = plan.state === 'running';
+  const endMs = isRunning
+    ? clock.nowMs()
+    : Math.max(plan.startedAtMs, ...ended.map(({ endedAtMs }) => endedAtMs));
+  const elapsedMs = Math.max(0, endMs - plan.startedAtMs);
+  if (!isRunning || ended.length === 0) return { elapsedMs, leftMs: undefined };
+  const spentMs = ended.reduce((sum, session) => sum + session.endedAtMs - session.startedAtMs, 0);
+  const sessionsLeft = countSessions(plan.scenarios, plan.samples) - ended.length;
+  const rounds = Math.ceil(sessionsLeft / plan.concurrency);
+  return { elapsedMs, leftMs: (spentMs / ended.length) * rounds };
 }
 
 async function findAgent(store: Store, ownerId: string, { agent }: SimulationRequest) {
@@ -163,7 +206,7 @@ function findWarnings(
 interface Progress {
   /** The sessions that ended. */
   stored: readonly Session[];
-  runningIds: ReadonlySet<string>;
+  runningIds: Pick<ReadonlySet<string>, 'has'>;
   appUrl: string;
 }
 

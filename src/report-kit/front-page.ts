@@ -17,9 +17,14 @@ export interface FrontPage {
 
 /** Renders the front page of a server, for people who have only its URL. */
 export function renderFrontPage(page: FrontPage): Html {
-  const { title, about, access, calls, contract, control, documents } = page;
-  return html`<h1>${title}</h1>
-    <p>${about}</p>
+  return html`<h1>${page.title}</h1>
+    ${renderRoutes(page)}`;
+}
+
+/** Renders the routes of a server without a heading, as a part of a page. */
+export function renderRoutes(page: Omit<FrontPage, 'title'>): Html {
+  const { about, access, calls, contract, control, documents } = page;
+  return html`<p>${about}</p>
     <h2>For clients</h2>
     <p>${access}</p>
     <dl>

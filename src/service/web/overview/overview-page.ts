@@ -1,6 +1,6 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
-import { renderFrontPage, type FrontPage } from '../../../report-kit/front-page.ts';
+import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
@@ -15,7 +15,7 @@ export interface Overview {
   log: readonly (IngestLogEntry & { atMs: number })[];
   apiKeyHeader: string;
   /** A description of the service, for readers who only have its URL. */
-  about: FrontPage;
+  about: Omit<FrontPage, 'title'>;
 }
 
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
@@ -51,7 +51,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
         </details>
         <details>
           <summary>Routes of this service</summary>
-          ${renderFrontPage(about)}
+          ${renderRoutes(about)}
         </details>`,
     },
     context,

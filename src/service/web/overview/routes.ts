@@ -8,7 +8,6 @@ import { servicePageHeaders } from '../frame/page-frame.ts';
 import { renderOverviewPage } from './overview-page.ts';
 import type { PageOptions } from '../frame/viewer.ts';
 
-const TITLE = 'sandbox-kit: the service';
 const ABOUT =
   'The evaluation service of sandbox-kit. It receives traces of conversations, scores closed ' +
   'conversations, and returns the results.';
@@ -59,7 +58,7 @@ export function addOverviewRoutes(
       store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
-    const about = { title: TITLE, about: ABOUT, access, ...LISTS };
+    const about = { about: ABOUT, access, ...LISTS };
     const overview = { counts, runs, log, apiKeyHeader, about };
     return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });

@@ -126,6 +126,12 @@ export default {
       'service-domain-imports-no-part',
       'The parts of the service import domain, store, turns and model, never the other way round.',
       '^src/service/(domain|store|turns|model)/',
+      `^src/service/(${[...serviceParts, 'operations', 'app'].join('|')})/`,
+    ),
+    forbid(
+      'service-operations-import-no-part',
+      'The pages and /__admin call operations; app gives them what the parts provide, as values.',
+      '^src/service/operations/',
       `^src/service/(${[...serviceParts, 'app'].join('|')})/`,
     ),
     forbid(

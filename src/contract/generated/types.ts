@@ -1087,6 +1087,10 @@ export interface KeyGrant {
    * Name of the owner; created if it does not exist. Default: the owner of the request.
    */
   owner?: string;
+  /**
+   * Tells this key from others in the list of keys.
+   */
+  label?: string;
 }
 /**
  * Settings of live traces: which evals score every conversation, and the base name of the daily run.

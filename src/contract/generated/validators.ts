@@ -4495,12 +4495,14 @@ return errors === 0;
 }
 
 export const EvalDefinition = validate24;
-const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion and how to score it.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category. Default: general."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"Parameters of the kind; see the rules below."},"required":{"type":"boolean","description":"If false, a failure counts as an outcome but does not fail the session. Default: true."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"Arguments that at least one call must include."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Maximum latency of each turn in milliseconds."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Path into the session: $ followed by .key, [\"key\"], [0], [-1], or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive statement."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
-const pattern2 = new RegExp("^[imsu]*$", "u");
-const pattern3 = new RegExp("\\S", "u");
-const pattern4 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
-const pattern5 = new RegExp("^[^\\r\\n]{1,200}$", "u");
-const pattern6 = new RegExp("^[^\\r\\n]{1,100}$", "u");
+const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion and how to score it.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category. Default: general."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"Parameters of the kind; see the rules below."},"required":{"type":"boolean","description":"If false, a failure counts as an outcome but does not fail the session. Default: true."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string","pattern":"^[\\s\\S]{1,1000}$"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string","pattern":"^[\\s\\S]{1,1000}$"},"arguments":{"type":"object","description":"Arguments that at least one call must include."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string","pattern":"^[\\s\\S]{1,1000}$"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Maximum latency of each turn in milliseconds."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Path into the session: $ followed by .key, [\"key\"], [0], [-1], or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string","pattern":"^[\\s\\S]{1,1000}$"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive statement."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"text":""}}},{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
+const pattern2 = new RegExp("^[\\s\\S]{1,10000}$", "u");
+const pattern4 = new RegExp("^[imsu]*$", "u");
+const pattern5 = new RegExp("^[\\s\\S]{1,1000}$", "u");
+const pattern9 = new RegExp("\\S", "u");
+const pattern10 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
+const pattern11 = new RegExp("^[^\\r\\n]{1,200}$", "u");
+const pattern12 = new RegExp("^[^\\r\\n]{1,100}$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-definition.schema.json" */;
@@ -4585,8 +4587,10 @@ errors++;
 }
 }
 if(data1.text !== undefined){
-if(typeof data1.text !== "string"){
-const err5 = {instancePath:instancePath+"/params/text",schemaPath:"#/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"}};
+let data2 = data1.text;
+if(typeof data2 === "string"){
+if(!pattern2.test(data2)){
+const err5 = {instancePath:instancePath+"/params/text",schemaPath:"#/allOf/0/then/properties/params/properties/text/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4596,10 +4600,8 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data1.in !== undefined){
-let data3 = data1.in;
-if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
+else {
+const err6 = {instancePath:instancePath+"/params/text",schemaPath:"#/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4608,8 +4610,11 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!(((data3 === "agent") || (data3 === "user")) || (data3 === "any"))){
-const err7 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum}};
+}
+if(data1.in !== undefined){
+let data3 = data1.in;
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4618,10 +4623,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data1.case_sensitive !== undefined){
-if(typeof data1.case_sensitive !== "boolean"){
-const err8 = {instancePath:instancePath+"/params/case_sensitive",schemaPath:"#/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"}};
+if(!(((data3 === "agent") || (data3 === "user")) || (data3 === "any"))){
+const err8 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4631,9 +4634,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
-else {
-const err9 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data1.case_sensitive !== undefined){
+if(typeof data1.case_sensitive !== "boolean"){
+const err9 = {instancePath:instancePath+"/params/case_sensitive",schemaPath:"#/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4644,16 +4647,28 @@ errors++;
 }
 }
 }
-var _valid0 = _errs6 === errors;
-valid1 = _valid0;
-}
-if(!valid1){
-const err10 = {instancePath,schemaPath:"#/allOf/0/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+const err10 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs6 === errors;
+valid1 = _valid0;
+}
+if(!valid1){
+const err11 = {instancePath,schemaPath:"#/allOf/0/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
 }
 errors++;
 }
@@ -4663,24 +4678,24 @@ const _errs18 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.kind === undefined) && (missing1 = "kind")){
-const err11 = {};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-else {
-if(data.kind !== undefined){
-if("regex" !== data.kind){
 const err12 = {};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
+}
+errors++;
+}
+else {
+if(data.kind !== undefined){
+if("regex" !== data.kind){
+const err13 = {};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
 }
 errors++;
 }
@@ -4701,20 +4716,7 @@ if(_valid1){
 const _errs20 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err13 = {instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-if(data.params !== undefined){
-let data6 = data.params;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.pattern === undefined){
-const err14 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"}};
+const err14 = {instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4723,9 +4725,11 @@ vErrors.push(err14);
 }
 errors++;
 }
-for(const key1 in data6){
-if(!(((key1 === "pattern") || (key1 === "flags")) || (key1 === "in"))){
-const err15 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
+if(data.params !== undefined){
+let data6 = data.params;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.pattern === undefined){
+const err15 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4734,10 +4738,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-if(data6.pattern !== undefined){
-if(typeof data6.pattern !== "string"){
-const err16 = {instancePath:instancePath+"/params/pattern",schemaPath:"#/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"}};
+for(const key1 in data6){
+if(!(((key1 === "pattern") || (key1 === "flags")) || (key1 === "in"))){
+const err16 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4747,11 +4750,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data6.flags !== undefined){
-let data8 = data6.flags;
-if(typeof data8 === "string"){
-if(!pattern2.test(data8)){
-const err17 = {instancePath:instancePath+"/params/flags",schemaPath:"#/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"}};
+if(data6.pattern !== undefined){
+let data7 = data6.pattern;
+if(typeof data7 === "string"){
+if(!pattern2.test(data7)){
+const err17 = {instancePath:instancePath+"/params/pattern",schemaPath:"#/allOf/1/then/properties/params/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4762,7 +4765,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/params/flags",schemaPath:"#/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"}};
+const err18 = {instancePath:instancePath+"/params/pattern",schemaPath:"#/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4772,10 +4775,11 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data6.in !== undefined){
-let data9 = data6.in;
-if(typeof data9 !== "string"){
-const err19 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
+if(data6.flags !== undefined){
+let data8 = data6.flags;
+if(typeof data8 === "string"){
+if(!pattern4.test(data8)){
+const err19 = {instancePath:instancePath+"/params/flags",schemaPath:"#/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4784,8 +4788,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(((data9 === "agent") || (data9 === "user")) || (data9 === "any"))){
-const err20 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum}};
+}
+else {
+const err20 = {instancePath:instancePath+"/params/flags",schemaPath:"#/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4795,14 +4800,37 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
-else {
-const err21 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data6.in !== undefined){
+let data9 = data6.in;
+if(typeof data9 !== "string"){
+const err21 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err21];
 }
 else {
 vErrors.push(err21);
+}
+errors++;
+}
+if(!(((data9 === "agent") || (data9 === "user")) || (data9 === "any"))){
+const err22 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum}};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
 }
 errors++;
 }
@@ -4812,12 +4840,12 @@ var _valid1 = _errs20 === errors;
 valid5 = _valid1;
 }
 if(!valid5){
-const err22 = {instancePath,schemaPath:"#/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
+const err24 = {instancePath,schemaPath:"#/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err22];
+vErrors = [err24];
 }
 else {
-vErrors.push(err22);
+vErrors.push(err24);
 }
 errors++;
 }
@@ -4827,24 +4855,24 @@ const _errs32 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing2;
 if((data.kind === undefined) && (missing2 = "kind")){
-const err23 = {};
+const err25 = {};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err25];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err25);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("tool_called" !== data.kind){
-const err24 = {};
+const err26 = {};
 if(vErrors === null){
-vErrors = [err24];
+vErrors = [err26];
 }
 else {
-vErrors.push(err24);
+vErrors.push(err26);
 }
 errors++;
 }
@@ -4865,31 +4893,7 @@ if(_valid2){
 const _errs34 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err25 = {instancePath,schemaPath:"#/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-if(data.params !== undefined){
-let data11 = data.params;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.name === undefined){
-const err26 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-for(const key2 in data11){
-if(!(key2 === "name")){
-const err27 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+const err27 = {instancePath,schemaPath:"#/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -4898,10 +4902,11 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data11.name !== undefined){
-if(typeof data11.name !== "string"){
-const err28 = {instancePath:instancePath+"/params/name",schemaPath:"#/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data.params !== undefined){
+let data11 = data.params;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.name === undefined){
+const err28 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -4910,10 +4915,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-else {
-const err29 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"}};
+for(const key2 in data11){
+if(!(key2 === "name")){
+const err29 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4923,17 +4927,54 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
-var _valid2 = _errs34 === errors;
-valid9 = _valid2;
-}
-if(!valid9){
-const err30 = {instancePath,schemaPath:"#/allOf/2/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data11.name !== undefined){
+let data12 = data11.name;
+if(typeof data12 === "string"){
+if(!pattern5.test(data12)){
+const err30 = {instancePath:instancePath+"/params/name",schemaPath:"#/allOf/2/then/properties/params/properties/name/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/params/name",schemaPath:"#/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+var _valid2 = _errs34 === errors;
+valid9 = _valid2;
+}
+if(!valid9){
+const err33 = {instancePath,schemaPath:"#/allOf/2/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
 }
 errors++;
 }
@@ -4943,24 +4984,24 @@ const _errs42 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing3;
 if((data.kind === undefined) && (missing3 = "kind")){
-const err31 = {};
+const err34 = {};
 if(vErrors === null){
-vErrors = [err31];
+vErrors = [err34];
 }
 else {
-vErrors.push(err31);
+vErrors.push(err34);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("tool_args" !== data.kind){
-const err32 = {};
+const err35 = {};
 if(vErrors === null){
-vErrors = [err32];
+vErrors = [err35];
 }
 else {
-vErrors.push(err32);
+vErrors.push(err35);
 }
 errors++;
 }
@@ -4981,41 +5022,7 @@ if(_valid3){
 const _errs44 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err33 = {instancePath,schemaPath:"#/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-if(data.params !== undefined){
-let data14 = data.params;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.name === undefined){
-const err34 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-if(data14.arguments === undefined){
-const err35 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"}};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-for(const key3 in data14){
-if(!((key3 === "name") || (key3 === "arguments"))){
-const err36 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
+const err36 = {instancePath,schemaPath:"#/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -5024,10 +5031,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-if(data14.name !== undefined){
-if(typeof data14.name !== "string"){
-const err37 = {instancePath:instancePath+"/params/name",schemaPath:"#/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data.params !== undefined){
+let data14 = data.params;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.name === undefined){
+const err37 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -5036,11 +5044,8 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-if(data14.arguments !== undefined){
-let data16 = data14.arguments;
-if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
-const err38 = {instancePath:instancePath+"/params/arguments",schemaPath:"#/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"}};
+if(data14.arguments === undefined){
+const err38 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -5049,10 +5054,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-}
-else {
-const err39 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"}};
+for(const key3 in data14){
+if(!((key3 === "name") || (key3 === "arguments"))){
+const err39 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -5062,17 +5066,67 @@ vErrors.push(err39);
 errors++;
 }
 }
-}
-var _valid3 = _errs44 === errors;
-valid13 = _valid3;
-}
-if(!valid13){
-const err40 = {instancePath,schemaPath:"#/allOf/3/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data14.name !== undefined){
+let data15 = data14.name;
+if(typeof data15 === "string"){
+if(!pattern5.test(data15)){
+const err40 = {instancePath:instancePath+"/params/name",schemaPath:"#/allOf/3/then/properties/params/properties/name/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
+}
+errors++;
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/params/name",schemaPath:"#/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data14.arguments !== undefined){
+let data16 = data14.arguments;
+if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
+const err42 = {instancePath:instancePath+"/params/arguments",schemaPath:"#/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs44 === errors;
+valid13 = _valid3;
+}
+if(!valid13){
+const err44 = {instancePath,schemaPath:"#/allOf/3/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
 }
 errors++;
 }
@@ -5082,24 +5136,24 @@ const _errs54 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing4;
 if((data.kind === undefined) && (missing4 = "kind")){
-const err41 = {};
+const err45 = {};
 if(vErrors === null){
-vErrors = [err41];
+vErrors = [err45];
 }
 else {
-vErrors.push(err41);
+vErrors.push(err45);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("tool_order" !== data.kind){
-const err42 = {};
+const err46 = {};
 if(vErrors === null){
-vErrors = [err42];
+vErrors = [err46];
 }
 else {
-vErrors.push(err42);
+vErrors.push(err46);
 }
 errors++;
 }
@@ -5120,57 +5174,7 @@ if(_valid4){
 const _errs56 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err43 = {instancePath,schemaPath:"#/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
-}
-errors++;
-}
-if(data.params !== undefined){
-let data18 = data.params;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.names === undefined){
-const err44 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"}};
-if(vErrors === null){
-vErrors = [err44];
-}
-else {
-vErrors.push(err44);
-}
-errors++;
-}
-for(const key4 in data18){
-if(!(key4 === "names")){
-const err45 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
-if(vErrors === null){
-vErrors = [err45];
-}
-else {
-vErrors.push(err45);
-}
-errors++;
-}
-}
-if(data18.names !== undefined){
-let data19 = data18.names;
-if(Array.isArray(data19)){
-if(data19.length < 1){
-const err46 = {instancePath:instancePath+"/params/names",schemaPath:"#/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err46];
-}
-else {
-vErrors.push(err46);
-}
-errors++;
-}
-const len0 = data19.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data19[i0] !== "string"){
-const err47 = {instancePath:instancePath+"/params/names/" + i0,schemaPath:"#/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"}};
+const err47 = {instancePath,schemaPath:"#/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -5179,10 +5183,11 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-}
-else {
-const err48 = {instancePath:instancePath+"/params/names",schemaPath:"#/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"}};
+if(data.params !== undefined){
+let data18 = data.params;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.names === undefined){
+const err48 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"}};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -5191,10 +5196,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-}
-else {
-const err49 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"}};
+for(const key4 in data18){
+if(!(key4 === "names")){
+const err49 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -5204,17 +5208,80 @@ vErrors.push(err49);
 errors++;
 }
 }
-}
-var _valid4 = _errs56 === errors;
-valid17 = _valid4;
-}
-if(!valid17){
-const err50 = {instancePath,schemaPath:"#/allOf/4/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data18.names !== undefined){
+let data19 = data18.names;
+if(Array.isArray(data19)){
+if(data19.length < 1){
+const err50 = {instancePath:instancePath+"/params/names",schemaPath:"#/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err50];
 }
 else {
 vErrors.push(err50);
+}
+errors++;
+}
+const len0 = data19.length;
+for(let i0=0; i0<len0; i0++){
+let data20 = data19[i0];
+if(typeof data20 === "string"){
+if(!pattern5.test(data20)){
+const err51 = {instancePath:instancePath+"/params/names/" + i0,schemaPath:"#/allOf/4/then/properties/params/properties/names/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/params/names/" + i0,schemaPath:"#/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+}
+else {
+const err53 = {instancePath:instancePath+"/params/names",schemaPath:"#/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+else {
+const err54 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+}
+var _valid4 = _errs56 === errors;
+valid17 = _valid4;
+}
+if(!valid17){
+const err55 = {instancePath,schemaPath:"#/allOf/4/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
 }
 errors++;
 }
@@ -5224,24 +5291,24 @@ const _errs66 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing5;
 if((data.kind === undefined) && (missing5 = "kind")){
-const err51 = {};
+const err56 = {};
 if(vErrors === null){
-vErrors = [err51];
+vErrors = [err56];
 }
 else {
-vErrors.push(err51);
+vErrors.push(err56);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("max_turns" !== data.kind){
-const err52 = {};
+const err57 = {};
 if(vErrors === null){
-vErrors = [err52];
+vErrors = [err57];
 }
 else {
-vErrors.push(err52);
+vErrors.push(err57);
 }
 errors++;
 }
@@ -5262,12 +5329,12 @@ if(_valid5){
 const _errs68 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err53 = {instancePath,schemaPath:"#/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err58 = {instancePath,schemaPath:"#/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err53];
+vErrors = [err58];
 }
 else {
-vErrors.push(err53);
+vErrors.push(err58);
 }
 errors++;
 }
@@ -5275,23 +5342,23 @@ if(data.params !== undefined){
 let data22 = data.params;
 if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
 if(data22.max === undefined){
-const err54 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"}};
+const err59 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
-vErrors = [err54];
+vErrors = [err59];
 }
 else {
-vErrors.push(err54);
+vErrors.push(err59);
 }
 errors++;
 }
 for(const key5 in data22){
 if(!(key5 === "max")){
-const err55 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
+const err60 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
 if(vErrors === null){
-vErrors = [err55];
+vErrors = [err60];
 }
 else {
-vErrors.push(err55);
+vErrors.push(err60);
 }
 errors++;
 }
@@ -5299,23 +5366,23 @@ errors++;
 if(data22.max !== undefined){
 let data23 = data22.max;
 if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err56 = {instancePath:instancePath+"/params/max",schemaPath:"#/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"}};
+const err61 = {instancePath:instancePath+"/params/max",schemaPath:"#/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
-vErrors = [err56];
+vErrors = [err61];
 }
 else {
-vErrors.push(err56);
+vErrors.push(err61);
 }
 errors++;
 }
 if((typeof data23 == "number") && (isFinite(data23))){
 if(data23 < 0 || isNaN(data23)){
-const err57 = {instancePath:instancePath+"/params/max",schemaPath:"#/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err62 = {instancePath:instancePath+"/params/max",schemaPath:"#/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
-vErrors = [err57];
+vErrors = [err62];
 }
 else {
-vErrors.push(err57);
+vErrors.push(err62);
 }
 errors++;
 }
@@ -5323,12 +5390,12 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err63 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err58];
+vErrors = [err63];
 }
 else {
-vErrors.push(err58);
+vErrors.push(err63);
 }
 errors++;
 }
@@ -5338,12 +5405,12 @@ var _valid5 = _errs68 === errors;
 valid23 = _valid5;
 }
 if(!valid23){
-const err59 = {instancePath,schemaPath:"#/allOf/5/if",keyword:"if",params:{failingKeyword: "then"}};
+const err64 = {instancePath,schemaPath:"#/allOf/5/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err59];
+vErrors = [err64];
 }
 else {
-vErrors.push(err59);
+vErrors.push(err64);
 }
 errors++;
 }
@@ -5353,24 +5420,24 @@ const _errs76 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing6;
 if((data.kind === undefined) && (missing6 = "kind")){
-const err60 = {};
+const err65 = {};
 if(vErrors === null){
-vErrors = [err60];
+vErrors = [err65];
 }
 else {
-vErrors.push(err60);
+vErrors.push(err65);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("max_latency" !== data.kind){
-const err61 = {};
+const err66 = {};
 if(vErrors === null){
-vErrors = [err61];
+vErrors = [err66];
 }
 else {
-vErrors.push(err61);
+vErrors.push(err66);
 }
 errors++;
 }
@@ -5391,12 +5458,12 @@ if(_valid6){
 const _errs78 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err62 = {instancePath,schemaPath:"#/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err67 = {instancePath,schemaPath:"#/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err62];
+vErrors = [err67];
 }
 else {
-vErrors.push(err62);
+vErrors.push(err67);
 }
 errors++;
 }
@@ -5404,23 +5471,23 @@ if(data.params !== undefined){
 let data25 = data.params;
 if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
 if(data25.ms === undefined){
-const err63 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"}};
+const err68 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"}};
 if(vErrors === null){
-vErrors = [err63];
+vErrors = [err68];
 }
 else {
-vErrors.push(err63);
+vErrors.push(err68);
 }
 errors++;
 }
 for(const key6 in data25){
 if(!(key6 === "ms")){
-const err64 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6}};
+const err69 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6}};
 if(vErrors === null){
-vErrors = [err64];
+vErrors = [err69];
 }
 else {
-vErrors.push(err64);
+vErrors.push(err69);
 }
 errors++;
 }
@@ -5429,35 +5496,35 @@ if(data25.ms !== undefined){
 let data26 = data25.ms;
 if((typeof data26 == "number") && (isFinite(data26))){
 if(data26 < 0 || isNaN(data26)){
-const err65 = {instancePath:instancePath+"/params/ms",schemaPath:"#/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err70 = {instancePath:instancePath+"/params/ms",schemaPath:"#/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
-vErrors = [err65];
+vErrors = [err70];
 }
 else {
-vErrors.push(err65);
+vErrors.push(err70);
 }
 errors++;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/params/ms",schemaPath:"#/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"}};
+const err71 = {instancePath:instancePath+"/params/ms",schemaPath:"#/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
-vErrors = [err66];
+vErrors = [err71];
 }
 else {
-vErrors.push(err66);
+vErrors.push(err71);
 }
 errors++;
 }
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err72 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err67];
+vErrors = [err72];
 }
 else {
-vErrors.push(err67);
+vErrors.push(err72);
 }
 errors++;
 }
@@ -5467,12 +5534,12 @@ var _valid6 = _errs78 === errors;
 valid27 = _valid6;
 }
 if(!valid27){
-const err68 = {instancePath,schemaPath:"#/allOf/6/if",keyword:"if",params:{failingKeyword: "then"}};
+const err73 = {instancePath,schemaPath:"#/allOf/6/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err68];
+vErrors = [err73];
 }
 else {
-vErrors.push(err68);
+vErrors.push(err73);
 }
 errors++;
 }
@@ -5482,24 +5549,24 @@ const _errs86 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing7;
 if((data.kind === undefined) && (missing7 = "kind")){
-const err69 = {};
+const err74 = {};
 if(vErrors === null){
-vErrors = [err69];
+vErrors = [err74];
 }
 else {
-vErrors.push(err69);
+vErrors.push(err74);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("json_path" !== data.kind){
-const err70 = {};
+const err75 = {};
 if(vErrors === null){
-vErrors = [err70];
+vErrors = [err75];
 }
 else {
-vErrors.push(err70);
+vErrors.push(err75);
 }
 errors++;
 }
@@ -5520,12 +5587,12 @@ if(_valid7){
 const _errs88 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err71 = {instancePath,schemaPath:"#/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err76 = {instancePath,schemaPath:"#/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err71];
+vErrors = [err76];
 }
 else {
-vErrors.push(err71);
+vErrors.push(err76);
 }
 errors++;
 }
@@ -5533,57 +5600,57 @@ if(data.params !== undefined){
 let data28 = data.params;
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.path === undefined){
-const err72 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"}};
+const err77 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"}};
 if(vErrors === null){
-vErrors = [err72];
+vErrors = [err77];
 }
 else {
-vErrors.push(err72);
+vErrors.push(err77);
 }
 errors++;
 }
 if(data28.equals === undefined){
-const err73 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
+const err78 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
 if(vErrors === null){
-vErrors = [err73];
+vErrors = [err78];
 }
 else {
-vErrors.push(err73);
+vErrors.push(err78);
 }
 errors++;
 }
 for(const key7 in data28){
 if(!((key7 === "path") || (key7 === "equals"))){
-const err74 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7}};
+const err79 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7}};
 if(vErrors === null){
-vErrors = [err74];
+vErrors = [err79];
 }
 else {
-vErrors.push(err74);
+vErrors.push(err79);
 }
 errors++;
 }
 }
 if(data28.path !== undefined){
 if(typeof data28.path !== "string"){
-const err75 = {instancePath:instancePath+"/params/path",schemaPath:"#/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"}};
+const err80 = {instancePath:instancePath+"/params/path",schemaPath:"#/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
-vErrors = [err75];
+vErrors = [err80];
 }
 else {
-vErrors.push(err75);
+vErrors.push(err80);
 }
 errors++;
 }
 }
 }
 else {
-const err76 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err81 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err76];
+vErrors = [err81];
 }
 else {
-vErrors.push(err76);
+vErrors.push(err81);
 }
 errors++;
 }
@@ -5593,12 +5660,12 @@ var _valid7 = _errs88 === errors;
 valid31 = _valid7;
 }
 if(!valid31){
-const err77 = {instancePath,schemaPath:"#/allOf/7/if",keyword:"if",params:{failingKeyword: "then"}};
+const err82 = {instancePath,schemaPath:"#/allOf/7/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err77];
+vErrors = [err82];
 }
 else {
-vErrors.push(err77);
+vErrors.push(err82);
 }
 errors++;
 }
@@ -5608,24 +5675,24 @@ const _errs96 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing8;
 if((data.kind === undefined) && (missing8 = "kind")){
-const err78 = {};
+const err83 = {};
 if(vErrors === null){
-vErrors = [err78];
+vErrors = [err83];
 }
 else {
-vErrors.push(err78);
+vErrors.push(err83);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("evaluation_metadata" !== data.kind){
-const err79 = {};
+const err84 = {};
 if(vErrors === null){
-vErrors = [err79];
+vErrors = [err84];
 }
 else {
-vErrors.push(err79);
+vErrors.push(err84);
 }
 errors++;
 }
@@ -5646,12 +5713,12 @@ if(_valid8){
 const _errs98 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err80 = {instancePath,schemaPath:"#/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err85 = {instancePath,schemaPath:"#/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err80];
+vErrors = [err85];
 }
 else {
-vErrors.push(err80);
+vErrors.push(err85);
 }
 errors++;
 }
@@ -5659,57 +5726,70 @@ if(data.params !== undefined){
 let data31 = data.params;
 if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
 if(data31.key === undefined){
-const err81 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"}};
+const err86 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"}};
 if(vErrors === null){
-vErrors = [err81];
+vErrors = [err86];
 }
 else {
-vErrors.push(err81);
+vErrors.push(err86);
 }
 errors++;
 }
 if(data31.equals === undefined){
-const err82 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
+const err87 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
 if(vErrors === null){
-vErrors = [err82];
+vErrors = [err87];
 }
 else {
-vErrors.push(err82);
+vErrors.push(err87);
 }
 errors++;
 }
 for(const key8 in data31){
 if(!((key8 === "key") || (key8 === "equals"))){
-const err83 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8}};
+const err88 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8}};
 if(vErrors === null){
-vErrors = [err83];
+vErrors = [err88];
 }
 else {
-vErrors.push(err83);
+vErrors.push(err88);
 }
 errors++;
 }
 }
 if(data31.key !== undefined){
-if(typeof data31.key !== "string"){
-const err84 = {instancePath:instancePath+"/params/key",schemaPath:"#/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"}};
+let data32 = data31.key;
+if(typeof data32 === "string"){
+if(!pattern5.test(data32)){
+const err89 = {instancePath:instancePath+"/params/key",schemaPath:"#/allOf/8/then/properties/params/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
-vErrors = [err84];
+vErrors = [err89];
 }
 else {
-vErrors.push(err84);
+vErrors.push(err89);
+}
+errors++;
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/params/key",schemaPath:"#/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
 }
 errors++;
 }
 }
 }
 else {
-const err85 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err91 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err85];
+vErrors = [err91];
 }
 else {
-vErrors.push(err85);
+vErrors.push(err91);
 }
 errors++;
 }
@@ -5719,12 +5799,12 @@ var _valid8 = _errs98 === errors;
 valid35 = _valid8;
 }
 if(!valid35){
-const err86 = {instancePath,schemaPath:"#/allOf/8/if",keyword:"if",params:{failingKeyword: "then"}};
+const err92 = {instancePath,schemaPath:"#/allOf/8/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err86];
+vErrors = [err92];
 }
 else {
-vErrors.push(err86);
+vErrors.push(err92);
 }
 errors++;
 }
@@ -5734,24 +5814,24 @@ const _errs106 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing9;
 if((data.kind === undefined) && (missing9 = "kind")){
-const err87 = {};
+const err93 = {};
 if(vErrors === null){
-vErrors = [err87];
+vErrors = [err93];
 }
 else {
-vErrors.push(err87);
+vErrors.push(err93);
 }
 errors++;
 }
 else {
 if(data.kind !== undefined){
 if("judge" !== data.kind){
-const err88 = {};
+const err94 = {};
 if(vErrors === null){
-vErrors = [err88];
+vErrors = [err94];
 }
 else {
-vErrors.push(err88);
+vErrors.push(err94);
 }
 errors++;
 }
@@ -5772,80 +5852,7 @@ if(_valid9){
 const _errs108 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.params === undefined){
-const err89 = {instancePath,schemaPath:"#/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err89];
-}
-else {
-vErrors.push(err89);
-}
-errors++;
-}
-if(data.params !== undefined){
-let data34 = data.params;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.criteria === undefined){
-const err90 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"}};
-if(vErrors === null){
-vErrors = [err90];
-}
-else {
-vErrors.push(err90);
-}
-errors++;
-}
-for(const key9 in data34){
-if(!((key9 === "criteria") || (key9 === "model"))){
-const err91 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9}};
-if(vErrors === null){
-vErrors = [err91];
-}
-else {
-vErrors.push(err91);
-}
-errors++;
-}
-}
-if(data34.criteria !== undefined){
-let data35 = data34.criteria;
-if(typeof data35 === "string"){
-if(!pattern3.test(data35)){
-const err92 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"}};
-if(vErrors === null){
-vErrors = [err92];
-}
-else {
-vErrors.push(err92);
-}
-errors++;
-}
-}
-else {
-const err93 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err93];
-}
-else {
-vErrors.push(err93);
-}
-errors++;
-}
-}
-if(data34.model !== undefined){
-if(typeof data34.model !== "string"){
-const err94 = {instancePath:instancePath+"/params/model",schemaPath:"#/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err94];
-}
-else {
-vErrors.push(err94);
-}
-errors++;
-}
-}
-}
-else {
-const err95 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err95 = {instancePath,schemaPath:"#/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -5854,13 +5861,11 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-var _valid9 = _errs108 === errors;
-valid39 = _valid9;
-}
-if(!valid39){
-const err96 = {instancePath,schemaPath:"#/allOf/9/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data.params !== undefined){
+let data34 = data.params;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.criteria === undefined){
+const err96 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -5869,9 +5874,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.id === undefined){
-const err97 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"}};
+for(const key9 in data34){
+if(!((key9 === "criteria") || (key9 === "model"))){
+const err97 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -5880,8 +5885,12 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data.name === undefined){
-const err98 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
+}
+if(data34.criteria !== undefined){
+let data35 = data34.criteria;
+if(typeof data35 === "string"){
+if(!pattern9.test(data35)){
+const err98 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -5890,8 +5899,9 @@ vErrors.push(err98);
 }
 errors++;
 }
-if(data.kind === undefined){
-const err99 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"}};
+}
+else {
+const err99 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -5900,9 +5910,10 @@ vErrors.push(err99);
 }
 errors++;
 }
-for(const key10 in data){
-if(!(((((((key10 === "id") || (key10 === "name")) || (key10 === "category")) || (key10 === "type")) || (key10 === "kind")) || (key10 === "params")) || (key10 === "required"))){
-const err100 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10}};
+}
+if(data34.model !== undefined){
+if(typeof data34.model !== "string"){
+const err100 = {instancePath:instancePath+"/params/model",schemaPath:"#/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -5912,11 +5923,9 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data.id !== undefined){
-let data37 = data.id;
-if(typeof data37 === "string"){
-if(!pattern4.test(data37)){
-const err101 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
+}
+else {
+const err101 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -5926,8 +5935,12 @@ vErrors.push(err101);
 errors++;
 }
 }
-else {
-const err102 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"}};
+}
+var _valid9 = _errs108 === errors;
+valid39 = _valid9;
+}
+if(!valid39){
+const err102 = {instancePath,schemaPath:"#/allOf/9/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -5936,12 +5949,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data.name !== undefined){
-let data38 = data.name;
-if(typeof data38 === "string"){
-if(!pattern5.test(data38)){
-const err103 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err103 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -5950,9 +5960,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-else {
-const err104 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data.name === undefined){
+const err104 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -5961,12 +5970,8 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data.category !== undefined){
-let data39 = data.category;
-if(typeof data39 === "string"){
-if(!pattern6.test(data39)){
-const err105 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
+if(data.kind === undefined){
+const err105 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -5975,9 +5980,9 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-else {
-const err106 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"}};
+for(const key10 in data){
+if(!(((((((key10 === "id") || (key10 === "name")) || (key10 === "category")) || (key10 === "type")) || (key10 === "kind")) || (key10 === "params")) || (key10 === "required"))){
+const err106 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -5987,10 +5992,11 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data.type !== undefined){
-let data40 = data.type;
-if(typeof data40 !== "string"){
-const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"}};
+if(data.id !== undefined){
+let data37 = data.id;
+if(typeof data37 === "string"){
+if(!pattern10.test(data37)){
+const err107 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -5999,8 +6005,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-if(!((data40 === "session_level") || (data40 === "turn_level"))){
-const err108 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum}};
+}
+else {
+const err108 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -6010,10 +6017,11 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data.kind !== undefined){
-let data41 = data.kind;
-if(typeof data41 !== "string"){
-const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"}};
+if(data.name !== undefined){
+let data38 = data.name;
+if(typeof data38 === "string"){
+if(!pattern11.test(data38)){
+const err109 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -6022,8 +6030,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
-const err110 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum}};
+}
+else {
+const err110 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -6033,10 +6042,11 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data.params !== undefined){
-let data42 = data.params;
-if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
-const err111 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data.category !== undefined){
+let data39 = data.category;
+if(typeof data39 === "string"){
+if(!pattern12.test(data39)){
+const err111 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -6046,9 +6056,8 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data.required !== undefined){
-if(typeof data.required !== "boolean"){
-const err112 = {instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "boolean"}};
+else {
+const err112 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -6058,14 +6067,85 @@ vErrors.push(err112);
 errors++;
 }
 }
-}
-else {
-const err113 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.type !== undefined){
+let data40 = data.type;
+if(typeof data40 !== "string"){
+const err113 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err113];
 }
 else {
 vErrors.push(err113);
+}
+errors++;
+}
+if(!((data40 === "session_level") || (data40 === "turn_level"))){
+const err114 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum}};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data41 = data.kind;
+if(typeof data41 !== "string"){
+const err115 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
+const err116 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum}};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+if(data.params !== undefined){
+let data42 = data.params;
+if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
+const err117 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+if(data.required !== undefined){
+if(typeof data.required !== "boolean"){
+const err118 = {instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+}
+else {
+const err119 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
 }
 errors++;
 }
@@ -8222,8 +8302,8 @@ return errors === 0;
 }
 
 export const KeyGrant = validate31;
-const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"An API key and its owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII characters. Default: generated."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner; created if it does not exist. Default: the owner of the request."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
-const pattern7 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
+const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"An API key and its owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII characters. Default: generated."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner; created if it does not exist. Default: the owner of the request."},"label":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Tells this key from others in the list of keys."}},"examples":[{"key":"team-a-test-key","owner":"team-a","label":"Staging exporter"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/label","value":{"label":"two\nlines"}},{"breaks":"/owner","value":{"owner":""}}]};
+const pattern13 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
@@ -8231,7 +8311,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "key") || (key0 === "owner"))){
+if(!(((key0 === "key") || (key0 === "owner")) || (key0 === "label"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err0];
@@ -8245,7 +8325,7 @@ errors++;
 if(data.key !== undefined){
 let data0 = data.key;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern13.test(data0)){
 const err1 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"}};
 if(vErrors === null){
 vErrors = [err1];
@@ -8270,7 +8350,7 @@ errors++;
 if(data.owner !== undefined){
 let data1 = data.owner;
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern11.test(data1)){
 const err3 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -8292,14 +8372,39 @@ vErrors.push(err4);
 errors++;
 }
 }
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.label !== undefined){
+let data2 = data.label;
+if(typeof data2 === "string"){
+if(!pattern12.test(data2)){
+const err5 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err5];
 }
 else {
 vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
 }
 errors++;
 }
@@ -8368,7 +8473,7 @@ errors++;
 if(data.run_name !== undefined){
 let data2 = data.run_name;
 if(typeof data2 === "string"){
-if(!pattern5.test(data2)){
+if(!pattern11.test(data2)){
 const err4 = {instancePath:instancePath+"/run_name",schemaPath:"#/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err4];
@@ -15706,9 +15811,8 @@ return errors === 0;
 
 export const Persona = validate39;
 const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
-const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
-const pattern15 = new RegExp("^[\\s\\S]{1,10000}$", "u");
-const pattern16 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
+const pattern20 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern23 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
@@ -15750,7 +15854,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern13.test(data0)){
+if(!pattern20.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -15775,7 +15879,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern11.test(data1)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err5];
@@ -15800,7 +15904,7 @@ errors++;
 if(data.characteristics !== undefined){
 let data2 = data.characteristics;
 if(typeof data2 === "string"){
-if(!pattern15.test(data2)){
+if(!pattern2.test(data2)){
 const err7 = {instancePath:instancePath+"/characteristics",schemaPath:"#/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err7];
@@ -15825,7 +15929,7 @@ errors++;
 if(data.language !== undefined){
 let data3 = data.language;
 if(typeof data3 === "string"){
-if(!pattern16.test(data3)){
+if(!pattern23.test(data3)){
 const err9 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
 if(vErrors === null){
 vErrors = [err9];
@@ -15922,7 +16026,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern6.test(data7)){
+if(!pattern12.test(data7)){
 const err17 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err17];
@@ -17474,7 +17578,6 @@ return errors === 0;
 export const Scenario = validate46;
 const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
 const schema83 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
-const pattern45 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
@@ -17526,7 +17629,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern13.test(data0)){
+if(!pattern20.test(data0)){
 const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err4];
@@ -17551,7 +17654,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern11.test(data1)){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err6];
@@ -17576,7 +17679,7 @@ errors++;
 if(data.category !== undefined){
 let data2 = data.category;
 if(typeof data2 === "string"){
-if(!pattern6.test(data2)){
+if(!pattern12.test(data2)){
 const err8 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err8];
@@ -17615,7 +17718,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(!pattern6.test(data4)){
+if(!pattern12.test(data4)){
 const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err11];
@@ -17701,7 +17804,7 @@ let ifClause0;
 if(_valid0){
 const _errs19 = errors;
 if(typeof data6 === "string"){
-if(!pattern13.test(data6)){
+if(!pattern20.test(data6)){
 const err17 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err17];
@@ -17764,7 +17867,7 @@ errors++;
 if(data6.id !== undefined){
 let data7 = data6.id;
 if(typeof data7 === "string"){
-if(!pattern13.test(data7)){
+if(!pattern20.test(data7)){
 const err22 = {instancePath:instancePath+"/persona/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err22];
@@ -17789,7 +17892,7 @@ errors++;
 if(data6.name !== undefined){
 let data8 = data6.name;
 if(typeof data8 === "string"){
-if(!pattern5.test(data8)){
+if(!pattern11.test(data8)){
 const err24 = {instancePath:instancePath+"/persona/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err24];
@@ -17814,7 +17917,7 @@ errors++;
 if(data6.characteristics !== undefined){
 let data9 = data6.characteristics;
 if(typeof data9 === "string"){
-if(!pattern15.test(data9)){
+if(!pattern2.test(data9)){
 const err26 = {instancePath:instancePath+"/persona/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err26];
@@ -17839,7 +17942,7 @@ errors++;
 if(data6.language !== undefined){
 let data10 = data6.language;
 if(typeof data10 === "string"){
-if(!pattern16.test(data10)){
+if(!pattern23.test(data10)){
 const err28 = {instancePath:instancePath+"/persona/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
 if(vErrors === null){
 vErrors = [err28];
@@ -17936,7 +18039,7 @@ const len1 = data13.length;
 for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
-if(!pattern6.test(data14)){
+if(!pattern12.test(data14)){
 const err36 = {instancePath:instancePath+"/persona/tags/" + i1,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err36];
@@ -18107,7 +18210,7 @@ errors++;
 if(data.seed !== undefined){
 let data19 = data.seed;
 if(typeof data19 === "string"){
-if(!pattern5.test(data19)){
+if(!pattern11.test(data19)){
 const err50 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err50];
@@ -18242,7 +18345,7 @@ let ifClause1;
 if(_valid1){
 const _errs63 = errors;
 if(typeof data23 === "string"){
-if(!pattern4.test(data23)){
+if(!pattern10.test(data23)){
 const err60 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err60];
@@ -18348,8 +18451,10 @@ errors++;
 }
 }
 if(data25.text !== undefined){
-if(typeof data25.text !== "string"){
-const err67 = {instancePath:instancePath+"/evals/" + i3+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"}};
+let data26 = data25.text;
+if(typeof data26 === "string"){
+if(!pattern2.test(data26)){
+const err67 = {instancePath:instancePath+"/evals/" + i3+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -18359,10 +18464,8 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data25.in !== undefined){
-let data27 = data25.in;
-if(typeof data27 !== "string"){
-const err68 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
+else {
+const err68 = {instancePath:instancePath+"/evals/" + i3+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -18371,8 +18474,11 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(!(((data27 === "agent") || (data27 === "user")) || (data27 === "any"))){
-const err69 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum}};
+}
+if(data25.in !== undefined){
+let data27 = data25.in;
+if(typeof data27 !== "string"){
+const err69 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -18381,10 +18487,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-if(data25.case_sensitive !== undefined){
-if(typeof data25.case_sensitive !== "boolean"){
-const err70 = {instancePath:instancePath+"/evals/" + i3+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"}};
+if(!(((data27 === "agent") || (data27 === "user")) || (data27 === "any"))){
+const err70 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -18394,9 +18498,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data25.case_sensitive !== undefined){
+if(typeof data25.case_sensitive !== "boolean"){
+const err71 = {instancePath:instancePath+"/evals/" + i3+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -18407,16 +18511,28 @@ errors++;
 }
 }
 }
-var _valid2 = _errs73 === errors;
-valid16 = _valid2;
-}
-if(!valid16){
-const err72 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+const err72 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err72];
 }
 else {
 vErrors.push(err72);
+}
+errors++;
+}
+}
+}
+var _valid2 = _errs73 === errors;
+valid16 = _valid2;
+}
+if(!valid16){
+const err73 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
 }
 errors++;
 }
@@ -18426,24 +18542,24 @@ const _errs85 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing1;
 if((data23.kind === undefined) && (missing1 = "kind")){
-const err73 = {};
-if(vErrors === null){
-vErrors = [err73];
-}
-else {
-vErrors.push(err73);
-}
-errors++;
-}
-else {
-if(data23.kind !== undefined){
-if("regex" !== data23.kind){
 const err74 = {};
 if(vErrors === null){
 vErrors = [err74];
 }
 else {
 vErrors.push(err74);
+}
+errors++;
+}
+else {
+if(data23.kind !== undefined){
+if("regex" !== data23.kind){
+const err75 = {};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
 }
 errors++;
 }
@@ -18464,20 +18580,7 @@ if(_valid3){
 const _errs87 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err75 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err75];
-}
-else {
-vErrors.push(err75);
-}
-errors++;
-}
-if(data23.params !== undefined){
-let data30 = data23.params;
-if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
-if(data30.pattern === undefined){
-const err76 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"}};
+const err76 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -18486,9 +18589,11 @@ vErrors.push(err76);
 }
 errors++;
 }
-for(const key4 in data30){
-if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
-const err77 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
+if(data23.params !== undefined){
+let data30 = data23.params;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(data30.pattern === undefined){
+const err77 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -18497,10 +18602,9 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-if(data30.pattern !== undefined){
-if(typeof data30.pattern !== "string"){
-const err78 = {instancePath:instancePath+"/evals/" + i3+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"}};
+for(const key4 in data30){
+if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
+const err78 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -18510,11 +18614,11 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data30.flags !== undefined){
-let data32 = data30.flags;
-if(typeof data32 === "string"){
-if(!pattern2.test(data32)){
-const err79 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"}};
+if(data30.pattern !== undefined){
+let data31 = data30.pattern;
+if(typeof data31 === "string"){
+if(!pattern2.test(data31)){
+const err79 = {instancePath:instancePath+"/evals/" + i3+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -18525,7 +18629,7 @@ errors++;
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"}};
+const err80 = {instancePath:instancePath+"/evals/" + i3+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -18535,10 +18639,11 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data30.in !== undefined){
-let data33 = data30.in;
-if(typeof data33 !== "string"){
-const err81 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
+if(data30.flags !== undefined){
+let data32 = data30.flags;
+if(typeof data32 === "string"){
+if(!pattern4.test(data32)){
+const err81 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"}};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -18547,8 +18652,9 @@ vErrors.push(err81);
 }
 errors++;
 }
-if(!(((data33 === "agent") || (data33 === "user")) || (data33 === "any"))){
-const err82 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum}};
+}
+else {
+const err82 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -18558,14 +18664,37 @@ vErrors.push(err82);
 errors++;
 }
 }
-}
-else {
-const err83 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data30.in !== undefined){
+let data33 = data30.in;
+if(typeof data33 !== "string"){
+const err83 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err83];
 }
 else {
 vErrors.push(err83);
+}
+errors++;
+}
+if(!(((data33 === "agent") || (data33 === "user")) || (data33 === "any"))){
+const err84 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum}};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+}
+else {
+const err85 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
 }
 errors++;
 }
@@ -18575,12 +18704,12 @@ var _valid3 = _errs87 === errors;
 valid20 = _valid3;
 }
 if(!valid20){
-const err84 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
+const err86 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err84];
+vErrors = [err86];
 }
 else {
-vErrors.push(err84);
+vErrors.push(err86);
 }
 errors++;
 }
@@ -18590,24 +18719,24 @@ const _errs99 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing2;
 if((data23.kind === undefined) && (missing2 = "kind")){
-const err85 = {};
+const err87 = {};
 if(vErrors === null){
-vErrors = [err85];
+vErrors = [err87];
 }
 else {
-vErrors.push(err85);
+vErrors.push(err87);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("tool_called" !== data23.kind){
-const err86 = {};
+const err88 = {};
 if(vErrors === null){
-vErrors = [err86];
+vErrors = [err88];
 }
 else {
-vErrors.push(err86);
+vErrors.push(err88);
 }
 errors++;
 }
@@ -18628,31 +18757,7 @@ if(_valid4){
 const _errs101 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err87 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err87];
-}
-else {
-vErrors.push(err87);
-}
-errors++;
-}
-if(data23.params !== undefined){
-let data35 = data23.params;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-if(data35.name === undefined){
-const err88 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err88];
-}
-else {
-vErrors.push(err88);
-}
-errors++;
-}
-for(const key5 in data35){
-if(!(key5 === "name")){
-const err89 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
+const err89 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -18661,10 +18766,11 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-if(data35.name !== undefined){
-if(typeof data35.name !== "string"){
-const err90 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data23.params !== undefined){
+let data35 = data23.params;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.name === undefined){
+const err90 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -18673,10 +18779,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-}
-else {
-const err91 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"}};
+for(const key5 in data35){
+if(!(key5 === "name")){
+const err91 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -18686,17 +18791,54 @@ vErrors.push(err91);
 errors++;
 }
 }
-}
-var _valid4 = _errs101 === errors;
-valid24 = _valid4;
-}
-if(!valid24){
-const err92 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data35.name !== undefined){
+let data36 = data35.name;
+if(typeof data36 === "string"){
+if(!pattern5.test(data36)){
+const err92 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err92];
 }
 else {
 vErrors.push(err92);
+}
+errors++;
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+}
+}
+else {
+const err94 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+}
+}
+var _valid4 = _errs101 === errors;
+valid24 = _valid4;
+}
+if(!valid24){
+const err95 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
 }
 errors++;
 }
@@ -18706,24 +18848,24 @@ const _errs109 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing3;
 if((data23.kind === undefined) && (missing3 = "kind")){
-const err93 = {};
+const err96 = {};
 if(vErrors === null){
-vErrors = [err93];
+vErrors = [err96];
 }
 else {
-vErrors.push(err93);
+vErrors.push(err96);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("tool_args" !== data23.kind){
-const err94 = {};
+const err97 = {};
 if(vErrors === null){
-vErrors = [err94];
+vErrors = [err97];
 }
 else {
-vErrors.push(err94);
+vErrors.push(err97);
 }
 errors++;
 }
@@ -18744,41 +18886,7 @@ if(_valid5){
 const _errs111 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err95 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err95];
-}
-else {
-vErrors.push(err95);
-}
-errors++;
-}
-if(data23.params !== undefined){
-let data38 = data23.params;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.name === undefined){
-const err96 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
-if(vErrors === null){
-vErrors = [err96];
-}
-else {
-vErrors.push(err96);
-}
-errors++;
-}
-if(data38.arguments === undefined){
-const err97 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"}};
-if(vErrors === null){
-vErrors = [err97];
-}
-else {
-vErrors.push(err97);
-}
-errors++;
-}
-for(const key6 in data38){
-if(!((key6 === "name") || (key6 === "arguments"))){
-const err98 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6}};
+const err98 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -18787,10 +18895,11 @@ vErrors.push(err98);
 }
 errors++;
 }
-}
-if(data38.name !== undefined){
-if(typeof data38.name !== "string"){
-const err99 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data23.params !== undefined){
+let data38 = data23.params;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.name === undefined){
+const err99 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -18799,11 +18908,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data38.arguments !== undefined){
-let data40 = data38.arguments;
-if(!(data40 && typeof data40 == "object" && !Array.isArray(data40))){
-const err100 = {instancePath:instancePath+"/evals/" + i3+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"}};
+if(data38.arguments === undefined){
+const err100 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -18812,10 +18918,9 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-}
-else {
-const err101 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"}};
+for(const key6 in data38){
+if(!((key6 === "name") || (key6 === "arguments"))){
+const err101 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -18825,17 +18930,67 @@ vErrors.push(err101);
 errors++;
 }
 }
-}
-var _valid5 = _errs111 === errors;
-valid28 = _valid5;
-}
-if(!valid28){
-const err102 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data38.name !== undefined){
+let data39 = data38.name;
+if(typeof data39 === "string"){
+if(!pattern5.test(data39)){
+const err102 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err102];
 }
 else {
 vErrors.push(err102);
+}
+errors++;
+}
+}
+else {
+const err103 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+if(data38.arguments !== undefined){
+let data40 = data38.arguments;
+if(!(data40 && typeof data40 == "object" && !Array.isArray(data40))){
+const err104 = {instancePath:instancePath+"/evals/" + i3+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+}
+else {
+const err105 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+}
+var _valid5 = _errs111 === errors;
+valid28 = _valid5;
+}
+if(!valid28){
+const err106 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
 }
 errors++;
 }
@@ -18845,24 +19000,24 @@ const _errs121 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing4;
 if((data23.kind === undefined) && (missing4 = "kind")){
-const err103 = {};
+const err107 = {};
 if(vErrors === null){
-vErrors = [err103];
+vErrors = [err107];
 }
 else {
-vErrors.push(err103);
+vErrors.push(err107);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("tool_order" !== data23.kind){
-const err104 = {};
+const err108 = {};
 if(vErrors === null){
-vErrors = [err104];
+vErrors = [err108];
 }
 else {
-vErrors.push(err104);
+vErrors.push(err108);
 }
 errors++;
 }
@@ -18883,57 +19038,7 @@ if(_valid6){
 const _errs123 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err105 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err105];
-}
-else {
-vErrors.push(err105);
-}
-errors++;
-}
-if(data23.params !== undefined){
-let data42 = data23.params;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.names === undefined){
-const err106 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"}};
-if(vErrors === null){
-vErrors = [err106];
-}
-else {
-vErrors.push(err106);
-}
-errors++;
-}
-for(const key7 in data42){
-if(!(key7 === "names")){
-const err107 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7}};
-if(vErrors === null){
-vErrors = [err107];
-}
-else {
-vErrors.push(err107);
-}
-errors++;
-}
-}
-if(data42.names !== undefined){
-let data43 = data42.names;
-if(Array.isArray(data43)){
-if(data43.length < 1){
-const err108 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1}};
-if(vErrors === null){
-vErrors = [err108];
-}
-else {
-vErrors.push(err108);
-}
-errors++;
-}
-const len4 = data43.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data43[i4] !== "string"){
-const err109 = {instancePath:instancePath+"/evals/" + i3+"/params/names/" + i4,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"}};
+const err109 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -18942,10 +19047,11 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-}
-else {
-const err110 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"}};
+if(data23.params !== undefined){
+let data42 = data23.params;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.names === undefined){
+const err110 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -18954,10 +19060,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-}
-else {
-const err111 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"}};
+for(const key7 in data42){
+if(!(key7 === "names")){
+const err111 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -18967,17 +19072,80 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-var _valid6 = _errs123 === errors;
-valid32 = _valid6;
-}
-if(!valid32){
-const err112 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data42.names !== undefined){
+let data43 = data42.names;
+if(Array.isArray(data43)){
+if(data43.length < 1){
+const err112 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err112];
 }
 else {
 vErrors.push(err112);
+}
+errors++;
+}
+const len4 = data43.length;
+for(let i4=0; i4<len4; i4++){
+let data44 = data43[i4];
+if(typeof data44 === "string"){
+if(!pattern5.test(data44)){
+const err113 = {instancePath:instancePath+"/evals/" + i3+"/params/names/" + i4,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+else {
+const err114 = {instancePath:instancePath+"/evals/" + i3+"/params/names/" + i4,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+}
+else {
+const err115 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+}
+}
+else {
+const err116 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+}
+var _valid6 = _errs123 === errors;
+valid32 = _valid6;
+}
+if(!valid32){
+const err117 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
 }
 errors++;
 }
@@ -18987,24 +19155,24 @@ const _errs133 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing5;
 if((data23.kind === undefined) && (missing5 = "kind")){
-const err113 = {};
+const err118 = {};
 if(vErrors === null){
-vErrors = [err113];
+vErrors = [err118];
 }
 else {
-vErrors.push(err113);
+vErrors.push(err118);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("max_turns" !== data23.kind){
-const err114 = {};
+const err119 = {};
 if(vErrors === null){
-vErrors = [err114];
+vErrors = [err119];
 }
 else {
-vErrors.push(err114);
+vErrors.push(err119);
 }
 errors++;
 }
@@ -19025,12 +19193,12 @@ if(_valid7){
 const _errs135 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err115 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err120 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err115];
+vErrors = [err120];
 }
 else {
-vErrors.push(err115);
+vErrors.push(err120);
 }
 errors++;
 }
@@ -19038,23 +19206,23 @@ if(data23.params !== undefined){
 let data46 = data23.params;
 if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
 if(data46.max === undefined){
-const err116 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"}};
+const err121 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
-vErrors = [err116];
+vErrors = [err121];
 }
 else {
-vErrors.push(err116);
+vErrors.push(err121);
 }
 errors++;
 }
 for(const key8 in data46){
 if(!(key8 === "max")){
-const err117 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8}};
+const err122 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8}};
 if(vErrors === null){
-vErrors = [err117];
+vErrors = [err122];
 }
 else {
-vErrors.push(err117);
+vErrors.push(err122);
 }
 errors++;
 }
@@ -19062,23 +19230,23 @@ errors++;
 if(data46.max !== undefined){
 let data47 = data46.max;
 if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
-const err118 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"}};
+const err123 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
-vErrors = [err118];
+vErrors = [err123];
 }
 else {
-vErrors.push(err118);
+vErrors.push(err123);
 }
 errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 < 0 || isNaN(data47)){
-const err119 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err124 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
-vErrors = [err119];
+vErrors = [err124];
 }
 else {
-vErrors.push(err119);
+vErrors.push(err124);
 }
 errors++;
 }
@@ -19086,12 +19254,12 @@ errors++;
 }
 }
 else {
-const err120 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err125 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err120];
+vErrors = [err125];
 }
 else {
-vErrors.push(err120);
+vErrors.push(err125);
 }
 errors++;
 }
@@ -19101,12 +19269,12 @@ var _valid7 = _errs135 === errors;
 valid38 = _valid7;
 }
 if(!valid38){
-const err121 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"}};
+const err126 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err121];
+vErrors = [err126];
 }
 else {
-vErrors.push(err121);
+vErrors.push(err126);
 }
 errors++;
 }
@@ -19116,24 +19284,24 @@ const _errs143 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing6;
 if((data23.kind === undefined) && (missing6 = "kind")){
-const err122 = {};
+const err127 = {};
 if(vErrors === null){
-vErrors = [err122];
+vErrors = [err127];
 }
 else {
-vErrors.push(err122);
+vErrors.push(err127);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("max_latency" !== data23.kind){
-const err123 = {};
+const err128 = {};
 if(vErrors === null){
-vErrors = [err123];
+vErrors = [err128];
 }
 else {
-vErrors.push(err123);
+vErrors.push(err128);
 }
 errors++;
 }
@@ -19154,12 +19322,12 @@ if(_valid8){
 const _errs145 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err124 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err129 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err124];
+vErrors = [err129];
 }
 else {
-vErrors.push(err124);
+vErrors.push(err129);
 }
 errors++;
 }
@@ -19167,23 +19335,23 @@ if(data23.params !== undefined){
 let data49 = data23.params;
 if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
 if(data49.ms === undefined){
-const err125 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"}};
+const err130 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"}};
 if(vErrors === null){
-vErrors = [err125];
+vErrors = [err130];
 }
 else {
-vErrors.push(err125);
+vErrors.push(err130);
 }
 errors++;
 }
 for(const key9 in data49){
 if(!(key9 === "ms")){
-const err126 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9}};
+const err131 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9}};
 if(vErrors === null){
-vErrors = [err126];
+vErrors = [err131];
 }
 else {
-vErrors.push(err126);
+vErrors.push(err131);
 }
 errors++;
 }
@@ -19192,35 +19360,35 @@ if(data49.ms !== undefined){
 let data50 = data49.ms;
 if((typeof data50 == "number") && (isFinite(data50))){
 if(data50 < 0 || isNaN(data50)){
-const err127 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err132 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
-vErrors = [err127];
+vErrors = [err132];
 }
 else {
-vErrors.push(err127);
+vErrors.push(err132);
 }
 errors++;
 }
 }
 else {
-const err128 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"}};
+const err133 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
-vErrors = [err128];
+vErrors = [err133];
 }
 else {
-vErrors.push(err128);
+vErrors.push(err133);
 }
 errors++;
 }
 }
 }
 else {
-const err129 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err134 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err129];
+vErrors = [err134];
 }
 else {
-vErrors.push(err129);
+vErrors.push(err134);
 }
 errors++;
 }
@@ -19230,12 +19398,12 @@ var _valid8 = _errs145 === errors;
 valid42 = _valid8;
 }
 if(!valid42){
-const err130 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"}};
+const err135 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err130];
+vErrors = [err135];
 }
 else {
-vErrors.push(err130);
+vErrors.push(err135);
 }
 errors++;
 }
@@ -19245,24 +19413,24 @@ const _errs153 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing7;
 if((data23.kind === undefined) && (missing7 = "kind")){
-const err131 = {};
+const err136 = {};
 if(vErrors === null){
-vErrors = [err131];
+vErrors = [err136];
 }
 else {
-vErrors.push(err131);
+vErrors.push(err136);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("json_path" !== data23.kind){
-const err132 = {};
+const err137 = {};
 if(vErrors === null){
-vErrors = [err132];
+vErrors = [err137];
 }
 else {
-vErrors.push(err132);
+vErrors.push(err137);
 }
 errors++;
 }
@@ -19283,12 +19451,12 @@ if(_valid9){
 const _errs155 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err133 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err138 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err133];
+vErrors = [err138];
 }
 else {
-vErrors.push(err133);
+vErrors.push(err138);
 }
 errors++;
 }
@@ -19296,57 +19464,57 @@ if(data23.params !== undefined){
 let data52 = data23.params;
 if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
 if(data52.path === undefined){
-const err134 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"}};
+const err139 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"}};
 if(vErrors === null){
-vErrors = [err134];
+vErrors = [err139];
 }
 else {
-vErrors.push(err134);
+vErrors.push(err139);
 }
 errors++;
 }
 if(data52.equals === undefined){
-const err135 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
+const err140 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
 if(vErrors === null){
-vErrors = [err135];
+vErrors = [err140];
 }
 else {
-vErrors.push(err135);
+vErrors.push(err140);
 }
 errors++;
 }
 for(const key10 in data52){
 if(!((key10 === "path") || (key10 === "equals"))){
-const err136 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10}};
+const err141 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10}};
 if(vErrors === null){
-vErrors = [err136];
+vErrors = [err141];
 }
 else {
-vErrors.push(err136);
+vErrors.push(err141);
 }
 errors++;
 }
 }
 if(data52.path !== undefined){
 if(typeof data52.path !== "string"){
-const err137 = {instancePath:instancePath+"/evals/" + i3+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"}};
+const err142 = {instancePath:instancePath+"/evals/" + i3+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
-vErrors = [err137];
+vErrors = [err142];
 }
 else {
-vErrors.push(err137);
+vErrors.push(err142);
 }
 errors++;
 }
 }
 }
 else {
-const err138 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err143 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err138];
+vErrors = [err143];
 }
 else {
-vErrors.push(err138);
+vErrors.push(err143);
 }
 errors++;
 }
@@ -19356,12 +19524,12 @@ var _valid9 = _errs155 === errors;
 valid46 = _valid9;
 }
 if(!valid46){
-const err139 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"}};
+const err144 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err139];
+vErrors = [err144];
 }
 else {
-vErrors.push(err139);
+vErrors.push(err144);
 }
 errors++;
 }
@@ -19371,24 +19539,24 @@ const _errs163 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing8;
 if((data23.kind === undefined) && (missing8 = "kind")){
-const err140 = {};
+const err145 = {};
 if(vErrors === null){
-vErrors = [err140];
+vErrors = [err145];
 }
 else {
-vErrors.push(err140);
+vErrors.push(err145);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("evaluation_metadata" !== data23.kind){
-const err141 = {};
+const err146 = {};
 if(vErrors === null){
-vErrors = [err141];
+vErrors = [err146];
 }
 else {
-vErrors.push(err141);
+vErrors.push(err146);
 }
 errors++;
 }
@@ -19409,12 +19577,12 @@ if(_valid10){
 const _errs165 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err142 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err147 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
-vErrors = [err142];
+vErrors = [err147];
 }
 else {
-vErrors.push(err142);
+vErrors.push(err147);
 }
 errors++;
 }
@@ -19422,57 +19590,70 @@ if(data23.params !== undefined){
 let data55 = data23.params;
 if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
 if(data55.key === undefined){
-const err143 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"}};
+const err148 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"}};
 if(vErrors === null){
-vErrors = [err143];
+vErrors = [err148];
 }
 else {
-vErrors.push(err143);
+vErrors.push(err148);
 }
 errors++;
 }
 if(data55.equals === undefined){
-const err144 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
+const err149 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
 if(vErrors === null){
-vErrors = [err144];
+vErrors = [err149];
 }
 else {
-vErrors.push(err144);
+vErrors.push(err149);
 }
 errors++;
 }
 for(const key11 in data55){
 if(!((key11 === "key") || (key11 === "equals"))){
-const err145 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11}};
+const err150 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11}};
 if(vErrors === null){
-vErrors = [err145];
+vErrors = [err150];
 }
 else {
-vErrors.push(err145);
+vErrors.push(err150);
 }
 errors++;
 }
 }
 if(data55.key !== undefined){
-if(typeof data55.key !== "string"){
-const err146 = {instancePath:instancePath+"/evals/" + i3+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"}};
+let data56 = data55.key;
+if(typeof data56 === "string"){
+if(!pattern5.test(data56)){
+const err151 = {instancePath:instancePath+"/evals/" + i3+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
-vErrors = [err146];
+vErrors = [err151];
 }
 else {
-vErrors.push(err146);
+vErrors.push(err151);
+}
+errors++;
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/evals/" + i3+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
 }
 errors++;
 }
 }
 }
 else {
-const err147 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err153 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
-vErrors = [err147];
+vErrors = [err153];
 }
 else {
-vErrors.push(err147);
+vErrors.push(err153);
 }
 errors++;
 }
@@ -19482,12 +19663,12 @@ var _valid10 = _errs165 === errors;
 valid50 = _valid10;
 }
 if(!valid50){
-const err148 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"}};
+const err154 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
-vErrors = [err148];
+vErrors = [err154];
 }
 else {
-vErrors.push(err148);
+vErrors.push(err154);
 }
 errors++;
 }
@@ -19497,24 +19678,24 @@ const _errs173 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 let missing9;
 if((data23.kind === undefined) && (missing9 = "kind")){
-const err149 = {};
+const err155 = {};
 if(vErrors === null){
-vErrors = [err149];
+vErrors = [err155];
 }
 else {
-vErrors.push(err149);
+vErrors.push(err155);
 }
 errors++;
 }
 else {
 if(data23.kind !== undefined){
 if("judge" !== data23.kind){
-const err150 = {};
+const err156 = {};
 if(vErrors === null){
-vErrors = [err150];
+vErrors = [err156];
 }
 else {
-vErrors.push(err150);
+vErrors.push(err156);
 }
 errors++;
 }
@@ -19535,80 +19716,7 @@ if(_valid11){
 const _errs175 = errors;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.params === undefined){
-const err151 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"}};
-if(vErrors === null){
-vErrors = [err151];
-}
-else {
-vErrors.push(err151);
-}
-errors++;
-}
-if(data23.params !== undefined){
-let data58 = data23.params;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-if(data58.criteria === undefined){
-const err152 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"}};
-if(vErrors === null){
-vErrors = [err152];
-}
-else {
-vErrors.push(err152);
-}
-errors++;
-}
-for(const key12 in data58){
-if(!((key12 === "criteria") || (key12 === "model"))){
-const err153 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12}};
-if(vErrors === null){
-vErrors = [err153];
-}
-else {
-vErrors.push(err153);
-}
-errors++;
-}
-}
-if(data58.criteria !== undefined){
-let data59 = data58.criteria;
-if(typeof data59 === "string"){
-if(!pattern3.test(data59)){
-const err154 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"}};
-if(vErrors === null){
-vErrors = [err154];
-}
-else {
-vErrors.push(err154);
-}
-errors++;
-}
-}
-else {
-const err155 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err155];
-}
-else {
-vErrors.push(err155);
-}
-errors++;
-}
-}
-if(data58.model !== undefined){
-if(typeof data58.model !== "string"){
-const err156 = {instancePath:instancePath+"/evals/" + i3+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err156];
-}
-else {
-vErrors.push(err156);
-}
-errors++;
-}
-}
-}
-else {
-const err157 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const err157 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -19617,13 +19725,11 @@ vErrors.push(err157);
 }
 errors++;
 }
-}
-}
-var _valid11 = _errs175 === errors;
-valid54 = _valid11;
-}
-if(!valid54){
-const err158 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data23.params !== undefined){
+let data58 = data23.params;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.criteria === undefined){
+const err158 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"}};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -19632,9 +19738,9 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.id === undefined){
-const err159 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"}};
+for(const key12 in data58){
+if(!((key12 === "criteria") || (key12 === "model"))){
+const err159 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12}};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -19643,8 +19749,12 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data23.name === undefined){
-const err160 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"}};
+}
+if(data58.criteria !== undefined){
+let data59 = data58.criteria;
+if(typeof data59 === "string"){
+if(!pattern9.test(data59)){
+const err160 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"}};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -19653,8 +19763,9 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data23.kind === undefined){
-const err161 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"}};
+}
+else {
+const err161 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -19663,9 +19774,10 @@ vErrors.push(err161);
 }
 errors++;
 }
-for(const key13 in data23){
-if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
-const err162 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13}};
+}
+if(data58.model !== undefined){
+if(typeof data58.model !== "string"){
+const err162 = {instancePath:instancePath+"/evals/" + i3+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -19675,11 +19787,9 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data23.id !== undefined){
-let data61 = data23.id;
-if(typeof data61 === "string"){
-if(!pattern4.test(data61)){
-const err163 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
+}
+else {
+const err163 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -19689,8 +19799,12 @@ vErrors.push(err163);
 errors++;
 }
 }
-else {
-const err164 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"}};
+}
+var _valid11 = _errs175 === errors;
+valid54 = _valid11;
+}
+if(!valid54){
+const err164 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -19699,12 +19813,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-}
-if(data23.name !== undefined){
-let data62 = data23.name;
-if(typeof data62 === "string"){
-if(!pattern5.test(data62)){
-const err165 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.id === undefined){
+const err165 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -19713,9 +19824,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-else {
-const err166 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data23.name === undefined){
+const err166 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -19724,12 +19834,8 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-if(data23.category !== undefined){
-let data63 = data23.category;
-if(typeof data63 === "string"){
-if(!pattern6.test(data63)){
-const err167 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
+if(data23.kind === undefined){
+const err167 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"}};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -19738,9 +19844,9 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-else {
-const err168 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"}};
+for(const key13 in data23){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err168 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13}};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -19750,10 +19856,11 @@ vErrors.push(err168);
 errors++;
 }
 }
-if(data23.type !== undefined){
-let data64 = data23.type;
-if(typeof data64 !== "string"){
-const err169 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"}};
+if(data23.id !== undefined){
+let data61 = data23.id;
+if(typeof data61 === "string"){
+if(!pattern10.test(data61)){
+const err169 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -19762,8 +19869,9 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(!((data64 === "session_level") || (data64 === "turn_level"))){
-const err170 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum}};
+}
+else {
+const err170 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -19773,10 +19881,11 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data23.kind !== undefined){
-let data65 = data23.kind;
-if(typeof data65 !== "string"){
-const err171 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"}};
+if(data23.name !== undefined){
+let data62 = data23.name;
+if(typeof data62 === "string"){
+if(!pattern11.test(data62)){
+const err171 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -19785,8 +19894,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-if(!((((((((((data65 === "contains") || (data65 === "regex")) || (data65 === "tool_called")) || (data65 === "tool_args")) || (data65 === "tool_order")) || (data65 === "max_turns")) || (data65 === "max_latency")) || (data65 === "json_path")) || (data65 === "evaluation_metadata")) || (data65 === "judge"))){
-const err172 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum}};
+}
+else {
+const err172 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -19796,10 +19906,11 @@ vErrors.push(err172);
 errors++;
 }
 }
-if(data23.params !== undefined){
-let data66 = data23.params;
-if(!(data66 && typeof data66 == "object" && !Array.isArray(data66))){
-const err173 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data23.category !== undefined){
+let data63 = data23.category;
+if(typeof data63 === "string"){
+if(!pattern12.test(data63)){
+const err173 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -19809,9 +19920,8 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data23.required !== undefined){
-if(typeof data23.required !== "boolean"){
-const err174 = {instancePath:instancePath+"/evals/" + i3+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"}};
+else {
+const err174 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -19821,9 +19931,10 @@ vErrors.push(err174);
 errors++;
 }
 }
-}
-else {
-const err175 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"}};
+if(data23.type !== undefined){
+let data64 = data23.type;
+if(typeof data64 !== "string"){
+const err175 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -19832,12 +19943,8 @@ vErrors.push(err175);
 }
 errors++;
 }
-var _valid1 = _errs65 === errors;
-valid13 = _valid1;
-ifClause1 = "else";
-}
-if(!valid13){
-const err176 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/if",keyword:"if",params:{failingKeyword: ifClause1}};
+if(!((data64 === "session_level") || (data64 === "turn_level"))){
+const err176 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum}};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -19847,14 +19954,88 @@ vErrors.push(err176);
 errors++;
 }
 }
-}
-else {
-const err177 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"}};
+if(data23.kind !== undefined){
+let data65 = data23.kind;
+if(typeof data65 !== "string"){
+const err177 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err177];
 }
 else {
 vErrors.push(err177);
+}
+errors++;
+}
+if(!((((((((((data65 === "contains") || (data65 === "regex")) || (data65 === "tool_called")) || (data65 === "tool_args")) || (data65 === "tool_order")) || (data65 === "max_turns")) || (data65 === "max_latency")) || (data65 === "json_path")) || (data65 === "evaluation_metadata")) || (data65 === "judge"))){
+const err178 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum}};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+if(data23.params !== undefined){
+let data66 = data23.params;
+if(!(data66 && typeof data66 == "object" && !Array.isArray(data66))){
+const err179 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(data23.required !== undefined){
+if(typeof data23.required !== "boolean"){
+const err180 = {instancePath:instancePath+"/evals/" + i3+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+}
+else {
+const err181 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+var _valid1 = _errs65 === errors;
+valid13 = _valid1;
+ifClause1 = "else";
+}
+if(!valid13){
+const err182 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/if",keyword:"if",params:{failingKeyword: ifClause1}};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+}
+else {
+const err183 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
 }
 errors++;
 }
@@ -19867,24 +20048,24 @@ const _errs202 = errors;
 if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
 let missing10;
 if((data68.mode === undefined) && (missing10 = "mode")){
-const err178 = {};
+const err184 = {};
 if(vErrors === null){
-vErrors = [err178];
+vErrors = [err184];
 }
 else {
-vErrors.push(err178);
+vErrors.push(err184);
 }
 errors++;
 }
 else {
 if(data68.mode !== undefined){
 if("llm" !== data68.mode){
-const err179 = {};
+const err185 = {};
 if(vErrors === null){
-vErrors = [err179];
+vErrors = [err185];
 }
 else {
-vErrors.push(err179);
+vErrors.push(err185);
 }
 errors++;
 }
@@ -19906,23 +20087,23 @@ if(_valid12){
 const _errs204 = errors;
 if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
 if(data68.goal === undefined){
-const err180 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"}};
+const err186 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"}};
 if(vErrors === null){
-vErrors = [err180];
+vErrors = [err186];
 }
 else {
-vErrors.push(err180);
+vErrors.push(err186);
 }
 errors++;
 }
 if(data68.goal !== undefined){
 if(typeof data68.goal !== "string"){
-const err181 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"}};
+const err187 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
-vErrors = [err181];
+vErrors = [err187];
 }
 else {
-vErrors.push(err181);
+vErrors.push(err187);
 }
 errors++;
 }
@@ -19936,23 +20117,23 @@ else {
 const _errs207 = errors;
 if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
 if(data68.opening === undefined){
-const err182 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"}};
+const err188 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"}};
 if(vErrors === null){
-vErrors = [err182];
+vErrors = [err188];
 }
 else {
-vErrors.push(err182);
+vErrors.push(err188);
 }
 errors++;
 }
 if(data68.opening !== undefined){
 if(typeof data68.opening !== "string"){
-const err183 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"}};
+const err189 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
-vErrors = [err183];
+vErrors = [err189];
 }
 else {
-vErrors.push(err183);
+vErrors.push(err189);
 }
 errors++;
 }
@@ -19963,12 +20144,12 @@ valid60 = _valid12;
 ifClause2 = "else";
 }
 if(!valid60){
-const err184 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause2}};
+const err190 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause2}};
 if(vErrors === null){
-vErrors = [err184];
+vErrors = [err190];
 }
 else {
-vErrors.push(err184);
+vErrors.push(err190);
 }
 errors++;
 }
@@ -19978,24 +20159,24 @@ const _errs212 = errors;
 if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
 let missing11;
 if((data68.mode === undefined) && (missing11 = "mode")){
-const err185 = {};
+const err191 = {};
 if(vErrors === null){
-vErrors = [err185];
+vErrors = [err191];
 }
 else {
-vErrors.push(err185);
+vErrors.push(err191);
 }
 errors++;
 }
 else {
 if(data68.mode !== undefined){
 if("scripted" !== data68.mode){
-const err186 = {};
+const err192 = {};
 if(vErrors === null){
-vErrors = [err186];
+vErrors = [err192];
 }
 else {
-vErrors.push(err186);
+vErrors.push(err192);
 }
 errors++;
 }
@@ -20023,71 +20204,7 @@ for(let i5=0; i5<len5; i5++){
 let data74 = data73[i5];
 if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
 if(data74.when !== undefined){
-const err187 = {instancePath:instancePath+"/user/steps/" + i5+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{}};
-if(vErrors === null){
-vErrors = [err187];
-}
-else {
-vErrors.push(err187);
-}
-errors++;
-}
-if(data74.otherwise !== undefined){
-const err188 = {instancePath:instancePath+"/user/steps/" + i5+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{}};
-if(vErrors === null){
-vErrors = [err188];
-}
-else {
-vErrors.push(err188);
-}
-errors++;
-}
-if(data74.next !== undefined){
-const err189 = {instancePath:instancePath+"/user/steps/" + i5+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{}};
-if(vErrors === null){
-vErrors = [err189];
-}
-else {
-vErrors.push(err189);
-}
-errors++;
-}
-}
-else {
-const err190 = {instancePath:instancePath+"/user/steps/" + i5,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err190];
-}
-else {
-vErrors.push(err190);
-}
-errors++;
-}
-}
-}
-else {
-const err191 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err191];
-}
-else {
-vErrors.push(err191);
-}
-errors++;
-}
-}
-if(data68.reactions !== undefined){
-const err192 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{}};
-if(vErrors === null){
-vErrors = [err192];
-}
-else {
-vErrors.push(err192);
-}
-errors++;
-}
-if(data68.facts !== undefined){
-const err193 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{}};
+const err193 = {instancePath:instancePath+"/user/steps/" + i5+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -20096,12 +20213,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-}
-var _valid13 = _errs214 === errors;
-valid64 = _valid13;
-}
-if(!valid64){
-const err194 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data74.otherwise !== undefined){
+const err194 = {instancePath:instancePath+"/user/steps/" + i5+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -20110,10 +20223,8 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
-for(const key14 in data68){
-if(!((((((((key14 === "mode") || (key14 === "opening")) || (key14 === "goal")) || (key14 === "speaks_first")) || (key14 === "facts")) || (key14 === "steps")) || (key14 === "reactions")) || (key14 === "stop_when"))){
-const err195 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14}};
+if(data74.next !== undefined){
+const err195 = {instancePath:instancePath+"/user/steps/" + i5+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -20123,10 +20234,8 @@ vErrors.push(err195);
 errors++;
 }
 }
-if(data68.mode !== undefined){
-let data80 = data68.mode;
-if(typeof data80 !== "string"){
-const err196 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"}};
+else {
+const err196 = {instancePath:instancePath+"/user/steps/" + i5,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -20135,8 +20244,10 @@ vErrors.push(err196);
 }
 errors++;
 }
-if(!(((data80 === "scripted") || (data80 === "graph")) || (data80 === "llm"))){
-const err197 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema80.properties.user.properties.mode.enum}};
+}
+}
+else {
+const err197 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -20146,11 +20257,8 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data68.opening !== undefined){
-let data81 = data68.opening;
-if(typeof data81 === "string"){
-if(!pattern15.test(data81)){
-const err198 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data68.reactions !== undefined){
+const err198 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -20159,9 +20267,8 @@ vErrors.push(err198);
 }
 errors++;
 }
-}
-else {
-const err199 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"}};
+if(data68.facts !== undefined){
+const err199 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -20171,11 +20278,11 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data68.goal !== undefined){
-let data82 = data68.goal;
-if(typeof data82 === "string"){
-if(!pattern15.test(data82)){
-const err200 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+var _valid13 = _errs214 === errors;
+valid64 = _valid13;
+}
+if(!valid64){
+const err200 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -20184,9 +20291,10 @@ vErrors.push(err200);
 }
 errors++;
 }
-}
-else {
-const err201 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"}};
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+for(const key14 in data68){
+if(!((((((((key14 === "mode") || (key14 === "opening")) || (key14 === "goal")) || (key14 === "speaks_first")) || (key14 === "facts")) || (key14 === "steps")) || (key14 === "reactions")) || (key14 === "stop_when"))){
+const err201 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14}};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -20196,9 +20304,10 @@ vErrors.push(err201);
 errors++;
 }
 }
-if(data68.speaks_first !== undefined){
-if(typeof data68.speaks_first !== "boolean"){
-const err202 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"}};
+if(data68.mode !== undefined){
+let data80 = data68.mode;
+if(typeof data80 !== "string"){
+const err202 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -20207,12 +20316,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-}
-if(data68.facts !== undefined){
-let data84 = data68.facts;
-if(Array.isArray(data84)){
-if(data84.length > 100){
-const err203 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100}};
+if(!(((data80 === "scripted") || (data80 === "graph")) || (data80 === "llm"))){
+const err203 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema80.properties.user.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -20221,12 +20326,12 @@ vErrors.push(err203);
 }
 errors++;
 }
-const len6 = data84.length;
-for(let i6=0; i6<len6; i6++){
-let data85 = data84[i6];
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-if(data85.name === undefined){
-const err204 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"}};
+}
+if(data68.opening !== undefined){
+let data81 = data68.opening;
+if(typeof data81 === "string"){
+if(!pattern2.test(data81)){
+const err204 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -20235,8 +20340,9 @@ vErrors.push(err204);
 }
 errors++;
 }
-if(data85.value === undefined){
-const err205 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"}};
+}
+else {
+const err205 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -20245,9 +20351,12 @@ vErrors.push(err205);
 }
 errors++;
 }
-for(const key15 in data85){
-if(!((((key15 === "name") || (key15 === "value")) || (key15 === "asked_by")) || (key15 === "say"))){
-const err206 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15}};
+}
+if(data68.goal !== undefined){
+let data82 = data68.goal;
+if(typeof data82 === "string"){
+if(!pattern2.test(data82)){
+const err206 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -20257,11 +20366,8 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data85.name !== undefined){
-let data86 = data85.name;
-if(typeof data86 === "string"){
-if(!pattern6.test(data86)){
-const err207 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
+else {
+const err207 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -20271,8 +20377,9 @@ vErrors.push(err207);
 errors++;
 }
 }
-else {
-const err208 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data68.speaks_first !== undefined){
+if(typeof data68.speaks_first !== "boolean"){
+const err208 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -20282,11 +20389,11 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data85.value !== undefined){
-let data87 = data85.value;
-if(typeof data87 === "string"){
-if(!pattern15.test(data87)){
-const err209 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data68.facts !== undefined){
+let data84 = data68.facts;
+if(Array.isArray(data84)){
+if(data84.length > 100){
+const err209 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -20295,9 +20402,12 @@ vErrors.push(err209);
 }
 errors++;
 }
-}
-else {
-const err210 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"}};
+const len6 = data84.length;
+for(let i6=0; i6<len6; i6++){
+let data85 = data84[i6];
+if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
+if(data85.name === undefined){
+const err210 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -20306,12 +20416,8 @@ vErrors.push(err210);
 }
 errors++;
 }
-}
-if(data85.asked_by !== undefined){
-let data88 = data85.asked_by;
-if(Array.isArray(data88)){
-if(data88.length > 100){
-const err211 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100}};
+if(data85.value === undefined){
+const err211 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"}};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -20320,8 +20426,9 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(data88.length < 1){
-const err212 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1}};
+for(const key15 in data85){
+if(!((((key15 === "name") || (key15 === "value")) || (key15 === "asked_by")) || (key15 === "say"))){
+const err212 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15}};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -20330,12 +20437,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-const len7 = data88.length;
-for(let i7=0; i7<len7; i7++){
-let data89 = data88[i7];
-if(typeof data89 === "string"){
-if(!pattern6.test(data89)){
-const err213 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
+}
+if(data85.name !== undefined){
+let data86 = data85.name;
+if(typeof data86 === "string"){
+if(!pattern12.test(data86)){
+const err213 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -20346,7 +20453,7 @@ errors++;
 }
 }
 else {
-const err214 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"}};
+const err214 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -20356,9 +20463,11 @@ vErrors.push(err214);
 errors++;
 }
 }
-}
-else {
-const err215 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"}};
+if(data85.value !== undefined){
+let data87 = data85.value;
+if(typeof data87 === "string"){
+if(!pattern2.test(data87)){
+const err215 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -20368,11 +20477,8 @@ vErrors.push(err215);
 errors++;
 }
 }
-if(data85.say !== undefined){
-let data90 = data85.say;
-if(typeof data90 === "string"){
-if(!pattern15.test(data90)){
-const err216 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+else {
+const err216 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -20382,8 +20488,11 @@ vErrors.push(err216);
 errors++;
 }
 }
-else {
-const err217 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"}};
+if(data85.asked_by !== undefined){
+let data88 = data85.asked_by;
+if(Array.isArray(data88)){
+if(data88.length > 100){
+const err217 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -20392,10 +20501,8 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-}
-else {
-const err218 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"}};
+if(data88.length < 1){
+const err218 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -20404,10 +20511,12 @@ vErrors.push(err218);
 }
 errors++;
 }
-}
-}
-else {
-const err219 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"}};
+const len7 = data88.length;
+for(let i7=0; i7<len7; i7++){
+let data89 = data88[i7];
+if(typeof data89 === "string"){
+if(!pattern12.test(data89)){
+const err219 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -20417,11 +20526,8 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data68.steps !== undefined){
-let data91 = data68.steps;
-if(Array.isArray(data91)){
-if(data91.length > 1000){
-const err220 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000}};
+else {
+const err220 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -20430,12 +20536,10 @@ vErrors.push(err220);
 }
 errors++;
 }
-const len8 = data91.length;
-for(let i8=0; i8<len8; i8++){
-let data92 = data91[i8];
-if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
-if(data92.say === undefined){
-const err221 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"}};
+}
+}
+else {
+const err221 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -20444,9 +20548,12 @@ vErrors.push(err221);
 }
 errors++;
 }
-for(const key16 in data92){
-if(!((((((key16 === "id") || (key16 === "when")) || (key16 === "say")) || (key16 === "otherwise")) || (key16 === "next")) || (key16 === "reason"))){
-const err222 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16}};
+}
+if(data85.say !== undefined){
+let data90 = data85.say;
+if(typeof data90 === "string"){
+if(!pattern2.test(data90)){
+const err222 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -20456,11 +20563,8 @@ vErrors.push(err222);
 errors++;
 }
 }
-if(data92.id !== undefined){
-let data93 = data92.id;
-if(typeof data93 === "string"){
-if(!pattern4.test(data93)){
-const err223 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
+else {
+const err223 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -20470,8 +20574,9 @@ vErrors.push(err223);
 errors++;
 }
 }
+}
 else {
-const err224 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"}};
+const err224 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -20481,11 +20586,9 @@ vErrors.push(err224);
 errors++;
 }
 }
-if(data92.when !== undefined){
-let data94 = data92.when;
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(Object.keys(data94).length < 1){
-const err225 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1}};
+}
+else {
+const err225 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -20494,9 +20597,12 @@ vErrors.push(err225);
 }
 errors++;
 }
-for(const key17 in data94){
-if(!((((((key17 === "contains") || (key17 === "contains_any")) || (key17 === "lacks")) || (key17 === "matches")) || (key17 === "tool_called")) || (key17 === "turn"))){
-const err226 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17}};
+}
+if(data68.steps !== undefined){
+let data91 = data68.steps;
+if(Array.isArray(data91)){
+if(data91.length > 1000){
+const err226 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -20505,12 +20611,12 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-if(data94.contains !== undefined){
-let data95 = data94.contains;
-if(typeof data95 === "string"){
-if(!pattern15.test(data95)){
-const err227 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+const len8 = data91.length;
+for(let i8=0; i8<len8; i8++){
+let data92 = data91[i8];
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+if(data92.say === undefined){
+const err227 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"}};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -20519,9 +20625,9 @@ vErrors.push(err227);
 }
 errors++;
 }
-}
-else {
-const err228 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"}};
+for(const key16 in data92){
+if(!((((((key16 === "id") || (key16 === "when")) || (key16 === "say")) || (key16 === "otherwise")) || (key16 === "next")) || (key16 === "reason"))){
+const err228 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16}};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -20531,11 +20637,11 @@ vErrors.push(err228);
 errors++;
 }
 }
-if(data94.contains_any !== undefined){
-let data96 = data94.contains_any;
-if(Array.isArray(data96)){
-if(data96.length > 100){
-const err229 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100}};
+if(data92.id !== undefined){
+let data93 = data92.id;
+if(typeof data93 === "string"){
+if(!pattern10.test(data93)){
+const err229 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -20544,8 +20650,9 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(data96.length < 1){
-const err230 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1}};
+}
+else {
+const err230 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -20554,12 +20661,12 @@ vErrors.push(err230);
 }
 errors++;
 }
-const len9 = data96.length;
-for(let i9=0; i9<len9; i9++){
-let data97 = data96[i9];
-if(typeof data97 === "string"){
-if(!pattern15.test(data97)){
-const err231 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+}
+if(data92.when !== undefined){
+let data94 = data92.when;
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(Object.keys(data94).length < 1){
+const err231 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -20568,9 +20675,9 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-else {
-const err232 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"}};
+for(const key17 in data94){
+if(!((((((key17 === "contains") || (key17 === "contains_any")) || (key17 === "lacks")) || (key17 === "matches")) || (key17 === "tool_called")) || (key17 === "turn"))){
+const err232 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17}};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -20580,9 +20687,11 @@ vErrors.push(err232);
 errors++;
 }
 }
-}
-else {
-const err233 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"}};
+if(data94.contains !== undefined){
+let data95 = data94.contains;
+if(typeof data95 === "string"){
+if(!pattern2.test(data95)){
+const err233 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -20592,11 +20701,8 @@ vErrors.push(err233);
 errors++;
 }
 }
-if(data94.lacks !== undefined){
-let data98 = data94.lacks;
-if(typeof data98 === "string"){
-if(!pattern15.test(data98)){
-const err234 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+else {
+const err234 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -20606,8 +20712,11 @@ vErrors.push(err234);
 errors++;
 }
 }
-else {
-const err235 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"}};
+if(data94.contains_any !== undefined){
+let data96 = data94.contains_any;
+if(Array.isArray(data96)){
+if(data96.length > 100){
+const err235 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -20616,12 +20725,8 @@ vErrors.push(err235);
 }
 errors++;
 }
-}
-if(data94.matches !== undefined){
-let data99 = data94.matches;
-if(typeof data99 === "string"){
-if(!pattern45.test(data99)){
-const err236 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
+if(data96.length < 1){
+const err236 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -20630,9 +20735,12 @@ vErrors.push(err236);
 }
 errors++;
 }
-}
-else {
-const err237 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"}};
+const len9 = data96.length;
+for(let i9=0; i9<len9; i9++){
+let data97 = data96[i9];
+if(typeof data97 === "string"){
+if(!pattern2.test(data97)){
+const err237 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -20642,11 +20750,8 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data94.tool_called !== undefined){
-let data100 = data94.tool_called;
-if(typeof data100 === "string"){
-if(!pattern5.test(data100)){
-const err238 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+else {
+const err238 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -20656,8 +20761,9 @@ vErrors.push(err238);
 errors++;
 }
 }
+}
 else {
-const err239 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"}};
+const err239 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -20667,10 +20773,11 @@ vErrors.push(err239);
 errors++;
 }
 }
-if(data94.turn !== undefined){
-let data101 = data94.turn;
-if(!(((typeof data101 == "number") && (!(data101 % 1) && !isNaN(data101))) && (isFinite(data101)))){
-const err240 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"}};
+if(data94.lacks !== undefined){
+let data98 = data94.lacks;
+if(typeof data98 === "string"){
+if(!pattern2.test(data98)){
+const err240 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -20679,9 +20786,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-if((typeof data101 == "number") && (isFinite(data101))){
-if(data101 > 1000 || isNaN(data101)){
-const err241 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
+}
+else {
+const err241 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -20690,8 +20797,12 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(data101 < 1 || isNaN(data101)){
-const err242 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data94.matches !== undefined){
+let data99 = data94.matches;
+if(typeof data99 === "string"){
+if(!pattern5.test(data99)){
+const err242 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -20701,10 +20812,8 @@ vErrors.push(err242);
 errors++;
 }
 }
-}
-}
 else {
-const err243 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"}};
+const err243 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -20714,11 +20823,11 @@ vErrors.push(err243);
 errors++;
 }
 }
-if(data92.say !== undefined){
-let data102 = data92.say;
-if(typeof data102 === "string"){
-if(!pattern15.test(data102)){
-const err244 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data94.tool_called !== undefined){
+let data100 = data94.tool_called;
+if(typeof data100 === "string"){
+if(!pattern11.test(data100)){
+const err244 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -20729,7 +20838,7 @@ errors++;
 }
 }
 else {
-const err245 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"}};
+const err245 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -20739,11 +20848,10 @@ vErrors.push(err245);
 errors++;
 }
 }
-if(data92.otherwise !== undefined){
-let data103 = data92.otherwise;
-if(typeof data103 === "string"){
-if(!pattern15.test(data103)){
-const err246 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data94.turn !== undefined){
+let data101 = data94.turn;
+if(!(((typeof data101 == "number") && (!(data101 % 1) && !isNaN(data101))) && (isFinite(data101)))){
+const err246 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -20752,9 +20860,9 @@ vErrors.push(err246);
 }
 errors++;
 }
-}
-else {
-const err247 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"}};
+if((typeof data101 == "number") && (isFinite(data101))){
+if(data101 > 1000 || isNaN(data101)){
+const err247 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -20763,12 +20871,8 @@ vErrors.push(err247);
 }
 errors++;
 }
-}
-if(data92.next !== undefined){
-let data104 = data92.next;
-if(typeof data104 === "string"){
-if(!pattern4.test(data104)){
-const err248 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
+if(data101 < 1 || isNaN(data101)){
+const err248 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -20778,8 +20882,10 @@ vErrors.push(err248);
 errors++;
 }
 }
+}
+}
 else {
-const err249 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"}};
+const err249 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -20789,11 +20895,11 @@ vErrors.push(err249);
 errors++;
 }
 }
-if(data92.reason !== undefined){
-let data105 = data92.reason;
-if(typeof data105 === "string"){
-if(!pattern5.test(data105)){
-const err250 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data92.say !== undefined){
+let data102 = data92.say;
+if(typeof data102 === "string"){
+if(!pattern2.test(data102)){
+const err250 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -20804,7 +20910,7 @@ errors++;
 }
 }
 else {
-const err251 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+const err251 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -20814,9 +20920,11 @@ vErrors.push(err251);
 errors++;
 }
 }
-}
-else {
-const err252 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"}};
+if(data92.otherwise !== undefined){
+let data103 = data92.otherwise;
+if(typeof data103 === "string"){
+if(!pattern2.test(data103)){
+const err252 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -20826,9 +20934,8 @@ vErrors.push(err252);
 errors++;
 }
 }
-}
 else {
-const err253 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"}};
+const err253 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -20838,11 +20945,11 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data68.reactions !== undefined){
-let data106 = data68.reactions;
-if(Array.isArray(data106)){
-if(data106.length > 100){
-const err254 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100}};
+if(data92.next !== undefined){
+let data104 = data92.next;
+if(typeof data104 === "string"){
+if(!pattern10.test(data104)){
+const err254 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -20851,12 +20958,9 @@ vErrors.push(err254);
 }
 errors++;
 }
-const len10 = data106.length;
-for(let i10=0; i10<len10; i10++){
-let data107 = data106[i10];
-if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
-if(data107.when === undefined){
-const err255 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"}};
+}
+else {
+const err255 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -20865,8 +20969,12 @@ vErrors.push(err255);
 }
 errors++;
 }
-if(data107.say === undefined){
-const err256 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"}};
+}
+if(data92.reason !== undefined){
+let data105 = data92.reason;
+if(typeof data105 === "string"){
+if(!pattern11.test(data105)){
+const err256 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -20875,9 +20983,9 @@ vErrors.push(err256);
 }
 errors++;
 }
-for(const key18 in data107){
-if(!(((((key18 === "when") || (key18 === "say")) || (key18 === "times")) || (key18 === "stop")) || (key18 === "reason"))){
-const err257 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18}};
+}
+else {
+const err257 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -20887,11 +20995,9 @@ vErrors.push(err257);
 errors++;
 }
 }
-if(data107.when !== undefined){
-let data108 = data107.when;
-if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
-if(Object.keys(data108).length < 1){
-const err258 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1}};
+}
+else {
+const err258 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -20900,9 +21006,10 @@ vErrors.push(err258);
 }
 errors++;
 }
-for(const key19 in data108){
-if(!((((((key19 === "contains") || (key19 === "contains_any")) || (key19 === "lacks")) || (key19 === "matches")) || (key19 === "tool_called")) || (key19 === "turn"))){
-const err259 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19}};
+}
+}
+else {
+const err259 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -20912,11 +21019,11 @@ vErrors.push(err259);
 errors++;
 }
 }
-if(data108.contains !== undefined){
-let data109 = data108.contains;
-if(typeof data109 === "string"){
-if(!pattern15.test(data109)){
-const err260 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data68.reactions !== undefined){
+let data106 = data68.reactions;
+if(Array.isArray(data106)){
+if(data106.length > 100){
+const err260 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -20925,9 +21032,12 @@ vErrors.push(err260);
 }
 errors++;
 }
-}
-else {
-const err261 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"}};
+const len10 = data106.length;
+for(let i10=0; i10<len10; i10++){
+let data107 = data106[i10];
+if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
+if(data107.when === undefined){
+const err261 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"}};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -20936,12 +21046,8 @@ vErrors.push(err261);
 }
 errors++;
 }
-}
-if(data108.contains_any !== undefined){
-let data110 = data108.contains_any;
-if(Array.isArray(data110)){
-if(data110.length > 100){
-const err262 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100}};
+if(data107.say === undefined){
+const err262 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"}};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -20950,8 +21056,9 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(data110.length < 1){
-const err263 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1}};
+for(const key18 in data107){
+if(!(((((key18 === "when") || (key18 === "say")) || (key18 === "times")) || (key18 === "stop")) || (key18 === "reason"))){
+const err263 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18}};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -20960,12 +21067,12 @@ vErrors.push(err263);
 }
 errors++;
 }
-const len11 = data110.length;
-for(let i11=0; i11<len11; i11++){
-let data111 = data110[i11];
-if(typeof data111 === "string"){
-if(!pattern15.test(data111)){
-const err264 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+}
+if(data107.when !== undefined){
+let data108 = data107.when;
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+if(Object.keys(data108).length < 1){
+const err264 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -20974,9 +21081,9 @@ vErrors.push(err264);
 }
 errors++;
 }
-}
-else {
-const err265 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"}};
+for(const key19 in data108){
+if(!((((((key19 === "contains") || (key19 === "contains_any")) || (key19 === "lacks")) || (key19 === "matches")) || (key19 === "tool_called")) || (key19 === "turn"))){
+const err265 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19}};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -20986,9 +21093,11 @@ vErrors.push(err265);
 errors++;
 }
 }
-}
-else {
-const err266 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"}};
+if(data108.contains !== undefined){
+let data109 = data108.contains;
+if(typeof data109 === "string"){
+if(!pattern2.test(data109)){
+const err266 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -20998,11 +21107,8 @@ vErrors.push(err266);
 errors++;
 }
 }
-if(data108.lacks !== undefined){
-let data112 = data108.lacks;
-if(typeof data112 === "string"){
-if(!pattern15.test(data112)){
-const err267 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+else {
+const err267 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -21012,8 +21118,11 @@ vErrors.push(err267);
 errors++;
 }
 }
-else {
-const err268 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"}};
+if(data108.contains_any !== undefined){
+let data110 = data108.contains_any;
+if(Array.isArray(data110)){
+if(data110.length > 100){
+const err268 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -21022,12 +21131,8 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-if(data108.matches !== undefined){
-let data113 = data108.matches;
-if(typeof data113 === "string"){
-if(!pattern45.test(data113)){
-const err269 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
+if(data110.length < 1){
+const err269 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -21036,9 +21141,12 @@ vErrors.push(err269);
 }
 errors++;
 }
-}
-else {
-const err270 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"}};
+const len11 = data110.length;
+for(let i11=0; i11<len11; i11++){
+let data111 = data110[i11];
+if(typeof data111 === "string"){
+if(!pattern2.test(data111)){
+const err270 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -21048,11 +21156,8 @@ vErrors.push(err270);
 errors++;
 }
 }
-if(data108.tool_called !== undefined){
-let data114 = data108.tool_called;
-if(typeof data114 === "string"){
-if(!pattern5.test(data114)){
-const err271 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+else {
+const err271 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -21062,8 +21167,9 @@ vErrors.push(err271);
 errors++;
 }
 }
+}
 else {
-const err272 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"}};
+const err272 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -21073,10 +21179,11 @@ vErrors.push(err272);
 errors++;
 }
 }
-if(data108.turn !== undefined){
-let data115 = data108.turn;
-if(!(((typeof data115 == "number") && (!(data115 % 1) && !isNaN(data115))) && (isFinite(data115)))){
-const err273 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"}};
+if(data108.lacks !== undefined){
+let data112 = data108.lacks;
+if(typeof data112 === "string"){
+if(!pattern2.test(data112)){
+const err273 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -21085,9 +21192,9 @@ vErrors.push(err273);
 }
 errors++;
 }
-if((typeof data115 == "number") && (isFinite(data115))){
-if(data115 > 1000 || isNaN(data115)){
-const err274 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
+}
+else {
+const err274 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -21096,8 +21203,12 @@ vErrors.push(err274);
 }
 errors++;
 }
-if(data115 < 1 || isNaN(data115)){
-const err275 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data108.matches !== undefined){
+let data113 = data108.matches;
+if(typeof data113 === "string"){
+if(!pattern5.test(data113)){
+const err275 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -21107,10 +21218,8 @@ vErrors.push(err275);
 errors++;
 }
 }
-}
-}
 else {
-const err276 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"}};
+const err276 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -21120,11 +21229,11 @@ vErrors.push(err276);
 errors++;
 }
 }
-if(data107.say !== undefined){
-let data116 = data107.say;
-if(typeof data116 === "string"){
-if(!pattern15.test(data116)){
-const err277 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data108.tool_called !== undefined){
+let data114 = data108.tool_called;
+if(typeof data114 === "string"){
+if(!pattern11.test(data114)){
+const err277 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -21135,7 +21244,7 @@ errors++;
 }
 }
 else {
-const err278 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"}};
+const err278 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -21145,10 +21254,10 @@ vErrors.push(err278);
 errors++;
 }
 }
-if(data107.times !== undefined){
-let data117 = data107.times;
-if(!(((typeof data117 == "number") && (!(data117 % 1) && !isNaN(data117))) && (isFinite(data117)))){
-const err279 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"}};
+if(data108.turn !== undefined){
+let data115 = data108.turn;
+if(!(((typeof data115 == "number") && (!(data115 % 1) && !isNaN(data115))) && (isFinite(data115)))){
+const err279 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -21157,9 +21266,9 @@ vErrors.push(err279);
 }
 errors++;
 }
-if((typeof data117 == "number") && (isFinite(data117))){
-if(data117 > 1000 || isNaN(data117)){
-const err280 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
+if((typeof data115 == "number") && (isFinite(data115))){
+if(data115 > 1000 || isNaN(data115)){
+const err280 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -21168,8 +21277,8 @@ vErrors.push(err280);
 }
 errors++;
 }
-if(data117 < 1 || isNaN(data117)){
-const err281 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(data115 < 1 || isNaN(data115)){
+const err281 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -21180,9 +21289,9 @@ errors++;
 }
 }
 }
-if(data107.stop !== undefined){
-if(typeof data107.stop !== "boolean"){
-const err282 = {instancePath:instancePath+"/user/reactions/" + i10+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"}};
+}
+else {
+const err282 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -21192,11 +21301,11 @@ vErrors.push(err282);
 errors++;
 }
 }
-if(data107.reason !== undefined){
-let data119 = data107.reason;
-if(typeof data119 === "string"){
-if(!pattern5.test(data119)){
-const err283 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data107.say !== undefined){
+let data116 = data107.say;
+if(typeof data116 === "string"){
+if(!pattern2.test(data116)){
+const err283 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -21207,7 +21316,7 @@ errors++;
 }
 }
 else {
-const err284 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+const err284 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -21217,9 +21326,10 @@ vErrors.push(err284);
 errors++;
 }
 }
-}
-else {
-const err285 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"}};
+if(data107.times !== undefined){
+let data117 = data107.times;
+if(!(((typeof data117 == "number") && (!(data117 % 1) && !isNaN(data117))) && (isFinite(data117)))){
+const err285 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -21228,10 +21338,9 @@ vErrors.push(err285);
 }
 errors++;
 }
-}
-}
-else {
-const err286 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"}};
+if((typeof data117 == "number") && (isFinite(data117))){
+if(data117 > 1000 || isNaN(data117)){
+const err286 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -21240,12 +21349,8 @@ vErrors.push(err286);
 }
 errors++;
 }
-}
-if(data68.stop_when !== undefined){
-let data120 = data68.stop_when;
-if(Array.isArray(data120)){
-if(data120.length > 100){
-const err287 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100}};
+if(data117 < 1 || isNaN(data117)){
+const err287 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -21254,12 +21359,11 @@ vErrors.push(err287);
 }
 errors++;
 }
-const len12 = data120.length;
-for(let i12=0; i12<len12; i12++){
-let data121 = data120[i12];
-if(data121 && typeof data121 == "object" && !Array.isArray(data121)){
-if(Object.keys(data121).length < 1){
-const err288 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1}};
+}
+}
+if(data107.stop !== undefined){
+if(typeof data107.stop !== "boolean"){
+const err288 = {instancePath:instancePath+"/user/reactions/" + i10+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -21268,9 +21372,12 @@ vErrors.push(err288);
 }
 errors++;
 }
-for(const key20 in data121){
-if(!((((((key20 === "contains") || (key20 === "contains_any")) || (key20 === "lacks")) || (key20 === "matches")) || (key20 === "tool_called")) || (key20 === "turn"))){
-const err289 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20}};
+}
+if(data107.reason !== undefined){
+let data119 = data107.reason;
+if(typeof data119 === "string"){
+if(!pattern11.test(data119)){
+const err289 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -21280,11 +21387,8 @@ vErrors.push(err289);
 errors++;
 }
 }
-if(data121.contains !== undefined){
-let data122 = data121.contains;
-if(typeof data122 === "string"){
-if(!pattern15.test(data122)){
-const err290 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+else {
+const err290 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -21294,8 +21398,9 @@ vErrors.push(err290);
 errors++;
 }
 }
+}
 else {
-const err291 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"}};
+const err291 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -21305,11 +21410,9 @@ vErrors.push(err291);
 errors++;
 }
 }
-if(data121.contains_any !== undefined){
-let data123 = data121.contains_any;
-if(Array.isArray(data123)){
-if(data123.length > 100){
-const err292 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100}};
+}
+else {
+const err292 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -21318,8 +21421,12 @@ vErrors.push(err292);
 }
 errors++;
 }
-if(data123.length < 1){
-const err293 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1}};
+}
+if(data68.stop_when !== undefined){
+let data120 = data68.stop_when;
+if(Array.isArray(data120)){
+if(data120.length > 100){
+const err293 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -21328,12 +21435,12 @@ vErrors.push(err293);
 }
 errors++;
 }
-const len13 = data123.length;
-for(let i13=0; i13<len13; i13++){
-let data124 = data123[i13];
-if(typeof data124 === "string"){
-if(!pattern15.test(data124)){
-const err294 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+const len12 = data120.length;
+for(let i12=0; i12<len12; i12++){
+let data121 = data120[i12];
+if(data121 && typeof data121 == "object" && !Array.isArray(data121)){
+if(Object.keys(data121).length < 1){
+const err294 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -21342,9 +21449,9 @@ vErrors.push(err294);
 }
 errors++;
 }
-}
-else {
-const err295 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"}};
+for(const key20 in data121){
+if(!((((((key20 === "contains") || (key20 === "contains_any")) || (key20 === "lacks")) || (key20 === "matches")) || (key20 === "tool_called")) || (key20 === "turn"))){
+const err295 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20}};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -21354,9 +21461,11 @@ vErrors.push(err295);
 errors++;
 }
 }
-}
-else {
-const err296 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"}};
+if(data121.contains !== undefined){
+let data122 = data121.contains;
+if(typeof data122 === "string"){
+if(!pattern2.test(data122)){
+const err296 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -21366,11 +21475,8 @@ vErrors.push(err296);
 errors++;
 }
 }
-if(data121.lacks !== undefined){
-let data125 = data121.lacks;
-if(typeof data125 === "string"){
-if(!pattern15.test(data125)){
-const err297 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+else {
+const err297 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -21380,8 +21486,11 @@ vErrors.push(err297);
 errors++;
 }
 }
-else {
-const err298 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"}};
+if(data121.contains_any !== undefined){
+let data123 = data121.contains_any;
+if(Array.isArray(data123)){
+if(data123.length > 100){
+const err298 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -21390,12 +21499,8 @@ vErrors.push(err298);
 }
 errors++;
 }
-}
-if(data121.matches !== undefined){
-let data126 = data121.matches;
-if(typeof data126 === "string"){
-if(!pattern45.test(data126)){
-const err299 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
+if(data123.length < 1){
+const err299 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -21404,9 +21509,12 @@ vErrors.push(err299);
 }
 errors++;
 }
-}
-else {
-const err300 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"}};
+const len13 = data123.length;
+for(let i13=0; i13<len13; i13++){
+let data124 = data123[i13];
+if(typeof data124 === "string"){
+if(!pattern2.test(data124)){
+const err300 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -21416,11 +21524,8 @@ vErrors.push(err300);
 errors++;
 }
 }
-if(data121.tool_called !== undefined){
-let data127 = data121.tool_called;
-if(typeof data127 === "string"){
-if(!pattern5.test(data127)){
-const err301 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+else {
+const err301 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -21430,8 +21535,9 @@ vErrors.push(err301);
 errors++;
 }
 }
+}
 else {
-const err302 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"}};
+const err302 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -21441,10 +21547,11 @@ vErrors.push(err302);
 errors++;
 }
 }
-if(data121.turn !== undefined){
-let data128 = data121.turn;
-if(!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))){
-const err303 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"}};
+if(data121.lacks !== undefined){
+let data125 = data121.lacks;
+if(typeof data125 === "string"){
+if(!pattern2.test(data125)){
+const err303 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -21453,9 +21560,9 @@ vErrors.push(err303);
 }
 errors++;
 }
-if((typeof data128 == "number") && (isFinite(data128))){
-if(data128 > 1000 || isNaN(data128)){
-const err304 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
+}
+else {
+const err304 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -21464,8 +21571,12 @@ vErrors.push(err304);
 }
 errors++;
 }
-if(data128 < 1 || isNaN(data128)){
-const err305 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data121.matches !== undefined){
+let data126 = data121.matches;
+if(typeof data126 === "string"){
+if(!pattern5.test(data126)){
+const err305 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -21475,10 +21586,8 @@ vErrors.push(err305);
 errors++;
 }
 }
-}
-}
 else {
-const err306 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"}};
+const err306 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -21488,9 +21597,11 @@ vErrors.push(err306);
 errors++;
 }
 }
-}
-else {
-const err307 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"}};
+if(data121.tool_called !== undefined){
+let data127 = data121.tool_called;
+if(typeof data127 === "string"){
+if(!pattern11.test(data127)){
+const err307 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -21500,9 +21611,8 @@ vErrors.push(err307);
 errors++;
 }
 }
-}
 else {
-const err308 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"}};
+const err308 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -21512,12 +21622,10 @@ vErrors.push(err308);
 errors++;
 }
 }
-if(data.metadata !== undefined){
-let data129 = data.metadata;
-if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
-if(data129.time_of_day !== undefined){
-if(typeof data129.time_of_day !== "string"){
-const err309 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"}};
+if(data121.turn !== undefined){
+let data128 = data121.turn;
+if(!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))){
+const err309 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -21526,10 +21634,9 @@ vErrors.push(err309);
 }
 errors++;
 }
-}
-}
-else {
-const err310 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"}};
+if((typeof data128 == "number") && (isFinite(data128))){
+if(data128 > 1000 || isNaN(data128)){
+const err310 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -21538,13 +21645,8 @@ vErrors.push(err310);
 }
 errors++;
 }
-}
-if(data.profile !== undefined){
-let data131 = data.profile;
-if(data131 && typeof data131 == "object" && !Array.isArray(data131)){
-for(const key21 in data131){
-if(!((((key21 === "name") || (key21 === "email")) || (key21 === "tier")) || (key21 === "location"))){
-const err311 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21}};
+if(data128 < 1 || isNaN(data128)){
+const err311 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -21554,9 +21656,10 @@ vErrors.push(err311);
 errors++;
 }
 }
-if(data131.name !== undefined){
-if(typeof data131.name !== "string"){
-const err312 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"}};
+}
+}
+else {
+const err312 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -21566,9 +21669,9 @@ vErrors.push(err312);
 errors++;
 }
 }
-if(data131.email !== undefined){
-if(typeof data131.email !== "string"){
-const err313 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err313 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -21578,9 +21681,9 @@ vErrors.push(err313);
 errors++;
 }
 }
-if(data131.tier !== undefined){
-if(typeof data131.tier !== "string"){
-const err314 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"}};
+}
+else {
+const err314 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -21590,9 +21693,12 @@ vErrors.push(err314);
 errors++;
 }
 }
-if(data131.location !== undefined){
-if(typeof data131.location !== "string"){
-const err315 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"}};
+if(data.metadata !== undefined){
+let data129 = data.metadata;
+if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
+if(data129.time_of_day !== undefined){
+if(typeof data129.time_of_day !== "string"){
+const err315 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -21604,7 +21710,7 @@ errors++;
 }
 }
 else {
-const err316 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"}};
+const err316 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -21614,10 +21720,12 @@ vErrors.push(err316);
 errors++;
 }
 }
-if(data.preferences !== undefined){
-let data136 = data.preferences;
-if(!(data136 && typeof data136 == "object" && !Array.isArray(data136))){
-const err317 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"}};
+if(data.profile !== undefined){
+let data131 = data.profile;
+if(data131 && typeof data131 == "object" && !Array.isArray(data131)){
+for(const key21 in data131){
+if(!((((key21 === "name") || (key21 === "email")) || (key21 === "tier")) || (key21 === "location"))){
+const err317 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21}};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -21627,10 +21735,9 @@ vErrors.push(err317);
 errors++;
 }
 }
-if(data.history !== undefined){
-let data137 = data.history;
-if(!(data137 && typeof data137 == "object" && !Array.isArray(data137))){
-const err318 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"}};
+if(data131.name !== undefined){
+if(typeof data131.name !== "string"){
+const err318 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -21640,12 +21747,9 @@ vErrors.push(err318);
 errors++;
 }
 }
-if(data.limits !== undefined){
-let data138 = data.limits;
-if(data138 && typeof data138 == "object" && !Array.isArray(data138)){
-for(const key22 in data138){
-if(!(((key22 === "max_turns") || (key22 === "turn_timeout_ms")) || (key22 === "max_duration_ms"))){
-const err319 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22}};
+if(data131.email !== undefined){
+if(typeof data131.email !== "string"){
+const err319 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -21655,10 +21759,9 @@ vErrors.push(err319);
 errors++;
 }
 }
-if(data138.max_turns !== undefined){
-let data139 = data138.max_turns;
-if(!(((typeof data139 == "number") && (!(data139 % 1) && !isNaN(data139))) && (isFinite(data139)))){
-const err320 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"}};
+if(data131.tier !== undefined){
+if(typeof data131.tier !== "string"){
+const err320 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -21667,9 +21770,10 @@ vErrors.push(err320);
 }
 errors++;
 }
-if((typeof data139 == "number") && (isFinite(data139))){
-if(data139 > 1000 || isNaN(data139)){
-const err321 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
+}
+if(data131.location !== undefined){
+if(typeof data131.location !== "string"){
+const err321 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -21678,8 +21782,10 @@ vErrors.push(err321);
 }
 errors++;
 }
-if(data139 < 1 || isNaN(data139)){
-const err322 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+}
+else {
+const err322 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -21689,11 +21795,10 @@ vErrors.push(err322);
 errors++;
 }
 }
-}
-if(data138.turn_timeout_ms !== undefined){
-let data140 = data138.turn_timeout_ms;
-if(!(((typeof data140 == "number") && (!(data140 % 1) && !isNaN(data140))) && (isFinite(data140)))){
-const err323 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"}};
+if(data.preferences !== undefined){
+let data136 = data.preferences;
+if(!(data136 && typeof data136 == "object" && !Array.isArray(data136))){
+const err323 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -21702,9 +21807,11 @@ vErrors.push(err323);
 }
 errors++;
 }
-if((typeof data140 == "number") && (isFinite(data140))){
-if(data140 > 600000 || isNaN(data140)){
-const err324 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000}};
+}
+if(data.history !== undefined){
+let data137 = data.history;
+if(!(data137 && typeof data137 == "object" && !Array.isArray(data137))){
+const err324 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -21713,8 +21820,13 @@ vErrors.push(err324);
 }
 errors++;
 }
-if(data140 < 1 || isNaN(data140)){
-const err325 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data.limits !== undefined){
+let data138 = data.limits;
+if(data138 && typeof data138 == "object" && !Array.isArray(data138)){
+for(const key22 in data138){
+if(!(((key22 === "max_turns") || (key22 === "turn_timeout_ms")) || (key22 === "max_duration_ms"))){
+const err325 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22}};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -21724,11 +21836,10 @@ vErrors.push(err325);
 errors++;
 }
 }
-}
-if(data138.max_duration_ms !== undefined){
-let data141 = data138.max_duration_ms;
-if(!(((typeof data141 == "number") && (!(data141 % 1) && !isNaN(data141))) && (isFinite(data141)))){
-const err326 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"}};
+if(data138.max_turns !== undefined){
+let data139 = data138.max_turns;
+if(!(((typeof data139 == "number") && (!(data139 % 1) && !isNaN(data139))) && (isFinite(data139)))){
+const err326 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -21737,9 +21848,9 @@ vErrors.push(err326);
 }
 errors++;
 }
-if((typeof data141 == "number") && (isFinite(data141))){
-if(data141 > 86400000 || isNaN(data141)){
-const err327 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000}};
+if((typeof data139 == "number") && (isFinite(data139))){
+if(data139 > 1000 || isNaN(data139)){
+const err327 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -21748,8 +21859,8 @@ vErrors.push(err327);
 }
 errors++;
 }
-if(data141 < 1 || isNaN(data141)){
-const err328 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(data139 < 1 || isNaN(data139)){
+const err328 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -21760,9 +21871,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err329 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"}};
+if(data138.turn_timeout_ms !== undefined){
+let data140 = data138.turn_timeout_ms;
+if(!(((typeof data140 == "number") && (!(data140 % 1) && !isNaN(data140))) && (isFinite(data140)))){
+const err329 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -21771,15 +21883,84 @@ vErrors.push(err329);
 }
 errors++;
 }
-}
-}
-else {
-const err330 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if((typeof data140 == "number") && (isFinite(data140))){
+if(data140 > 600000 || isNaN(data140)){
+const err330 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000}};
 if(vErrors === null){
 vErrors = [err330];
 }
 else {
 vErrors.push(err330);
+}
+errors++;
+}
+if(data140 < 1 || isNaN(data140)){
+const err331 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err331];
+}
+else {
+vErrors.push(err331);
+}
+errors++;
+}
+}
+}
+if(data138.max_duration_ms !== undefined){
+let data141 = data138.max_duration_ms;
+if(!(((typeof data141 == "number") && (!(data141 % 1) && !isNaN(data141))) && (isFinite(data141)))){
+const err332 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err332];
+}
+else {
+vErrors.push(err332);
+}
+errors++;
+}
+if((typeof data141 == "number") && (isFinite(data141))){
+if(data141 > 86400000 || isNaN(data141)){
+const err333 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000}};
+if(vErrors === null){
+vErrors = [err333];
+}
+else {
+vErrors.push(err333);
+}
+errors++;
+}
+if(data141 < 1 || isNaN(data141)){
+const err334 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err334];
+}
+else {
+vErrors.push(err334);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err335 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err335];
+}
+else {
+vErrors.push(err335);
+}
+errors++;
+}
+}
+}
+else {
+const err336 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err336];
+}
+else {
+vErrors.push(err336);
 }
 errors++;
 }
@@ -21792,9 +21973,9 @@ const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"see
 const schema91 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
 const schema92 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
 const schema93 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
-const pattern67 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
-const pattern68 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
-const pattern80 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+const pattern81 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern82 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern100 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
@@ -21831,7 +22012,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!((key1 === "key") || (key1 === "owner"))){
+if(!(((key1 === "key") || (key1 === "owner")) || (key1 === "label"))){
 const err2 = {instancePath:instancePath+"/keys/" + i0,schemaPath:"key-grant.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err2];
@@ -21845,7 +22026,7 @@ errors++;
 if(data1.key !== undefined){
 let data2 = data1.key;
 if(typeof data2 === "string"){
-if(!pattern7.test(data2)){
+if(!pattern13.test(data2)){
 const err3 = {instancePath:instancePath+"/keys/" + i0+"/key",schemaPath:"key-grant.schema.json/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -21870,7 +22051,7 @@ errors++;
 if(data1.owner !== undefined){
 let data3 = data1.owner;
 if(typeof data3 === "string"){
-if(!pattern5.test(data3)){
+if(!pattern11.test(data3)){
 const err5 = {instancePath:instancePath+"/keys/" + i0+"/owner",schemaPath:"key-grant.schema.json/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err5];
@@ -21892,9 +22073,11 @@ vErrors.push(err6);
 errors++;
 }
 }
-}
-else {
-const err7 = {instancePath:instancePath+"/keys/" + i0,schemaPath:"key-grant.schema.json/type",keyword:"type",params:{type: "object"}};
+if(data1.label !== undefined){
+let data4 = data1.label;
+if(typeof data4 === "string"){
+if(!pattern12.test(data4)){
+const err7 = {instancePath:instancePath+"/keys/" + i0+"/label",schemaPath:"key-grant.schema.json/properties/label/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -21904,9 +22087,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-}
 else {
-const err8 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"}};
+const err8 = {instancePath:instancePath+"/keys/" + i0+"/label",schemaPath:"key-grant.schema.json/properties/label/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -21916,11 +22098,9 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data.agents !== undefined){
-let data4 = data.agents;
-if(Array.isArray(data4)){
-if(data4.length > 1000){
-const err9 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/maxItems",keyword:"maxItems",params:{limit: 1000}};
+}
+else {
+const err9 = {instancePath:instancePath+"/keys/" + i0,schemaPath:"key-grant.schema.json/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -21929,12 +22109,10 @@ vErrors.push(err9);
 }
 errors++;
 }
-const len1 = data4.length;
-for(let i1=0; i1<len1; i1++){
-let data5 = data4[i1];
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(data5.name === undefined){
-const err10 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/required",keyword:"required",params:{missingProperty: "name"}};
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21943,9 +22121,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-for(const key2 in data5){
-if(!((((key2 === "id") || (key2 === "name")) || (key2 === "url")) || (key2 === "api_key"))){
-const err11 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
+}
+if(data.agents !== undefined){
+let data5 = data.agents;
+if(Array.isArray(data5)){
+if(data5.length > 1000){
+const err11 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -21954,12 +22135,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-if(data5.id !== undefined){
-let data6 = data5.id;
-if(typeof data6 === "string"){
-if(!pattern13.test(data6)){
-const err12 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.name === undefined){
+const err12 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -21968,9 +22149,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-else {
-const err13 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/type",keyword:"type",params:{type: "string"}};
+for(const key2 in data6){
+if(!((((key2 === "id") || (key2 === "name")) || (key2 === "url")) || (key2 === "api_key"))){
+const err13 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -21980,11 +22161,11 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data5.name !== undefined){
-let data7 = data5.name;
+if(data6.id !== undefined){
+let data7 = data6.id;
 if(typeof data7 === "string"){
-if(!pattern5.test(data7)){
-const err14 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(!pattern20.test(data7)){
+const err14 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -21995,7 +22176,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/type",keyword:"type",params:{type: "string"}};
+const err15 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -22005,11 +22186,11 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data5.url !== undefined){
-let data8 = data5.url;
+if(data6.name !== undefined){
+let data8 = data6.name;
 if(typeof data8 === "string"){
-if(!pattern67.test(data8)){
-const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
+if(!pattern11.test(data8)){
+const err16 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -22020,7 +22201,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/type",keyword:"type",params:{type: "string"}};
+const err17 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -22030,11 +22211,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data5.api_key !== undefined){
-let data9 = data5.api_key;
+if(data6.url !== undefined){
+let data9 = data6.url;
 if(typeof data9 === "string"){
-if(!pattern68.test(data9)){
-const err18 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
+if(!pattern81.test(data9)){
+const err18 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -22045,7 +22226,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/type",keyword:"type",params:{type: "string"}};
+const err19 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -22055,9 +22236,11 @@ vErrors.push(err19);
 errors++;
 }
 }
-}
-else {
-const err20 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/type",keyword:"type",params:{type: "object"}};
+if(data6.api_key !== undefined){
+let data10 = data6.api_key;
+if(typeof data10 === "string"){
+if(!pattern82.test(data10)){
+const err20 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -22067,9 +22250,8 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
 else {
-const err21 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"}};
+const err21 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -22079,11 +22261,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.evals !== undefined){
-let data10 = data.evals;
-if(Array.isArray(data10)){
-if(data10.length > 1000){
-const err22 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000}};
+}
+else {
+const err22 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -22092,16 +22272,10 @@ vErrors.push(err22);
 }
 errors++;
 }
-const len2 = data10.length;
-for(let i2=0; i2<len2; i2++){
-let data11 = data10[i2];
-const _errs34 = errors;
-let valid12 = true;
-const _errs35 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing0;
-if((data11.kind === undefined) && (missing0 = "kind")){
-const err23 = {};
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -22110,10 +22284,12 @@ vErrors.push(err23);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("contains" !== data11.kind){
-const err24 = {};
+}
+if(data.evals !== undefined){
+let data11 = data.evals;
+if(Array.isArray(data11)){
+if(data11.length > 1000){
+const err24 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -22122,24 +22298,16 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-}
-var _valid0 = _errs35 === errors;
-errors = _errs34;
-if(vErrors !== null){
-if(_errs34){
-vErrors.length = _errs34;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid0){
+const len2 = data11.length;
+for(let i2=0; i2<len2; i2++){
+let data12 = data11[i2];
+const _errs36 = errors;
+let valid12 = true;
 const _errs37 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err25 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"}};
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing0;
+if((data12.kind === undefined) && (missing0 = "kind")){
+const err25 = {};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -22148,11 +22316,10 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data13 = data11.params;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.text === undefined){
-const err26 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"}};
+else {
+if(data12.kind !== undefined){
+if("contains" !== data12.kind){
+const err26 = {};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -22161,9 +22328,24 @@ vErrors.push(err26);
 }
 errors++;
 }
-for(const key3 in data13){
-if(!(((key3 === "text") || (key3 === "in")) || (key3 === "case_sensitive"))){
-const err27 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
+}
+}
+}
+var _valid0 = _errs37 === errors;
+errors = _errs36;
+if(vErrors !== null){
+if(_errs36){
+vErrors.length = _errs36;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs39 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err27 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -22172,10 +22354,11 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data13.text !== undefined){
-if(typeof data13.text !== "string"){
-const err28 = {instancePath:instancePath+"/evals/" + i2+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"}};
+if(data12.params !== undefined){
+let data14 = data12.params;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.text === undefined){
+const err28 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -22184,11 +22367,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data13.in !== undefined){
-let data15 = data13.in;
-if(typeof data15 !== "string"){
-const err29 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
+for(const key3 in data14){
+if(!(((key3 === "text") || (key3 === "in")) || (key3 === "case_sensitive"))){
+const err29 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -22197,8 +22378,12 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!(((data15 === "agent") || (data15 === "user")) || (data15 === "any"))){
-const err30 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum}};
+}
+if(data14.text !== undefined){
+let data15 = data14.text;
+if(typeof data15 === "string"){
+if(!pattern2.test(data15)){
+const err30 = {instancePath:instancePath+"/evals/" + i2+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -22208,9 +22393,8 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data13.case_sensitive !== undefined){
-if(typeof data13.case_sensitive !== "boolean"){
-const err31 = {instancePath:instancePath+"/evals/" + i2+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"}};
+else {
+const err31 = {instancePath:instancePath+"/evals/" + i2+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -22220,9 +22404,10 @@ vErrors.push(err31);
 errors++;
 }
 }
-}
-else {
-const err32 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data14.in !== undefined){
+let data16 = data14.in;
+if(typeof data16 !== "string"){
+const err32 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -22231,13 +22416,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-var _valid0 = _errs37 === errors;
-valid12 = _valid0;
-}
-if(!valid12){
-const err33 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"}};
+if(!(((data16 === "agent") || (data16 === "user")) || (data16 === "any"))){
+const err33 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -22246,13 +22426,10 @@ vErrors.push(err33);
 }
 errors++;
 }
-const _errs48 = errors;
-let valid16 = true;
-const _errs49 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing1;
-if((data11.kind === undefined) && (missing1 = "kind")){
-const err34 = {};
+}
+if(data14.case_sensitive !== undefined){
+if(typeof data14.case_sensitive !== "boolean"){
+const err34 = {instancePath:instancePath+"/evals/" + i2+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -22261,10 +22438,10 @@ vErrors.push(err34);
 }
 errors++;
 }
+}
+}
 else {
-if(data11.kind !== undefined){
-if("regex" !== data11.kind){
-const err35 = {};
+const err35 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -22275,22 +22452,11 @@ errors++;
 }
 }
 }
+var _valid0 = _errs39 === errors;
+valid12 = _valid0;
 }
-var _valid1 = _errs49 === errors;
-errors = _errs48;
-if(vErrors !== null){
-if(_errs48){
-vErrors.length = _errs48;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid1){
-const _errs51 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err36 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"}};
+if(!valid12){
+const err36 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -22299,11 +22465,13 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data18 = data11.params;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.pattern === undefined){
-const err37 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"}};
+const _errs50 = errors;
+let valid16 = true;
+const _errs51 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing1;
+if((data12.kind === undefined) && (missing1 = "kind")){
+const err37 = {};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -22312,9 +22480,10 @@ vErrors.push(err37);
 }
 errors++;
 }
-for(const key4 in data18){
-if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
-const err38 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
+else {
+if(data12.kind !== undefined){
+if("regex" !== data12.kind){
+const err38 = {};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -22324,9 +22493,23 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data18.pattern !== undefined){
-if(typeof data18.pattern !== "string"){
-const err39 = {instancePath:instancePath+"/evals/" + i2+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"}};
+}
+}
+var _valid1 = _errs51 === errors;
+errors = _errs50;
+if(vErrors !== null){
+if(_errs50){
+vErrors.length = _errs50;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs53 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err39 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -22335,12 +22518,11 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-if(data18.flags !== undefined){
-let data20 = data18.flags;
-if(typeof data20 === "string"){
-if(!pattern2.test(data20)){
-const err40 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"}};
+if(data12.params !== undefined){
+let data19 = data12.params;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.pattern === undefined){
+const err40 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"}};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -22349,9 +22531,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-}
-else {
-const err41 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"}};
+for(const key4 in data19){
+if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
+const err41 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4}};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -22361,10 +22543,11 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data18.in !== undefined){
-let data21 = data18.in;
-if(typeof data21 !== "string"){
-const err42 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
+if(data19.pattern !== undefined){
+let data20 = data19.pattern;
+if(typeof data20 === "string"){
+if(!pattern2.test(data20)){
+const err42 = {instancePath:instancePath+"/evals/" + i2+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -22373,8 +22556,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(!(((data21 === "agent") || (data21 === "user")) || (data21 === "any"))){
-const err43 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum}};
+}
+else {
+const err43 = {instancePath:instancePath+"/evals/" + i2+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -22384,9 +22568,11 @@ vErrors.push(err43);
 errors++;
 }
 }
-}
-else {
-const err44 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data19.flags !== undefined){
+let data21 = data19.flags;
+if(typeof data21 === "string"){
+if(!pattern4.test(data21)){
+const err44 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"}};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -22396,12 +22582,8 @@ vErrors.push(err44);
 errors++;
 }
 }
-}
-var _valid1 = _errs51 === errors;
-valid16 = _valid1;
-}
-if(!valid16){
-const err45 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+const err45 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -22410,13 +22592,11 @@ vErrors.push(err45);
 }
 errors++;
 }
-const _errs62 = errors;
-let valid20 = true;
-const _errs63 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing2;
-if((data11.kind === undefined) && (missing2 = "kind")){
-const err46 = {};
+}
+if(data19.in !== undefined){
+let data22 = data19.in;
+if(typeof data22 !== "string"){
+const err46 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -22425,10 +22605,8 @@ vErrors.push(err46);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("tool_called" !== data11.kind){
-const err47 = {};
+if(!(((data22 === "agent") || (data22 === "user")) || (data22 === "any"))){
+const err47 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum}};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -22439,22 +22617,8 @@ errors++;
 }
 }
 }
-}
-var _valid2 = _errs63 === errors;
-errors = _errs62;
-if(vErrors !== null){
-if(_errs62){
-vErrors.length = _errs62;
-}
 else {
-vErrors = null;
-}
-}
-if(_valid2){
-const _errs65 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err48 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err48 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -22463,11 +22627,13 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data23 = data11.params;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.name === undefined){
-const err49 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
+}
+}
+var _valid1 = _errs53 === errors;
+valid16 = _valid1;
+}
+if(!valid16){
+const err49 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -22476,9 +22642,13 @@ vErrors.push(err49);
 }
 errors++;
 }
-for(const key5 in data23){
-if(!(key5 === "name")){
-const err50 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
+const _errs64 = errors;
+let valid20 = true;
+const _errs65 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing2;
+if((data12.kind === undefined) && (missing2 = "kind")){
+const err50 = {};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -22487,10 +22657,10 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data23.name !== undefined){
-if(typeof data23.name !== "string"){
-const err51 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+else {
+if(data12.kind !== undefined){
+if("tool_called" !== data12.kind){
+const err51 = {};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -22501,8 +22671,22 @@ errors++;
 }
 }
 }
+}
+var _valid2 = _errs65 === errors;
+errors = _errs64;
+if(vErrors !== null){
+if(_errs64){
+vErrors.length = _errs64;
+}
 else {
-const err52 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"}};
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs67 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err52 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -22511,13 +22695,11 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-}
-var _valid2 = _errs65 === errors;
-valid20 = _valid2;
-}
-if(!valid20){
-const err53 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data12.params !== undefined){
+let data24 = data12.params;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.name === undefined){
+const err53 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -22526,13 +22708,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-const _errs72 = errors;
-let valid24 = true;
-const _errs73 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing3;
-if((data11.kind === undefined) && (missing3 = "kind")){
-const err54 = {};
+for(const key5 in data24){
+if(!(key5 === "name")){
+const err54 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5}};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -22541,10 +22719,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("tool_args" !== data11.kind){
-const err55 = {};
+}
+if(data24.name !== undefined){
+let data25 = data24.name;
+if(typeof data25 === "string"){
+if(!pattern5.test(data25)){
+const err55 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -22554,23 +22734,8 @@ vErrors.push(err55);
 errors++;
 }
 }
-}
-}
-var _valid3 = _errs73 === errors;
-errors = _errs72;
-if(vErrors !== null){
-if(_errs72){
-vErrors.length = _errs72;
-}
 else {
-vErrors = null;
-}
-}
-if(_valid3){
-const _errs75 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err56 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err56 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -22579,11 +22744,10 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data26 = data11.params;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.name === undefined){
-const err57 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
+}
+}
+else {
+const err57 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -22592,8 +22756,13 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data26.arguments === undefined){
-const err58 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"}};
+}
+}
+var _valid2 = _errs67 === errors;
+valid20 = _valid2;
+}
+if(!valid20){
+const err58 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -22602,9 +22771,13 @@ vErrors.push(err58);
 }
 errors++;
 }
-for(const key6 in data26){
-if(!((key6 === "name") || (key6 === "arguments"))){
-const err59 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6}};
+const _errs74 = errors;
+let valid24 = true;
+const _errs75 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing3;
+if((data12.kind === undefined) && (missing3 = "kind")){
+const err59 = {};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -22613,10 +22786,10 @@ vErrors.push(err59);
 }
 errors++;
 }
-}
-if(data26.name !== undefined){
-if(typeof data26.name !== "string"){
-const err60 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
+else {
+if(data12.kind !== undefined){
+if("tool_args" !== data12.kind){
+const err60 = {};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -22626,10 +22799,23 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data26.arguments !== undefined){
-let data28 = data26.arguments;
-if(!(data28 && typeof data28 == "object" && !Array.isArray(data28))){
-const err61 = {instancePath:instancePath+"/evals/" + i2+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"}};
+}
+}
+var _valid3 = _errs75 === errors;
+errors = _errs74;
+if(vErrors !== null){
+if(_errs74){
+vErrors.length = _errs74;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid3){
+const _errs77 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err61 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -22638,10 +22824,11 @@ vErrors.push(err61);
 }
 errors++;
 }
-}
-}
-else {
-const err62 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data12.params !== undefined){
+let data27 = data12.params;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.name === undefined){
+const err62 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -22650,13 +22837,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-}
-var _valid3 = _errs75 === errors;
-valid24 = _valid3;
-}
-if(!valid24){
-const err63 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data27.arguments === undefined){
+const err63 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"}};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -22665,13 +22847,9 @@ vErrors.push(err63);
 }
 errors++;
 }
-const _errs84 = errors;
-let valid28 = true;
-const _errs85 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing4;
-if((data11.kind === undefined) && (missing4 = "kind")){
-const err64 = {};
+for(const key6 in data27){
+if(!((key6 === "name") || (key6 === "arguments"))){
+const err64 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6}};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -22680,10 +22858,12 @@ vErrors.push(err64);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("tool_order" !== data11.kind){
-const err65 = {};
+}
+if(data27.name !== undefined){
+let data28 = data27.name;
+if(typeof data28 === "string"){
+if(!pattern5.test(data28)){
+const err65 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -22693,23 +22873,8 @@ vErrors.push(err65);
 errors++;
 }
 }
-}
-}
-var _valid4 = _errs85 === errors;
-errors = _errs84;
-if(vErrors !== null){
-if(_errs84){
-vErrors.length = _errs84;
-}
 else {
-vErrors = null;
-}
-}
-if(_valid4){
-const _errs87 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err66 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"}};
+const err66 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -22718,11 +22883,11 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data30 = data11.params;
-if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
-if(data30.names === undefined){
-const err67 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"}};
+}
+if(data27.arguments !== undefined){
+let data29 = data27.arguments;
+if(!(data29 && typeof data29 == "object" && !Array.isArray(data29))){
+const err67 = {instancePath:instancePath+"/evals/" + i2+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -22731,9 +22896,10 @@ vErrors.push(err67);
 }
 errors++;
 }
-for(const key7 in data30){
-if(!(key7 === "names")){
-const err68 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7}};
+}
+}
+else {
+const err68 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -22743,11 +22909,12 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data30.names !== undefined){
-let data31 = data30.names;
-if(Array.isArray(data31)){
-if(data31.length < 1){
-const err69 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1}};
+}
+var _valid3 = _errs77 === errors;
+valid24 = _valid3;
+}
+if(!valid24){
+const err69 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -22756,10 +22923,13 @@ vErrors.push(err69);
 }
 errors++;
 }
-const len3 = data31.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data31[i3] !== "string"){
-const err70 = {instancePath:instancePath+"/evals/" + i2+"/params/names/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"}};
+const _errs86 = errors;
+let valid28 = true;
+const _errs87 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing4;
+if((data12.kind === undefined) && (missing4 = "kind")){
+const err70 = {};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -22768,10 +22938,10 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-}
 else {
-const err71 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"}};
+if(data12.kind !== undefined){
+if("tool_order" !== data12.kind){
+const err71 = {};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -22782,8 +22952,22 @@ errors++;
 }
 }
 }
+}
+var _valid4 = _errs87 === errors;
+errors = _errs86;
+if(vErrors !== null){
+if(_errs86){
+vErrors.length = _errs86;
+}
 else {
-const err72 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"}};
+vErrors = null;
+}
+}
+if(_valid4){
+const _errs89 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err72 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -22792,13 +22976,11 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-}
-var _valid4 = _errs87 === errors;
-valid28 = _valid4;
-}
-if(!valid28){
-const err73 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"}};
+if(data12.params !== undefined){
+let data31 = data12.params;
+if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
+if(data31.names === undefined){
+const err73 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -22807,13 +22989,9 @@ vErrors.push(err73);
 }
 errors++;
 }
-const _errs96 = errors;
-let valid34 = true;
-const _errs97 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing5;
-if((data11.kind === undefined) && (missing5 = "kind")){
-const err74 = {};
+for(const key7 in data31){
+if(!(key7 === "names")){
+const err74 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7}};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -22822,10 +23000,12 @@ vErrors.push(err74);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("max_turns" !== data11.kind){
-const err75 = {};
+}
+if(data31.names !== undefined){
+let data32 = data31.names;
+if(Array.isArray(data32)){
+if(data32.length < 1){
+const err75 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -22834,24 +23014,12 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-}
-}
-var _valid5 = _errs97 === errors;
-errors = _errs96;
-if(vErrors !== null){
-if(_errs96){
-vErrors.length = _errs96;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid5){
-const _errs99 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err76 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"}};
+const len3 = data32.length;
+for(let i3=0; i3<len3; i3++){
+let data33 = data32[i3];
+if(typeof data33 === "string"){
+if(!pattern5.test(data33)){
+const err76 = {instancePath:instancePath+"/evals/" + i2+"/params/names/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -22860,11 +23028,9 @@ vErrors.push(err76);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data34 = data11.params;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.max === undefined){
-const err77 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"}};
+}
+else {
+const err77 = {instancePath:instancePath+"/evals/" + i2+"/params/names/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -22873,9 +23039,10 @@ vErrors.push(err77);
 }
 errors++;
 }
-for(const key8 in data34){
-if(!(key8 === "max")){
-const err78 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8}};
+}
+}
+else {
+const err78 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -22885,10 +23052,9 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data34.max !== undefined){
-let data35 = data34.max;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err79 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"}};
+}
+else {
+const err79 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -22897,9 +23063,13 @@ vErrors.push(err79);
 }
 errors++;
 }
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 < 0 || isNaN(data35)){
-const err80 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+var _valid4 = _errs89 === errors;
+valid28 = _valid4;
+}
+if(!valid28){
+const err80 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -22908,11 +23078,13 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err81 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const _errs98 = errors;
+let valid34 = true;
+const _errs99 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing5;
+if((data12.kind === undefined) && (missing5 = "kind")){
+const err81 = {};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -22921,13 +23093,10 @@ vErrors.push(err81);
 }
 errors++;
 }
-}
-}
-var _valid5 = _errs99 === errors;
-valid34 = _valid5;
-}
-if(!valid34){
-const err82 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+if(data12.kind !== undefined){
+if("max_turns" !== data12.kind){
+const err82 = {};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -22936,13 +23105,24 @@ vErrors.push(err82);
 }
 errors++;
 }
-const _errs106 = errors;
-let valid38 = true;
-const _errs107 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing6;
-if((data11.kind === undefined) && (missing6 = "kind")){
-const err83 = {};
+}
+}
+}
+var _valid5 = _errs99 === errors;
+errors = _errs98;
+if(vErrors !== null){
+if(_errs98){
+vErrors.length = _errs98;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid5){
+const _errs101 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err83 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -22951,10 +23131,11 @@ vErrors.push(err83);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("max_latency" !== data11.kind){
-const err84 = {};
+if(data12.params !== undefined){
+let data35 = data12.params;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.max === undefined){
+const err84 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -22963,24 +23144,9 @@ vErrors.push(err84);
 }
 errors++;
 }
-}
-}
-}
-var _valid6 = _errs107 === errors;
-errors = _errs106;
-if(vErrors !== null){
-if(_errs106){
-vErrors.length = _errs106;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid6){
-const _errs109 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err85 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"}};
+for(const key8 in data35){
+if(!(key8 === "max")){
+const err85 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8}};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -22989,11 +23155,11 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data37 = data11.params;
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-if(data37.ms === undefined){
-const err86 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"}};
+}
+if(data35.max !== undefined){
+let data36 = data35.max;
+if(!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))){
+const err86 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -23002,9 +23168,9 @@ vErrors.push(err86);
 }
 errors++;
 }
-for(const key9 in data37){
-if(!(key9 === "ms")){
-const err87 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9}};
+if((typeof data36 == "number") && (isFinite(data36))){
+if(data36 < 0 || isNaN(data36)){
+const err87 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -23014,11 +23180,10 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data37.ms !== undefined){
-let data38 = data37.ms;
-if((typeof data38 == "number") && (isFinite(data38))){
-if(data38 < 0 || isNaN(data38)){
-const err88 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -23028,8 +23193,12 @@ vErrors.push(err88);
 errors++;
 }
 }
-else {
-const err89 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"}};
+}
+var _valid5 = _errs101 === errors;
+valid34 = _valid5;
+}
+if(!valid34){
+const err89 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -23038,10 +23207,13 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-}
-else {
-const err90 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const _errs108 = errors;
+let valid38 = true;
+const _errs109 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing6;
+if((data12.kind === undefined) && (missing6 = "kind")){
+const err90 = {};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -23050,13 +23222,10 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-}
-var _valid6 = _errs109 === errors;
-valid38 = _valid6;
-}
-if(!valid38){
-const err91 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+if(data12.kind !== undefined){
+if("max_latency" !== data12.kind){
+const err91 = {};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -23065,13 +23234,24 @@ vErrors.push(err91);
 }
 errors++;
 }
-const _errs116 = errors;
-let valid42 = true;
-const _errs117 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing7;
-if((data11.kind === undefined) && (missing7 = "kind")){
-const err92 = {};
+}
+}
+}
+var _valid6 = _errs109 === errors;
+errors = _errs108;
+if(vErrors !== null){
+if(_errs108){
+vErrors.length = _errs108;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid6){
+const _errs111 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err92 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -23080,10 +23260,11 @@ vErrors.push(err92);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("json_path" !== data11.kind){
-const err93 = {};
+if(data12.params !== undefined){
+let data38 = data12.params;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.ms === undefined){
+const err93 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -23092,24 +23273,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-}
-}
-var _valid7 = _errs117 === errors;
-errors = _errs116;
-if(vErrors !== null){
-if(_errs116){
-vErrors.length = _errs116;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid7){
-const _errs119 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err94 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"}};
+for(const key9 in data38){
+if(!(key9 === "ms")){
+const err94 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -23118,11 +23284,12 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data40 = data11.params;
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-if(data40.path === undefined){
-const err95 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"}};
+}
+if(data38.ms !== undefined){
+let data39 = data38.ms;
+if((typeof data39 == "number") && (isFinite(data39))){
+if(data39 < 0 || isNaN(data39)){
+const err95 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -23131,8 +23298,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data40.equals === undefined){
-const err96 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
+}
+else {
+const err96 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -23141,9 +23309,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-for(const key10 in data40){
-if(!((key10 === "path") || (key10 === "equals"))){
-const err97 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10}};
+}
+}
+else {
+const err97 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -23153,9 +23322,12 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data40.path !== undefined){
-if(typeof data40.path !== "string"){
-const err98 = {instancePath:instancePath+"/evals/" + i2+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"}};
+}
+var _valid6 = _errs111 === errors;
+valid38 = _valid6;
+}
+if(!valid38){
+const err98 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -23164,10 +23336,13 @@ vErrors.push(err98);
 }
 errors++;
 }
-}
-}
-else {
-const err99 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const _errs118 = errors;
+let valid42 = true;
+const _errs119 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing7;
+if((data12.kind === undefined) && (missing7 = "kind")){
+const err99 = {};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -23176,13 +23351,10 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-}
-var _valid7 = _errs119 === errors;
-valid42 = _valid7;
-}
-if(!valid42){
-const err100 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+if(data12.kind !== undefined){
+if("json_path" !== data12.kind){
+const err100 = {};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -23191,13 +23363,24 @@ vErrors.push(err100);
 }
 errors++;
 }
-const _errs126 = errors;
-let valid46 = true;
-const _errs127 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing8;
-if((data11.kind === undefined) && (missing8 = "kind")){
-const err101 = {};
+}
+}
+}
+var _valid7 = _errs119 === errors;
+errors = _errs118;
+if(vErrors !== null){
+if(_errs118){
+vErrors.length = _errs118;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid7){
+const _errs121 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err101 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -23206,10 +23389,11 @@ vErrors.push(err101);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("evaluation_metadata" !== data11.kind){
-const err102 = {};
+if(data12.params !== undefined){
+let data41 = data12.params;
+if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
+if(data41.path === undefined){
+const err102 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -23218,24 +23402,8 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-}
-}
-var _valid8 = _errs127 === errors;
-errors = _errs126;
-if(vErrors !== null){
-if(_errs126){
-vErrors.length = _errs126;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid8){
-const _errs129 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err103 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"}};
+if(data41.equals === undefined){
+const err103 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -23244,11 +23412,9 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data43 = data11.params;
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-if(data43.key === undefined){
-const err104 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"}};
+for(const key10 in data41){
+if(!((key10 === "path") || (key10 === "equals"))){
+const err104 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -23257,8 +23423,10 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data43.equals === undefined){
-const err105 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
+}
+if(data41.path !== undefined){
+if(typeof data41.path !== "string"){
+const err105 = {instancePath:instancePath+"/evals/" + i2+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -23267,9 +23435,10 @@ vErrors.push(err105);
 }
 errors++;
 }
-for(const key11 in data43){
-if(!((key11 === "key") || (key11 === "equals"))){
-const err106 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11}};
+}
+}
+else {
+const err106 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -23279,9 +23448,12 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data43.key !== undefined){
-if(typeof data43.key !== "string"){
-const err107 = {instancePath:instancePath+"/evals/" + i2+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"}};
+}
+var _valid7 = _errs121 === errors;
+valid42 = _valid7;
+}
+if(!valid42){
+const err107 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -23290,10 +23462,13 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-}
-else {
-const err108 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const _errs128 = errors;
+let valid46 = true;
+const _errs129 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing8;
+if((data12.kind === undefined) && (missing8 = "kind")){
+const err108 = {};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -23302,13 +23477,10 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-}
-var _valid8 = _errs129 === errors;
-valid46 = _valid8;
-}
-if(!valid46){
-const err109 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+if(data12.kind !== undefined){
+if("evaluation_metadata" !== data12.kind){
+const err109 = {};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -23317,13 +23489,24 @@ vErrors.push(err109);
 }
 errors++;
 }
-const _errs136 = errors;
-let valid50 = true;
-const _errs137 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-let missing9;
-if((data11.kind === undefined) && (missing9 = "kind")){
-const err110 = {};
+}
+}
+}
+var _valid8 = _errs129 === errors;
+errors = _errs128;
+if(vErrors !== null){
+if(_errs128){
+vErrors.length = _errs128;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid8){
+const _errs131 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err110 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -23332,10 +23515,11 @@ vErrors.push(err110);
 }
 errors++;
 }
-else {
-if(data11.kind !== undefined){
-if("judge" !== data11.kind){
-const err111 = {};
+if(data12.params !== undefined){
+let data44 = data12.params;
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+if(data44.key === undefined){
+const err111 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -23344,24 +23528,8 @@ vErrors.push(err111);
 }
 errors++;
 }
-}
-}
-}
-var _valid9 = _errs137 === errors;
-errors = _errs136;
-if(vErrors !== null){
-if(_errs136){
-vErrors.length = _errs136;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid9){
-const _errs139 = errors;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.params === undefined){
-const err112 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"}};
+if(data44.equals === undefined){
+const err112 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"}};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -23370,11 +23538,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-if(data11.params !== undefined){
-let data46 = data11.params;
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(data46.criteria === undefined){
-const err113 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"}};
+for(const key11 in data44){
+if(!((key11 === "key") || (key11 === "equals"))){
+const err113 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11}};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -23383,9 +23549,12 @@ vErrors.push(err113);
 }
 errors++;
 }
-for(const key12 in data46){
-if(!((key12 === "criteria") || (key12 === "model"))){
-const err114 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12}};
+}
+if(data44.key !== undefined){
+let data45 = data44.key;
+if(typeof data45 === "string"){
+if(!pattern5.test(data45)){
+const err114 = {instancePath:instancePath+"/evals/" + i2+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"}};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -23395,11 +23564,8 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data46.criteria !== undefined){
-let data47 = data46.criteria;
-if(typeof data47 === "string"){
-if(!pattern3.test(data47)){
-const err115 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"}};
+else {
+const err115 = {instancePath:instancePath+"/evals/" + i2+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -23409,8 +23575,9 @@ vErrors.push(err115);
 errors++;
 }
 }
+}
 else {
-const err116 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"}};
+const err116 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -23420,9 +23587,12 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data46.model !== undefined){
-if(typeof data46.model !== "string"){
-const err117 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"}};
+}
+var _valid8 = _errs131 === errors;
+valid46 = _valid8;
+}
+if(!valid46){
+const err117 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -23431,10 +23601,13 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-}
-else {
-const err118 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"}};
+const _errs138 = errors;
+let valid50 = true;
+const _errs139 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing9;
+if((data12.kind === undefined) && (missing9 = "kind")){
+const err118 = {};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -23443,13 +23616,10 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-}
-var _valid9 = _errs139 === errors;
-valid50 = _valid9;
-}
-if(!valid50){
-const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"}};
+else {
+if(data12.kind !== undefined){
+if("judge" !== data12.kind){
+const err119 = {};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -23458,9 +23628,24 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.id === undefined){
-const err120 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"}};
+}
+}
+}
+var _valid9 = _errs139 === errors;
+errors = _errs138;
+if(vErrors !== null){
+if(_errs138){
+vErrors.length = _errs138;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid9){
+const _errs141 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.params === undefined){
+const err120 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"}};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -23469,8 +23654,11 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(data11.name === undefined){
-const err121 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"}};
+if(data12.params !== undefined){
+let data47 = data12.params;
+if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
+if(data47.criteria === undefined){
+const err121 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -23479,8 +23667,9 @@ vErrors.push(err121);
 }
 errors++;
 }
-if(data11.kind === undefined){
-const err122 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"}};
+for(const key12 in data47){
+if(!((key12 === "criteria") || (key12 === "model"))){
+const err122 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -23489,9 +23678,12 @@ vErrors.push(err122);
 }
 errors++;
 }
-for(const key13 in data11){
-if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
-const err123 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13}};
+}
+if(data47.criteria !== undefined){
+let data48 = data47.criteria;
+if(typeof data48 === "string"){
+if(!pattern9.test(data48)){
+const err123 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"}};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -23501,11 +23693,8 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data11.id !== undefined){
-let data49 = data11.id;
-if(typeof data49 === "string"){
-if(!pattern4.test(data49)){
-const err124 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
+else {
+const err124 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -23515,8 +23704,9 @@ vErrors.push(err124);
 errors++;
 }
 }
-else {
-const err125 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"}};
+if(data47.model !== undefined){
+if(typeof data47.model !== "string"){
+const err125 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -23526,11 +23716,9 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data11.name !== undefined){
-let data50 = data11.name;
-if(typeof data50 === "string"){
-if(!pattern5.test(data50)){
-const err126 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+}
+else {
+const err126 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -23540,8 +23728,12 @@ vErrors.push(err126);
 errors++;
 }
 }
-else {
-const err127 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"}};
+}
+var _valid9 = _errs141 === errors;
+valid50 = _valid9;
+}
+if(!valid50){
+const err127 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -23550,12 +23742,9 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-if(data11.category !== undefined){
-let data51 = data11.category;
-if(typeof data51 === "string"){
-if(!pattern6.test(data51)){
-const err128 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.id === undefined){
+const err128 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -23564,9 +23753,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-else {
-const err129 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"}};
+if(data12.name === undefined){
+const err129 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -23575,11 +23763,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-}
-if(data11.type !== undefined){
-let data52 = data11.type;
-if(typeof data52 !== "string"){
-const err130 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"}};
+if(data12.kind === undefined){
+const err130 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"}};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -23588,8 +23773,9 @@ vErrors.push(err130);
 }
 errors++;
 }
-if(!((data52 === "session_level") || (data52 === "turn_level"))){
-const err131 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum}};
+for(const key13 in data12){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err131 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13}};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -23599,10 +23785,11 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data11.kind !== undefined){
-let data53 = data11.kind;
-if(typeof data53 !== "string"){
-const err132 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"}};
+if(data12.id !== undefined){
+let data50 = data12.id;
+if(typeof data50 === "string"){
+if(!pattern10.test(data50)){
+const err132 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -23611,8 +23798,9 @@ vErrors.push(err132);
 }
 errors++;
 }
-if(!((((((((((data53 === "contains") || (data53 === "regex")) || (data53 === "tool_called")) || (data53 === "tool_args")) || (data53 === "tool_order")) || (data53 === "max_turns")) || (data53 === "max_latency")) || (data53 === "json_path")) || (data53 === "evaluation_metadata")) || (data53 === "judge"))){
-const err133 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum}};
+}
+else {
+const err133 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -23622,10 +23810,11 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data11.params !== undefined){
-let data54 = data11.params;
-if(!(data54 && typeof data54 == "object" && !Array.isArray(data54))){
-const err134 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"}};
+if(data12.name !== undefined){
+let data51 = data12.name;
+if(typeof data51 === "string"){
+if(!pattern11.test(data51)){
+const err134 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -23635,9 +23824,8 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data11.required !== undefined){
-if(typeof data11.required !== "boolean"){
-const err135 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"}};
+else {
+const err135 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -23647,9 +23835,11 @@ vErrors.push(err135);
 errors++;
 }
 }
-}
-else {
-const err136 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"}};
+if(data12.category !== undefined){
+let data52 = data12.category;
+if(typeof data52 === "string"){
+if(!pattern12.test(data52)){
+const err136 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -23659,9 +23849,8 @@ vErrors.push(err136);
 errors++;
 }
 }
-}
 else {
-const err137 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"}};
+const err137 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -23671,12 +23860,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data.settings !== undefined){
-let data56 = data.settings;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-for(const key14 in data56){
-if(!((key14 === "evals") || (key14 === "run_name"))){
-const err138 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14}};
+if(data12.type !== undefined){
+let data53 = data12.type;
+if(typeof data53 !== "string"){
+const err138 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -23685,12 +23872,8 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-if(data56.evals !== undefined){
-let data57 = data56.evals;
-if(Array.isArray(data57)){
-if(data57.length > 5){
-const err139 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5}};
+if(!((data53 === "session_level") || (data53 === "turn_level"))){
+const err139 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -23699,10 +23882,11 @@ vErrors.push(err139);
 }
 errors++;
 }
-const len4 = data57.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data57[i4] !== "string"){
-const err140 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"}};
+}
+if(data12.kind !== undefined){
+let data54 = data12.kind;
+if(typeof data54 !== "string"){
+const err140 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -23711,10 +23895,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-}
-}
-else {
-const err141 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"}};
+if(!((((((((((data54 === "contains") || (data54 === "regex")) || (data54 === "tool_called")) || (data54 === "tool_args")) || (data54 === "tool_order")) || (data54 === "max_turns")) || (data54 === "max_latency")) || (data54 === "json_path")) || (data54 === "evaluation_metadata")) || (data54 === "judge"))){
+const err141 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -23724,11 +23906,10 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data56.run_name !== undefined){
-let data59 = data56.run_name;
-if(typeof data59 === "string"){
-if(!pattern5.test(data59)){
-const err142 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data12.params !== undefined){
+let data55 = data12.params;
+if(!(data55 && typeof data55 == "object" && !Array.isArray(data55))){
+const err142 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -23738,8 +23919,9 @@ vErrors.push(err142);
 errors++;
 }
 }
-else {
-const err143 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"}};
+if(data12.required !== undefined){
+if(typeof data12.required !== "boolean"){
+const err143 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -23751,7 +23933,7 @@ errors++;
 }
 }
 else {
-const err144 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"}};
+const err144 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -23761,11 +23943,9 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data.personas !== undefined){
-let data60 = data.personas;
-if(Array.isArray(data60)){
-if(data60.length > 1000){
-const err145 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/maxItems",keyword:"maxItems",params:{limit: 1000}};
+}
+else {
+const err145 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -23774,12 +23954,13 @@ vErrors.push(err145);
 }
 errors++;
 }
-const len5 = data60.length;
-for(let i5=0; i5<len5; i5++){
-let data61 = data60[i5];
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-if(data61.id === undefined){
-const err146 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "id"}};
+}
+if(data.settings !== undefined){
+let data57 = data.settings;
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+for(const key14 in data57){
+if(!((key14 === "evals") || (key14 === "run_name"))){
+const err146 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14}};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -23788,8 +23969,12 @@ vErrors.push(err146);
 }
 errors++;
 }
-if(data61.name === undefined){
-const err147 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "name"}};
+}
+if(data57.evals !== undefined){
+let data58 = data57.evals;
+if(Array.isArray(data58)){
+if(data58.length > 5){
+const err147 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5}};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -23798,9 +23983,10 @@ vErrors.push(err147);
 }
 errors++;
 }
-for(const key15 in data61){
-if(!(((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags"))){
-const err148 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15}};
+const len4 = data58.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data58[i4] !== "string"){
+const err148 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -23810,11 +23996,9 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data61.id !== undefined){
-let data62 = data61.id;
-if(typeof data62 === "string"){
-if(!pattern13.test(data62)){
-const err149 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+}
+else {
+const err149 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -23824,8 +24008,11 @@ vErrors.push(err149);
 errors++;
 }
 }
-else {
-const err150 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/type",keyword:"type",params:{type: "string"}};
+if(data57.run_name !== undefined){
+let data60 = data57.run_name;
+if(typeof data60 === "string"){
+if(!pattern11.test(data60)){
+const err150 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -23835,11 +24022,8 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data61.name !== undefined){
-let data63 = data61.name;
-if(typeof data63 === "string"){
-if(!pattern5.test(data63)){
-const err151 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+else {
+const err151 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -23849,8 +24033,9 @@ vErrors.push(err151);
 errors++;
 }
 }
+}
 else {
-const err152 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/type",keyword:"type",params:{type: "string"}};
+const err152 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -23860,11 +24045,11 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data61.characteristics !== undefined){
-let data64 = data61.characteristics;
-if(typeof data64 === "string"){
-if(!pattern15.test(data64)){
-const err153 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
+if(data.personas !== undefined){
+let data61 = data.personas;
+if(Array.isArray(data61)){
+if(data61.length > 1000){
+const err153 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -23873,9 +24058,12 @@ vErrors.push(err153);
 }
 errors++;
 }
-}
-else {
-const err154 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/type",keyword:"type",params:{type: "string"}};
+const len5 = data61.length;
+for(let i5=0; i5<len5; i5++){
+let data62 = data61[i5];
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.id === undefined){
+const err154 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -23884,12 +24072,8 @@ vErrors.push(err154);
 }
 errors++;
 }
-}
-if(data61.language !== undefined){
-let data65 = data61.language;
-if(typeof data65 === "string"){
-if(!pattern16.test(data65)){
-const err155 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
+if(data62.name === undefined){
+const err155 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -23898,9 +24082,9 @@ vErrors.push(err155);
 }
 errors++;
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/type",keyword:"type",params:{type: "string"}};
+for(const key15 in data62){
+if(!(((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags"))){
+const err156 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15}};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -23910,10 +24094,11 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data61.verbosity !== undefined){
-let data66 = data61.verbosity;
-if(typeof data66 !== "string"){
-const err157 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/type",keyword:"type",params:{type: "string"}};
+if(data62.id !== undefined){
+let data63 = data62.id;
+if(typeof data63 === "string"){
+if(!pattern20.test(data63)){
+const err157 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -23922,8 +24107,9 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum}};
+}
+else {
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -23933,10 +24119,11 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data61.patience_turns !== undefined){
-let data67 = data61.patience_turns;
-if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
-const err159 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/type",keyword:"type",params:{type: "integer"}};
+if(data62.name !== undefined){
+let data64 = data62.name;
+if(typeof data64 === "string"){
+if(!pattern11.test(data64)){
+const err159 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -23945,9 +24132,9 @@ vErrors.push(err159);
 }
 errors++;
 }
-if((typeof data67 == "number") && (isFinite(data67))){
-if(data67 > 1000 || isNaN(data67)){
-const err160 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
+}
+else {
+const err160 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -23956,8 +24143,12 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data67 < 1 || isNaN(data67)){
-const err161 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data62.characteristics !== undefined){
+let data65 = data62.characteristics;
+if(typeof data65 === "string"){
+if(!pattern2.test(data65)){
+const err161 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"}};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -23967,12 +24158,8 @@ vErrors.push(err161);
 errors++;
 }
 }
-}
-if(data61.tags !== undefined){
-let data68 = data61.tags;
-if(Array.isArray(data68)){
-if(data68.length > 50){
-const err162 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50}};
+else {
+const err162 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -23981,12 +24168,12 @@ vErrors.push(err162);
 }
 errors++;
 }
-const len6 = data68.length;
-for(let i6=0; i6<len6; i6++){
-let data69 = data68[i6];
-if(typeof data69 === "string"){
-if(!pattern6.test(data69)){
-const err163 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
+}
+if(data62.language !== undefined){
+let data66 = data62.language;
+if(typeof data66 === "string"){
+if(!pattern23.test(data66)){
+const err163 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -23997,7 +24184,7 @@ errors++;
 }
 }
 else {
-const err164 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/type",keyword:"type",params:{type: "string"}};
+const err164 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -24007,9 +24194,10 @@ vErrors.push(err164);
 errors++;
 }
 }
-}
-else {
-const err165 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/type",keyword:"type",params:{type: "array"}};
+if(data62.verbosity !== undefined){
+let data67 = data62.verbosity;
+if(typeof data67 !== "string"){
+const err165 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -24018,10 +24206,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-}
-else {
-const err166 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"}};
+if(!(((data67 === "minimal") || (data67 === "standard")) || (data67 === "chatty"))){
+const err166 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum}};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -24031,9 +24217,10 @@ vErrors.push(err166);
 errors++;
 }
 }
-}
-else {
-const err167 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"}};
+if(data62.patience_turns !== undefined){
+let data68 = data62.patience_turns;
+if(!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))){
+const err167 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -24042,12 +24229,9 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-if(data.scenarios !== undefined){
-let data70 = data.scenarios;
-if(Array.isArray(data70)){
-if(data70.length > 1000){
-const err168 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000}};
+if((typeof data68 == "number") && (isFinite(data68))){
+if(data68 > 1000 || isNaN(data68)){
+const err168 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000}};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -24056,16 +24240,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-const len7 = data70.length;
-for(let i7=0; i7<len7; i7++){
-if(!(validate46(data70[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data70,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err169 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"}};
+if(data68 < 1 || isNaN(data68)){
+const err169 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -24075,11 +24251,12 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data.transcripts !== undefined){
-let data72 = data.transcripts;
-if(Array.isArray(data72)){
-if(data72.length > 100000){
-const err170 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000}};
+}
+if(data62.tags !== undefined){
+let data69 = data62.tags;
+if(Array.isArray(data69)){
+if(data69.length > 50){
+const err170 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50}};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -24088,12 +24265,12 @@ vErrors.push(err170);
 }
 errors++;
 }
-const len8 = data72.length;
-for(let i8=0; i8<len8; i8++){
-let data73 = data72[i8];
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-if(data73.session_id === undefined){
-const err171 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"}};
+const len6 = data69.length;
+for(let i6=0; i6<len6; i6++){
+let data70 = data69[i6];
+if(typeof data70 === "string"){
+if(!pattern12.test(data70)){
+const err171 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"}};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -24102,8 +24279,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-if(data73.turns === undefined){
-const err172 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"}};
+}
+else {
+const err172 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -24112,9 +24290,10 @@ vErrors.push(err172);
 }
 errors++;
 }
-for(const key16 in data73){
-if(!((((((key16 === "session_id") || (key16 === "started_at")) || (key16 === "turns")) || (key16 === "metadata")) || (key16 === "run")) || (key16 === "evals"))){
-const err173 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16}};
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -24124,11 +24303,9 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data73.session_id !== undefined){
-let data74 = data73.session_id;
-if(typeof data74 === "string"){
-if(!pattern80.test(data74)){
-const err174 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
+}
+else {
+const err174 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -24138,8 +24315,9 @@ vErrors.push(err174);
 errors++;
 }
 }
+}
 else {
-const err175 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"}};
+const err175 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -24149,11 +24327,11 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data73.started_at !== undefined){
-let data75 = data73.started_at;
-if(typeof data75 === "string"){
-if(!(formats0.test(data75))){
-const err176 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"}};
+if(data.scenarios !== undefined){
+let data71 = data.scenarios;
+if(Array.isArray(data71)){
+if(data71.length > 1000){
+const err176 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -24162,9 +24340,16 @@ vErrors.push(err176);
 }
 errors++;
 }
+const len7 = data71.length;
+for(let i7=0; i7<len7; i7++){
+if(!(validate46(data71[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data71,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
-const err177 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"}};
+const err177 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -24174,11 +24359,11 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(data73.turns !== undefined){
-let data76 = data73.turns;
-if(Array.isArray(data76)){
-if(data76.length > 10000){
-const err178 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000}};
+if(data.transcripts !== undefined){
+let data73 = data.transcripts;
+if(Array.isArray(data73)){
+if(data73.length > 100000){
+const err178 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000}};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -24187,8 +24372,12 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(data76.length < 1){
-const err179 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1}};
+const len8 = data73.length;
+for(let i8=0; i8<len8; i8++){
+let data74 = data73[i8];
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+if(data74.session_id === undefined){
+const err179 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"}};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -24197,12 +24386,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-const len9 = data76.length;
-for(let i9=0; i9<len9; i9++){
-let data77 = data76[i9];
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.user_input === undefined){
-const err180 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"}};
+if(data74.turns === undefined){
+const err180 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"}};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -24211,8 +24396,9 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(data77.agent_response === undefined){
-const err181 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"}};
+for(const key16 in data74){
+if(!((((((key16 === "session_id") || (key16 === "started_at")) || (key16 === "turns")) || (key16 === "metadata")) || (key16 === "run")) || (key16 === "evals"))){
+const err181 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16}};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -24221,9 +24407,12 @@ vErrors.push(err181);
 }
 errors++;
 }
-for(const key17 in data77){
-if(!(((key17 === "user_input") || (key17 === "agent_response")) || (key17 === "evaluation_metadata"))){
-const err182 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17}};
+}
+if(data74.session_id !== undefined){
+let data75 = data74.session_id;
+if(typeof data75 === "string"){
+if(!pattern100.test(data75)){
+const err182 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -24233,9 +24422,8 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data77.user_input !== undefined){
-if(typeof data77.user_input !== "string"){
-const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"}};
+else {
+const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -24245,9 +24433,11 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data77.agent_response !== undefined){
-if(typeof data77.agent_response !== "string"){
-const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"}};
+if(data74.started_at !== undefined){
+let data76 = data74.started_at;
+if(typeof data76 === "string"){
+if(!(formats0.test(data76))){
+const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -24257,10 +24447,8 @@ vErrors.push(err184);
 errors++;
 }
 }
-if(data77.evaluation_metadata !== undefined){
-let data80 = data77.evaluation_metadata;
-if(!(data80 && typeof data80 == "object" && !Array.isArray(data80))){
-const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"}};
+else {
+const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -24270,9 +24458,11 @@ vErrors.push(err185);
 errors++;
 }
 }
-}
-else {
-const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"}};
+if(data74.turns !== undefined){
+let data77 = data74.turns;
+if(Array.isArray(data77)){
+if(data77.length > 10000){
+const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000}};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -24281,10 +24471,8 @@ vErrors.push(err186);
 }
 errors++;
 }
-}
-}
-else {
-const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"}};
+if(data77.length < 1){
+const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -24293,11 +24481,12 @@ vErrors.push(err187);
 }
 errors++;
 }
-}
-if(data73.metadata !== undefined){
-let data81 = data73.metadata;
-if(!(data81 && typeof data81 == "object" && !Array.isArray(data81))){
-const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"}};
+const len9 = data77.length;
+for(let i9=0; i9<len9; i9++){
+let data78 = data77[i9];
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+if(data78.user_input === undefined){
+const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"}};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -24306,12 +24495,8 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-if(data73.run !== undefined){
-let data82 = data73.run;
-if(typeof data82 === "string"){
-if(!pattern5.test(data82)){
-const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data78.agent_response === undefined){
+const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"}};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -24320,9 +24505,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-else {
-const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"}};
+for(const key17 in data78){
+if(!(((key17 === "user_input") || (key17 === "agent_response")) || (key17 === "evaluation_metadata"))){
+const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17}};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -24332,13 +24517,9 @@ vErrors.push(err190);
 errors++;
 }
 }
-if(data73.evals !== undefined){
-let data83 = data73.evals;
-if(Array.isArray(data83)){
-const len10 = data83.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data83[i10] !== "string"){
-const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"}};
+if(data78.user_input !== undefined){
+if(typeof data78.user_input !== "string"){
+const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -24348,9 +24529,9 @@ vErrors.push(err191);
 errors++;
 }
 }
-}
-else {
-const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"}};
+if(data78.agent_response !== undefined){
+if(typeof data78.agent_response !== "string"){
+const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -24360,9 +24541,10 @@ vErrors.push(err192);
 errors++;
 }
 }
-}
-else {
-const err193 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"}};
+if(data78.evaluation_metadata !== undefined){
+let data81 = data78.evaluation_metadata;
+if(!(data81 && typeof data81 == "object" && !Array.isArray(data81))){
+const err193 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -24374,7 +24556,7 @@ errors++;
 }
 }
 else {
-const err194 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"}};
+const err194 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -24384,11 +24566,9 @@ vErrors.push(err194);
 errors++;
 }
 }
-if(data.simulations !== undefined){
-let data85 = data.simulations;
-if(Array.isArray(data85)){
-if(data85.length > 10000){
-const err195 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000}};
+}
+else {
+const err195 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -24397,12 +24577,11 @@ vErrors.push(err195);
 }
 errors++;
 }
-const len11 = data85.length;
-for(let i11=0; i11<len11; i11++){
-let data86 = data85[i11];
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-if(data86.name === undefined){
-const err196 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"}};
+}
+if(data74.metadata !== undefined){
+let data82 = data74.metadata;
+if(!(data82 && typeof data82 == "object" && !Array.isArray(data82))){
+const err196 = {instancePath:instancePath+"/transcripts/" + i8+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -24411,8 +24590,12 @@ vErrors.push(err196);
 }
 errors++;
 }
-if(data86.agent === undefined){
-const err197 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"}};
+}
+if(data74.run !== undefined){
+let data83 = data74.run;
+if(typeof data83 === "string"){
+if(!pattern11.test(data83)){
+const err197 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -24421,9 +24604,9 @@ vErrors.push(err197);
 }
 errors++;
 }
-for(const key18 in data86){
-if(!(((((key18 === "id") || (key18 === "name")) || (key18 === "agent")) || (key18 === "deleted")) || (key18 === "sessions"))){
-const err198 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18}};
+}
+else {
+const err198 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -24433,11 +24616,13 @@ vErrors.push(err198);
 errors++;
 }
 }
-if(data86.id !== undefined){
-let data87 = data86.id;
-if(typeof data87 === "string"){
-if(!pattern13.test(data87)){
-const err199 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+if(data74.evals !== undefined){
+let data84 = data74.evals;
+if(Array.isArray(data84)){
+const len10 = data84.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data84[i10] !== "string"){
+const err199 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -24447,8 +24632,9 @@ vErrors.push(err199);
 errors++;
 }
 }
+}
 else {
-const err200 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"}};
+const err200 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -24458,11 +24644,9 @@ vErrors.push(err200);
 errors++;
 }
 }
-if(data86.name !== undefined){
-let data88 = data86.name;
-if(typeof data88 === "string"){
-if(!pattern5.test(data88)){
-const err201 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+}
+else {
+const err201 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -24472,8 +24656,9 @@ vErrors.push(err201);
 errors++;
 }
 }
+}
 else {
-const err202 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"}};
+const err202 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -24483,11 +24668,11 @@ vErrors.push(err202);
 errors++;
 }
 }
-if(data86.agent !== undefined){
-let data89 = data86.agent;
-if(typeof data89 === "string"){
-if(!pattern5.test(data89)){
-const err203 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data.simulations !== undefined){
+let data86 = data.simulations;
+if(Array.isArray(data86)){
+if(data86.length > 10000){
+const err203 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000}};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -24496,9 +24681,12 @@ vErrors.push(err203);
 }
 errors++;
 }
-}
-else {
-const err204 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"}};
+const len11 = data86.length;
+for(let i11=0; i11<len11; i11++){
+let data87 = data86[i11];
+if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
+if(data87.name === undefined){
+const err204 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -24507,10 +24695,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-if(data86.deleted !== undefined){
-if(typeof data86.deleted !== "boolean"){
-const err205 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"}};
+if(data87.agent === undefined){
+const err205 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"}};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -24519,12 +24705,9 @@ vErrors.push(err205);
 }
 errors++;
 }
-}
-if(data86.sessions !== undefined){
-let data91 = data86.sessions;
-if(Array.isArray(data91)){
-if(data91.length > 100000){
-const err206 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000}};
+for(const key18 in data87){
+if(!(((((key18 === "id") || (key18 === "name")) || (key18 === "agent")) || (key18 === "deleted")) || (key18 === "sessions"))){
+const err206 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18}};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -24533,12 +24716,12 @@ vErrors.push(err206);
 }
 errors++;
 }
-const len12 = data91.length;
-for(let i12=0; i12<len12; i12++){
-let data92 = data91[i12];
-if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
-if(data92.scenario === undefined){
-const err207 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"}};
+}
+if(data87.id !== undefined){
+let data88 = data87.id;
+if(typeof data88 === "string"){
+if(!pattern20.test(data88)){
+const err207 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -24547,8 +24730,9 @@ vErrors.push(err207);
 }
 errors++;
 }
-if(data92.persona === undefined){
-const err208 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"}};
+}
+else {
+const err208 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -24557,8 +24741,12 @@ vErrors.push(err208);
 }
 errors++;
 }
-if(data92.started_at === undefined){
-const err209 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"}};
+}
+if(data87.name !== undefined){
+let data89 = data87.name;
+if(typeof data89 === "string"){
+if(!pattern11.test(data89)){
+const err209 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -24567,9 +24755,9 @@ vErrors.push(err209);
 }
 errors++;
 }
-for(const key19 in data92){
-if(!(func2.call(schema86.properties.simulations.items.properties.sessions.items.properties, key19))){
-const err210 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19}};
+}
+else {
+const err210 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -24579,11 +24767,11 @@ vErrors.push(err210);
 errors++;
 }
 }
-if(data92.scenario !== undefined){
-let data93 = data92.scenario;
-if(typeof data93 === "string"){
-if(!pattern5.test(data93)){
-const err211 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data87.agent !== undefined){
+let data90 = data87.agent;
+if(typeof data90 === "string"){
+if(!pattern11.test(data90)){
+const err211 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -24594,7 +24782,7 @@ errors++;
 }
 }
 else {
-const err212 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"}};
+const err212 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -24604,11 +24792,9 @@ vErrors.push(err212);
 errors++;
 }
 }
-if(data92.persona !== undefined){
-let data94 = data92.persona;
-if(typeof data94 === "string"){
-if(!pattern5.test(data94)){
-const err213 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data87.deleted !== undefined){
+if(typeof data87.deleted !== "boolean"){
+const err213 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -24618,8 +24804,11 @@ vErrors.push(err213);
 errors++;
 }
 }
-else {
-const err214 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"}};
+if(data87.sessions !== undefined){
+let data92 = data87.sessions;
+if(Array.isArray(data92)){
+if(data92.length > 100000){
+const err214 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000}};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -24628,12 +24817,12 @@ vErrors.push(err214);
 }
 errors++;
 }
-}
-if(data92.id !== undefined){
-let data95 = data92.id;
-if(typeof data95 === "string"){
-if(!pattern13.test(data95)){
-const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+const len12 = data92.length;
+for(let i12=0; i12<len12; i12++){
+let data93 = data92[i12];
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(data93.scenario === undefined){
+const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"}};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -24642,9 +24831,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-else {
-const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"}};
+if(data93.persona === undefined){
+const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"}};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -24653,11 +24841,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-if(data92.status !== undefined){
-let data96 = data92.status;
-if(typeof data96 !== "string"){
-const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"}};
+if(data93.started_at === undefined){
+const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"}};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -24666,8 +24851,9 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(!((((((data96 === "pending") || (data96 === "running")) || (data96 === "evaluating")) || (data96 === "completed")) || (data96 === "failed")) || (data96 === "cancelled"))){
-const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.simulations.items.properties.sessions.items.properties.status.enum}};
+for(const key19 in data93){
+if(!(func2.call(schema86.properties.simulations.items.properties.sessions.items.properties, key19))){
+const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19}};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -24677,11 +24863,11 @@ vErrors.push(err218);
 errors++;
 }
 }
-if(data92.started_at !== undefined){
-let data97 = data92.started_at;
-if(typeof data97 === "string"){
-if(!(formats0.test(data97))){
-const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"}};
+if(data93.scenario !== undefined){
+let data94 = data93.scenario;
+if(typeof data94 === "string"){
+if(!pattern11.test(data94)){
+const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -24692,7 +24878,7 @@ errors++;
 }
 }
 else {
-const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"}};
+const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -24702,11 +24888,11 @@ vErrors.push(err220);
 errors++;
 }
 }
-if(data92.ended_at !== undefined){
-let data98 = data92.ended_at;
-if(typeof data98 === "string"){
-if(!(formats0.test(data98))){
-const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"}};
+if(data93.persona !== undefined){
+let data95 = data93.persona;
+if(typeof data95 === "string"){
+if(!pattern11.test(data95)){
+const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -24717,7 +24903,7 @@ errors++;
 }
 }
 else {
-const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"}};
+const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -24727,11 +24913,11 @@ vErrors.push(err222);
 errors++;
 }
 }
-if(data92.end_reason !== undefined){
-let data99 = data92.end_reason;
-if(typeof data99 === "string"){
-if(!pattern5.test(data99)){
-const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data93.id !== undefined){
+let data96 = data93.id;
+if(typeof data96 === "string"){
+if(!pattern20.test(data96)){
+const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -24742,7 +24928,7 @@ errors++;
 }
 }
 else {
-const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"}};
+const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -24752,10 +24938,10 @@ vErrors.push(err224);
 errors++;
 }
 }
-if(data92.metadata !== undefined){
-let data100 = data92.metadata;
-if(!(data100 && typeof data100 == "object" && !Array.isArray(data100))){
-const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"}};
+if(data93.status !== undefined){
+let data97 = data93.status;
+if(typeof data97 !== "string"){
+const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -24764,12 +24950,8 @@ vErrors.push(err225);
 }
 errors++;
 }
-}
-if(data92.evals !== undefined){
-let data101 = data92.evals;
-if(Array.isArray(data101)){
-if(data101.length > 1000){
-const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000}};
+if(!((((((data97 === "pending") || (data97 === "running")) || (data97 === "evaluating")) || (data97 === "completed")) || (data97 === "failed")) || (data97 === "cancelled"))){
+const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.simulations.items.properties.sessions.items.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -24778,10 +24960,12 @@ vErrors.push(err226);
 }
 errors++;
 }
-const len13 = data101.length;
-for(let i13=0; i13<len13; i13++){
-if(typeof data101[i13] !== "string"){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals/" + i13,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"}};
+}
+if(data93.started_at !== undefined){
+let data98 = data93.started_at;
+if(typeof data98 === "string"){
+if(!(formats0.test(data98))){
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -24791,9 +24975,8 @@ vErrors.push(err227);
 errors++;
 }
 }
-}
 else {
-const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"}};
+const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -24803,11 +24986,11 @@ vErrors.push(err228);
 errors++;
 }
 }
-if(data92.turns !== undefined){
-let data103 = data92.turns;
-if(Array.isArray(data103)){
-if(data103.length > 10000){
-const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000}};
+if(data93.ended_at !== undefined){
+let data99 = data93.ended_at;
+if(typeof data99 === "string"){
+if(!(formats0.test(data99))){
+const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -24816,12 +24999,9 @@ vErrors.push(err229);
 }
 errors++;
 }
-const len14 = data103.length;
-for(let i14=0; i14<len14; i14++){
-let data104 = data103[i14];
-if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
-if(data104.user_input === undefined){
-const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"}};
+}
+else {
+const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -24830,8 +25010,12 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data104.agent_response === undefined){
-const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"}};
+}
+if(data93.end_reason !== undefined){
+let data100 = data93.end_reason;
+if(typeof data100 === "string"){
+if(!pattern11.test(data100)){
+const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -24840,9 +25024,9 @@ vErrors.push(err231);
 }
 errors++;
 }
-for(const key20 in data104){
-if(!((((key20 === "user_input") || (key20 === "user_reason")) || (key20 === "agent_response")) || (key20 === "evaluation_metadata"))){
-const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20}};
+}
+else {
+const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -24852,9 +25036,10 @@ vErrors.push(err232);
 errors++;
 }
 }
-if(data104.user_input !== undefined){
-if(typeof data104.user_input !== "string"){
-const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"}};
+if(data93.metadata !== undefined){
+let data101 = data93.metadata;
+if(!(data101 && typeof data101 == "object" && !Array.isArray(data101))){
+const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -24864,9 +25049,11 @@ vErrors.push(err233);
 errors++;
 }
 }
-if(data104.user_reason !== undefined){
-if(typeof data104.user_reason !== "string"){
-const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"}};
+if(data93.evals !== undefined){
+let data102 = data93.evals;
+if(Array.isArray(data102)){
+if(data102.length > 1000){
+const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -24875,10 +25062,10 @@ vErrors.push(err234);
 }
 errors++;
 }
-}
-if(data104.agent_response !== undefined){
-if(typeof data104.agent_response !== "string"){
-const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"}};
+const len13 = data102.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data102[i13] !== "string"){
+const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals/" + i13,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -24888,10 +25075,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data104.evaluation_metadata !== undefined){
-let data108 = data104.evaluation_metadata;
-if(!(data108 && typeof data108 == "object" && !Array.isArray(data108))){
-const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"}};
+}
+else {
+const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -24901,9 +25087,11 @@ vErrors.push(err236);
 errors++;
 }
 }
-}
-else {
-const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"}};
+if(data93.turns !== undefined){
+let data104 = data93.turns;
+if(Array.isArray(data104)){
+if(data104.length > 10000){
+const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000}};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -24912,10 +25100,12 @@ vErrors.push(err237);
 }
 errors++;
 }
-}
-}
-else {
-const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"}};
+const len14 = data104.length;
+for(let i14=0; i14<len14; i14++){
+let data105 = data104[i14];
+if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
+if(data105.user_input === undefined){
+const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"}};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -24924,12 +25114,8 @@ vErrors.push(err238);
 }
 errors++;
 }
-}
-if(data92.outcomes !== undefined){
-let data109 = data92.outcomes;
-if(Array.isArray(data109)){
-if(data109.length > 1000){
-const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000}};
+if(data105.agent_response === undefined){
+const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"}};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -24938,12 +25124,9 @@ vErrors.push(err239);
 }
 errors++;
 }
-const len15 = data109.length;
-for(let i15=0; i15<len15; i15++){
-let data110 = data109[i15];
-if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
-if(data110.outcome === undefined){
-const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"}};
+for(const key20 in data105){
+if(!((((key20 === "user_input") || (key20 === "user_reason")) || (key20 === "agent_response")) || (key20 === "evaluation_metadata"))){
+const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20}};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -24952,9 +25135,10 @@ vErrors.push(err240);
 }
 errors++;
 }
-for(const key21 in data110){
-if(!(((((((key21 === "eval") || (key21 === "eval_name")) || (key21 === "eval_category")) || (key21 === "eval_type")) || (key21 === "outcome")) || (key21 === "required")) || (key21 === "reasoning"))){
-const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21}};
+}
+if(data105.user_input !== undefined){
+if(typeof data105.user_input !== "string"){
+const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -24964,11 +25148,9 @@ vErrors.push(err241);
 errors++;
 }
 }
-if(data110.eval !== undefined){
-let data111 = data110.eval;
-if(typeof data111 === "string"){
-if(!pattern13.test(data111)){
-const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+if(data105.user_reason !== undefined){
+if(typeof data105.user_reason !== "string"){
+const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -24978,8 +25160,9 @@ vErrors.push(err242);
 errors++;
 }
 }
-else {
-const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"}};
+if(data105.agent_response !== undefined){
+if(typeof data105.agent_response !== "string"){
+const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -24989,11 +25172,10 @@ vErrors.push(err243);
 errors++;
 }
 }
-if(data110.eval_name !== undefined){
-let data112 = data110.eval_name;
-if(typeof data112 === "string"){
-if(!pattern5.test(data112)){
-const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data105.evaluation_metadata !== undefined){
+let data109 = data105.evaluation_metadata;
+if(!(data109 && typeof data109 == "object" && !Array.isArray(data109))){
+const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -25003,8 +25185,9 @@ vErrors.push(err244);
 errors++;
 }
 }
+}
 else {
-const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"}};
+const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -25014,11 +25197,9 @@ vErrors.push(err245);
 errors++;
 }
 }
-if(data110.eval_category !== undefined){
-let data113 = data110.eval_category;
-if(typeof data113 === "string"){
-if(!pattern5.test(data113)){
-const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+}
+else {
+const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -25028,8 +25209,11 @@ vErrors.push(err246);
 errors++;
 }
 }
-else {
-const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"}};
+if(data93.outcomes !== undefined){
+let data110 = data93.outcomes;
+if(Array.isArray(data110)){
+if(data110.length > 1000){
+const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -25038,11 +25222,12 @@ vErrors.push(err247);
 }
 errors++;
 }
-}
-if(data110.eval_type !== undefined){
-let data114 = data110.eval_type;
-if(typeof data114 !== "string"){
-const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"}};
+const len15 = data110.length;
+for(let i15=0; i15<len15; i15++){
+let data111 = data110[i15];
+if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
+if(data111.outcome === undefined){
+const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"}};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -25051,8 +25236,9 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(!((data114 === "session_level") || (data114 === "turn_level"))){
-const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum}};
+for(const key21 in data111){
+if(!(((((((key21 === "eval") || (key21 === "eval_name")) || (key21 === "eval_category")) || (key21 === "eval_type")) || (key21 === "outcome")) || (key21 === "required")) || (key21 === "reasoning"))){
+const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21}};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -25062,10 +25248,11 @@ vErrors.push(err249);
 errors++;
 }
 }
-if(data110.outcome !== undefined){
-let data115 = data110.outcome;
-if(typeof data115 !== "string"){
-const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"}};
+if(data111.eval !== undefined){
+let data112 = data111.eval;
+if(typeof data112 === "string"){
+if(!pattern20.test(data112)){
+const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -25074,8 +25261,9 @@ vErrors.push(err250);
 }
 errors++;
 }
-if(!(((data115 === "pass") || (data115 === "fail")) || (data115 === "error"))){
-const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum}};
+}
+else {
+const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -25085,9 +25273,11 @@ vErrors.push(err251);
 errors++;
 }
 }
-if(data110.required !== undefined){
-if(typeof data110.required !== "boolean"){
-const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"}};
+if(data111.eval_name !== undefined){
+let data113 = data111.eval_name;
+if(typeof data113 === "string"){
+if(!pattern11.test(data113)){
+const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -25097,9 +25287,8 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data110.reasoning !== undefined){
-if(typeof data110.reasoning !== "string"){
-const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"}};
+else {
+const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -25109,9 +25298,11 @@ vErrors.push(err253);
 errors++;
 }
 }
-}
-else {
-const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"}};
+if(data111.eval_category !== undefined){
+let data114 = data111.eval_category;
+if(typeof data114 === "string"){
+if(!pattern11.test(data114)){
+const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -25121,9 +25312,8 @@ vErrors.push(err254);
 errors++;
 }
 }
-}
 else {
-const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"}};
+const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -25133,9 +25323,10 @@ vErrors.push(err255);
 errors++;
 }
 }
-}
-else {
-const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"}};
+if(data111.eval_type !== undefined){
+let data115 = data111.eval_type;
+if(typeof data115 !== "string"){
+const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -25144,10 +25335,8 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-}
-else {
-const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"}};
+if(!((data115 === "session_level") || (data115 === "turn_level"))){
+const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum}};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -25157,9 +25346,10 @@ vErrors.push(err257);
 errors++;
 }
 }
-}
-else {
-const err258 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"}};
+if(data111.outcome !== undefined){
+let data116 = data111.outcome;
+if(typeof data116 !== "string"){
+const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -25168,10 +25358,8 @@ vErrors.push(err258);
 }
 errors++;
 }
-}
-}
-else {
-const err259 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"}};
+if(!(((data116 === "pass") || (data116 === "fail")) || (data116 === "error"))){
+const err259 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum}};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -25181,11 +25369,9 @@ vErrors.push(err259);
 errors++;
 }
 }
-if(data.runs !== undefined){
-let data118 = data.runs;
-if(Array.isArray(data118)){
-if(data118.length > 10000){
-const err260 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000}};
+if(data111.required !== undefined){
+if(typeof data111.required !== "boolean"){
+const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -25194,12 +25380,10 @@ vErrors.push(err260);
 }
 errors++;
 }
-const len16 = data118.length;
-for(let i16=0; i16<len16; i16++){
-let data119 = data118[i16];
-if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
-if(data119.name === undefined){
-const err261 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"}};
+}
+if(data111.reasoning !== undefined){
+if(typeof data111.reasoning !== "string"){
+const err261 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -25208,8 +25392,10 @@ vErrors.push(err261);
 }
 errors++;
 }
-if(data119.sessions === undefined){
-const err262 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"}};
+}
+}
+else {
+const err262 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -25218,9 +25404,10 @@ vErrors.push(err262);
 }
 errors++;
 }
-for(const key22 in data119){
-if(!((key22 === "name") || (key22 === "sessions"))){
-const err263 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22}};
+}
+}
+else {
+const err263 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -25230,11 +25417,9 @@ vErrors.push(err263);
 errors++;
 }
 }
-if(data119.name !== undefined){
-let data120 = data119.name;
-if(typeof data120 === "string"){
-if(!pattern5.test(data120)){
-const err264 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+}
+else {
+const err264 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -25244,8 +25429,9 @@ vErrors.push(err264);
 errors++;
 }
 }
+}
 else {
-const err265 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"}};
+const err265 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -25255,11 +25441,9 @@ vErrors.push(err265);
 errors++;
 }
 }
-if(data119.sessions !== undefined){
-let data121 = data119.sessions;
-if(Array.isArray(data121)){
-if(data121.length > 100000){
-const err266 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000}};
+}
+else {
+const err266 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -25268,12 +25452,10 @@ vErrors.push(err266);
 }
 errors++;
 }
-const len17 = data121.length;
-for(let i17=0; i17<len17; i17++){
-let data122 = data121[i17];
-if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
-if(data122.source_session_id === undefined){
-const err267 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"}};
+}
+}
+else {
+const err267 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -25282,8 +25464,12 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(data122.started_at === undefined){
-const err268 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"}};
+}
+if(data.runs !== undefined){
+let data119 = data.runs;
+if(Array.isArray(data119)){
+if(data119.length > 10000){
+const err268 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000}};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -25292,9 +25478,12 @@ vErrors.push(err268);
 }
 errors++;
 }
-for(const key23 in data122){
-if(!(func2.call(schema86.properties.runs.items.properties.sessions.items.properties, key23))){
-const err269 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23}};
+const len16 = data119.length;
+for(let i16=0; i16<len16; i16++){
+let data120 = data119[i16];
+if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
+if(data120.name === undefined){
+const err269 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -25303,12 +25492,8 @@ vErrors.push(err269);
 }
 errors++;
 }
-}
-if(data122.source_session_id !== undefined){
-let data123 = data122.source_session_id;
-if(typeof data123 === "string"){
-if(!pattern80.test(data123)){
-const err270 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
+if(data120.sessions === undefined){
+const err270 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"}};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -25317,9 +25502,9 @@ vErrors.push(err270);
 }
 errors++;
 }
-}
-else {
-const err271 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"}};
+for(const key22 in data120){
+if(!((key22 === "name") || (key22 === "sessions"))){
+const err271 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22}};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -25329,11 +25514,11 @@ vErrors.push(err271);
 errors++;
 }
 }
-if(data122.id !== undefined){
-let data124 = data122.id;
-if(typeof data124 === "string"){
-if(!pattern13.test(data124)){
-const err272 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+if(data120.name !== undefined){
+let data121 = data120.name;
+if(typeof data121 === "string"){
+if(!pattern11.test(data121)){
+const err272 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -25344,7 +25529,7 @@ errors++;
 }
 }
 else {
-const err273 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"}};
+const err273 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -25354,10 +25539,11 @@ vErrors.push(err273);
 errors++;
 }
 }
-if(data122.status !== undefined){
-let data125 = data122.status;
-if(typeof data125 !== "string"){
-const err274 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"}};
+if(data120.sessions !== undefined){
+let data122 = data120.sessions;
+if(Array.isArray(data122)){
+if(data122.length > 100000){
+const err274 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000}};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -25366,8 +25552,12 @@ vErrors.push(err274);
 }
 errors++;
 }
-if(!((((((data125 === "pending") || (data125 === "running")) || (data125 === "evaluating")) || (data125 === "completed")) || (data125 === "failed")) || (data125 === "cancelled"))){
-const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.runs.items.properties.sessions.items.properties.status.enum}};
+const len17 = data122.length;
+for(let i17=0; i17<len17; i17++){
+let data123 = data122[i17];
+if(data123 && typeof data123 == "object" && !Array.isArray(data123)){
+if(data123.source_session_id === undefined){
+const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"}};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -25376,12 +25566,8 @@ vErrors.push(err275);
 }
 errors++;
 }
-}
-if(data122.started_at !== undefined){
-let data126 = data122.started_at;
-if(typeof data126 === "string"){
-if(!(formats0.test(data126))){
-const err276 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"}};
+if(data123.started_at === undefined){
+const err276 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"}};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -25390,9 +25576,9 @@ vErrors.push(err276);
 }
 errors++;
 }
-}
-else {
-const err277 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"}};
+for(const key23 in data123){
+if(!(func2.call(schema86.properties.runs.items.properties.sessions.items.properties, key23))){
+const err277 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23}};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -25402,11 +25588,11 @@ vErrors.push(err277);
 errors++;
 }
 }
-if(data122.ended_at !== undefined){
-let data127 = data122.ended_at;
-if(typeof data127 === "string"){
-if(!(formats0.test(data127))){
-const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"}};
+if(data123.source_session_id !== undefined){
+let data124 = data123.source_session_id;
+if(typeof data124 === "string"){
+if(!pattern100.test(data124)){
+const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -25417,7 +25603,7 @@ errors++;
 }
 }
 else {
-const err279 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"}};
+const err279 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -25427,11 +25613,11 @@ vErrors.push(err279);
 errors++;
 }
 }
-if(data122.end_reason !== undefined){
-let data128 = data122.end_reason;
-if(typeof data128 === "string"){
-if(!pattern5.test(data128)){
-const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data123.id !== undefined){
+let data125 = data123.id;
+if(typeof data125 === "string"){
+if(!pattern20.test(data125)){
+const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -25442,7 +25628,7 @@ errors++;
 }
 }
 else {
-const err281 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"}};
+const err281 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -25452,10 +25638,10 @@ vErrors.push(err281);
 errors++;
 }
 }
-if(data122.metadata !== undefined){
-let data129 = data122.metadata;
-if(!(data129 && typeof data129 == "object" && !Array.isArray(data129))){
-const err282 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"}};
+if(data123.status !== undefined){
+let data126 = data123.status;
+if(typeof data126 !== "string"){
+const err282 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -25464,12 +25650,8 @@ vErrors.push(err282);
 }
 errors++;
 }
-}
-if(data122.evals !== undefined){
-let data130 = data122.evals;
-if(Array.isArray(data130)){
-if(data130.length > 1000){
-const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000}};
+if(!((((((data126 === "pending") || (data126 === "running")) || (data126 === "evaluating")) || (data126 === "completed")) || (data126 === "failed")) || (data126 === "cancelled"))){
+const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.runs.items.properties.sessions.items.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -25478,10 +25660,12 @@ vErrors.push(err283);
 }
 errors++;
 }
-const len18 = data130.length;
-for(let i18=0; i18<len18; i18++){
-if(typeof data130[i18] !== "string"){
-const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals/" + i18,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"}};
+}
+if(data123.started_at !== undefined){
+let data127 = data123.started_at;
+if(typeof data127 === "string"){
+if(!(formats0.test(data127))){
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -25491,9 +25675,8 @@ vErrors.push(err284);
 errors++;
 }
 }
-}
 else {
-const err285 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"}};
+const err285 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -25503,11 +25686,11 @@ vErrors.push(err285);
 errors++;
 }
 }
-if(data122.turns !== undefined){
-let data132 = data122.turns;
-if(Array.isArray(data132)){
-if(data132.length > 10000){
-const err286 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000}};
+if(data123.ended_at !== undefined){
+let data128 = data123.ended_at;
+if(typeof data128 === "string"){
+if(!(formats0.test(data128))){
+const err286 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -25516,12 +25699,9 @@ vErrors.push(err286);
 }
 errors++;
 }
-const len19 = data132.length;
-for(let i19=0; i19<len19; i19++){
-let data133 = data132[i19];
-if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
-if(data133.user_input === undefined){
-const err287 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"}};
+}
+else {
+const err287 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -25530,8 +25710,12 @@ vErrors.push(err287);
 }
 errors++;
 }
-if(data133.agent_response === undefined){
-const err288 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"}};
+}
+if(data123.end_reason !== undefined){
+let data129 = data123.end_reason;
+if(typeof data129 === "string"){
+if(!pattern11.test(data129)){
+const err288 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -25540,9 +25724,9 @@ vErrors.push(err288);
 }
 errors++;
 }
-for(const key24 in data133){
-if(!((((key24 === "user_input") || (key24 === "user_reason")) || (key24 === "agent_response")) || (key24 === "evaluation_metadata"))){
-const err289 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24}};
+}
+else {
+const err289 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -25552,9 +25736,10 @@ vErrors.push(err289);
 errors++;
 }
 }
-if(data133.user_input !== undefined){
-if(typeof data133.user_input !== "string"){
-const err290 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"}};
+if(data123.metadata !== undefined){
+let data130 = data123.metadata;
+if(!(data130 && typeof data130 == "object" && !Array.isArray(data130))){
+const err290 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -25564,9 +25749,11 @@ vErrors.push(err290);
 errors++;
 }
 }
-if(data133.user_reason !== undefined){
-if(typeof data133.user_reason !== "string"){
-const err291 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"}};
+if(data123.evals !== undefined){
+let data131 = data123.evals;
+if(Array.isArray(data131)){
+if(data131.length > 1000){
+const err291 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -25575,10 +25762,10 @@ vErrors.push(err291);
 }
 errors++;
 }
-}
-if(data133.agent_response !== undefined){
-if(typeof data133.agent_response !== "string"){
-const err292 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"}};
+const len18 = data131.length;
+for(let i18=0; i18<len18; i18++){
+if(typeof data131[i18] !== "string"){
+const err292 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals/" + i18,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -25588,10 +25775,9 @@ vErrors.push(err292);
 errors++;
 }
 }
-if(data133.evaluation_metadata !== undefined){
-let data137 = data133.evaluation_metadata;
-if(!(data137 && typeof data137 == "object" && !Array.isArray(data137))){
-const err293 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"}};
+}
+else {
+const err293 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -25601,9 +25787,11 @@ vErrors.push(err293);
 errors++;
 }
 }
-}
-else {
-const err294 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"}};
+if(data123.turns !== undefined){
+let data133 = data123.turns;
+if(Array.isArray(data133)){
+if(data133.length > 10000){
+const err294 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000}};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -25612,10 +25800,12 @@ vErrors.push(err294);
 }
 errors++;
 }
-}
-}
-else {
-const err295 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"}};
+const len19 = data133.length;
+for(let i19=0; i19<len19; i19++){
+let data134 = data133[i19];
+if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
+if(data134.user_input === undefined){
+const err295 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"}};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -25624,12 +25814,8 @@ vErrors.push(err295);
 }
 errors++;
 }
-}
-if(data122.outcomes !== undefined){
-let data138 = data122.outcomes;
-if(Array.isArray(data138)){
-if(data138.length > 1000){
-const err296 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000}};
+if(data134.agent_response === undefined){
+const err296 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"}};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -25638,12 +25824,9 @@ vErrors.push(err296);
 }
 errors++;
 }
-const len20 = data138.length;
-for(let i20=0; i20<len20; i20++){
-let data139 = data138[i20];
-if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
-if(data139.outcome === undefined){
-const err297 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"}};
+for(const key24 in data134){
+if(!((((key24 === "user_input") || (key24 === "user_reason")) || (key24 === "agent_response")) || (key24 === "evaluation_metadata"))){
+const err297 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24}};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -25652,9 +25835,10 @@ vErrors.push(err297);
 }
 errors++;
 }
-for(const key25 in data139){
-if(!(((((((key25 === "eval") || (key25 === "eval_name")) || (key25 === "eval_category")) || (key25 === "eval_type")) || (key25 === "outcome")) || (key25 === "required")) || (key25 === "reasoning"))){
-const err298 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25}};
+}
+if(data134.user_input !== undefined){
+if(typeof data134.user_input !== "string"){
+const err298 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -25664,11 +25848,9 @@ vErrors.push(err298);
 errors++;
 }
 }
-if(data139.eval !== undefined){
-let data140 = data139.eval;
-if(typeof data140 === "string"){
-if(!pattern13.test(data140)){
-const err299 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
+if(data134.user_reason !== undefined){
+if(typeof data134.user_reason !== "string"){
+const err299 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -25678,8 +25860,9 @@ vErrors.push(err299);
 errors++;
 }
 }
-else {
-const err300 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"}};
+if(data134.agent_response !== undefined){
+if(typeof data134.agent_response !== "string"){
+const err300 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -25689,11 +25872,10 @@ vErrors.push(err300);
 errors++;
 }
 }
-if(data139.eval_name !== undefined){
-let data141 = data139.eval_name;
-if(typeof data141 === "string"){
-if(!pattern5.test(data141)){
-const err301 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+if(data134.evaluation_metadata !== undefined){
+let data138 = data134.evaluation_metadata;
+if(!(data138 && typeof data138 == "object" && !Array.isArray(data138))){
+const err301 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -25703,8 +25885,9 @@ vErrors.push(err301);
 errors++;
 }
 }
+}
 else {
-const err302 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"}};
+const err302 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -25714,11 +25897,9 @@ vErrors.push(err302);
 errors++;
 }
 }
-if(data139.eval_category !== undefined){
-let data142 = data139.eval_category;
-if(typeof data142 === "string"){
-if(!pattern5.test(data142)){
-const err303 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
+}
+else {
+const err303 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -25728,8 +25909,11 @@ vErrors.push(err303);
 errors++;
 }
 }
-else {
-const err304 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"}};
+if(data123.outcomes !== undefined){
+let data139 = data123.outcomes;
+if(Array.isArray(data139)){
+if(data139.length > 1000){
+const err304 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000}};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -25738,11 +25922,12 @@ vErrors.push(err304);
 }
 errors++;
 }
-}
-if(data139.eval_type !== undefined){
-let data143 = data139.eval_type;
-if(typeof data143 !== "string"){
-const err305 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"}};
+const len20 = data139.length;
+for(let i20=0; i20<len20; i20++){
+let data140 = data139[i20];
+if(data140 && typeof data140 == "object" && !Array.isArray(data140)){
+if(data140.outcome === undefined){
+const err305 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"}};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -25751,8 +25936,9 @@ vErrors.push(err305);
 }
 errors++;
 }
-if(!((data143 === "session_level") || (data143 === "turn_level"))){
-const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum}};
+for(const key25 in data140){
+if(!(((((((key25 === "eval") || (key25 === "eval_name")) || (key25 === "eval_category")) || (key25 === "eval_type")) || (key25 === "outcome")) || (key25 === "required")) || (key25 === "reasoning"))){
+const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25}};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -25762,10 +25948,11 @@ vErrors.push(err306);
 errors++;
 }
 }
-if(data139.outcome !== undefined){
-let data144 = data139.outcome;
-if(typeof data144 !== "string"){
-const err307 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"}};
+if(data140.eval !== undefined){
+let data141 = data140.eval;
+if(typeof data141 === "string"){
+if(!pattern20.test(data141)){
+const err307 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -25774,8 +25961,9 @@ vErrors.push(err307);
 }
 errors++;
 }
-if(!(((data144 === "pass") || (data144 === "fail")) || (data144 === "error"))){
-const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum}};
+}
+else {
+const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -25785,9 +25973,11 @@ vErrors.push(err308);
 errors++;
 }
 }
-if(data139.required !== undefined){
-if(typeof data139.required !== "boolean"){
-const err309 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"}};
+if(data140.eval_name !== undefined){
+let data142 = data140.eval_name;
+if(typeof data142 === "string"){
+if(!pattern11.test(data142)){
+const err309 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -25797,9 +25987,8 @@ vErrors.push(err309);
 errors++;
 }
 }
-if(data139.reasoning !== undefined){
-if(typeof data139.reasoning !== "string"){
-const err310 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"}};
+else {
+const err310 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -25809,9 +25998,11 @@ vErrors.push(err310);
 errors++;
 }
 }
-}
-else {
-const err311 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"}};
+if(data140.eval_category !== undefined){
+let data143 = data140.eval_category;
+if(typeof data143 === "string"){
+if(!pattern11.test(data143)){
+const err311 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -25821,9 +26012,8 @@ vErrors.push(err311);
 errors++;
 }
 }
-}
 else {
-const err312 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"}};
+const err312 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -25833,9 +26023,10 @@ vErrors.push(err312);
 errors++;
 }
 }
-}
-else {
-const err313 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"}};
+if(data140.eval_type !== undefined){
+let data144 = data140.eval_type;
+if(typeof data144 !== "string"){
+const err313 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -25844,10 +26035,8 @@ vErrors.push(err313);
 }
 errors++;
 }
-}
-}
-else {
-const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"}};
+if(!((data144 === "session_level") || (data144 === "turn_level"))){
+const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum}};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -25857,9 +26046,10 @@ vErrors.push(err314);
 errors++;
 }
 }
-}
-else {
-const err315 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"}};
+if(data140.outcome !== undefined){
+let data145 = data140.outcome;
+if(typeof data145 !== "string"){
+const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -25868,10 +26058,8 @@ vErrors.push(err315);
 }
 errors++;
 }
-}
-}
-else {
-const err316 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"}};
+if(!(((data145 === "pass") || (data145 === "fail")) || (data145 === "error"))){
+const err316 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum}};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -25881,14 +26069,110 @@ vErrors.push(err316);
 errors++;
 }
 }
-}
-else {
-const err317 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data140.required !== undefined){
+if(typeof data140.required !== "boolean"){
+const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err317];
 }
 else {
 vErrors.push(err317);
+}
+errors++;
+}
+}
+if(data140.reasoning !== undefined){
+if(typeof data140.reasoning !== "string"){
+const err318 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err318];
+}
+else {
+vErrors.push(err318);
+}
+errors++;
+}
+}
+}
+else {
+const err319 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err319];
+}
+else {
+vErrors.push(err319);
+}
+errors++;
+}
+}
+}
+else {
+const err320 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err320];
+}
+else {
+vErrors.push(err320);
+}
+errors++;
+}
+}
+}
+else {
+const err321 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err321];
+}
+else {
+vErrors.push(err321);
+}
+errors++;
+}
+}
+}
+else {
+const err322 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err322];
+}
+else {
+vErrors.push(err322);
+}
+errors++;
+}
+}
+}
+else {
+const err323 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err323];
+}
+else {
+vErrors.push(err323);
+}
+errors++;
+}
+}
+}
+else {
+const err324 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err324];
+}
+else {
+vErrors.push(err324);
+}
+errors++;
+}
+}
+}
+else {
+const err325 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err325];
+}
+else {
+vErrors.push(err325);
 }
 errors++;
 }
@@ -29520,7 +29804,7 @@ return errors === 0;
 export const SimulationRequest = validate58;
 const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
 const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
-const pattern105 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern125 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
@@ -29562,7 +29846,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
+if(!pattern11.test(data0)){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -29613,7 +29897,7 @@ let ifClause0;
 if(_valid0){
 const _errs9 = errors;
 if(typeof data1 === "string"){
-if(!pattern13.test(data1)){
+if(!pattern20.test(data1)){
 const err6 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err6];
@@ -29676,7 +29960,7 @@ errors++;
 if(data1.id !== undefined){
 let data2 = data1.id;
 if(typeof data2 === "string"){
-if(!pattern13.test(data2)){
+if(!pattern20.test(data2)){
 const err11 = {instancePath:instancePath+"/agent/id",schemaPath:"tested-agent.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err11];
@@ -29701,7 +29985,7 @@ errors++;
 if(data1.name !== undefined){
 let data3 = data1.name;
 if(typeof data3 === "string"){
-if(!pattern5.test(data3)){
+if(!pattern11.test(data3)){
 const err13 = {instancePath:instancePath+"/agent/name",schemaPath:"tested-agent.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err13];
@@ -29726,7 +30010,7 @@ errors++;
 if(data1.url !== undefined){
 let data4 = data1.url;
 if(typeof data4 === "string"){
-if(!pattern67.test(data4)){
+if(!pattern81.test(data4)){
 const err15 = {instancePath:instancePath+"/agent/url",schemaPath:"tested-agent.schema.json/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err15];
@@ -29751,7 +30035,7 @@ errors++;
 if(data1.voice_url !== undefined){
 let data5 = data1.voice_url;
 if(typeof data5 === "string"){
-if(!pattern105.test(data5)){
+if(!pattern125.test(data5)){
 const err17 = {instancePath:instancePath+"/agent/voice_url",schemaPath:"tested-agent.schema.json/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err17];
@@ -29776,7 +30060,7 @@ errors++;
 if(data1.api_key !== undefined){
 let data6 = data1.api_key;
 if(typeof data6 === "string"){
-if(!pattern68.test(data6)){
+if(!pattern82.test(data6)){
 const err19 = {instancePath:instancePath+"/agent/api_key",schemaPath:"tested-agent.schema.json/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
 if(vErrors === null){
 vErrors = [err19];
@@ -29877,7 +30161,7 @@ let ifClause1;
 if(_valid1){
 const _errs32 = errors;
 if(typeof data8 === "string"){
-if(!pattern13.test(data8)){
+if(!pattern20.test(data8)){
 const err26 = {instancePath:instancePath+"/scenarios/" + i0,schemaPath:"#/properties/scenarios/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err26];
@@ -29996,7 +30280,7 @@ errors++;
 if(data.seed !== undefined){
 let data11 = data.seed;
 if(typeof data11 === "string"){
-if(!pattern4.test(data11)){
+if(!pattern10.test(data11)){
 const err35 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err35];
@@ -32737,7 +33021,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern13.test(data0)){
+if(!pattern20.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -32762,7 +33046,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern11.test(data1)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err5];
@@ -32787,7 +33071,7 @@ errors++;
 if(data.url !== undefined){
 let data2 = data.url;
 if(typeof data2 === "string"){
-if(!pattern67.test(data2)){
+if(!pattern81.test(data2)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err7];
@@ -32812,7 +33096,7 @@ errors++;
 if(data.voice_url !== undefined){
 let data3 = data.voice_url;
 if(typeof data3 === "string"){
-if(!pattern105.test(data3)){
+if(!pattern125.test(data3)){
 const err9 = {instancePath:instancePath+"/voice_url",schemaPath:"#/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err9];
@@ -32837,7 +33121,7 @@ errors++;
 if(data.api_key !== undefined){
 let data4 = data.api_key;
 if(typeof data4 === "string"){
-if(!pattern68.test(data4)){
+if(!pattern82.test(data4)){
 const err11 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
 if(vErrors === null){
 vErrors = [err11];
@@ -33047,8 +33331,8 @@ export const TraceExportRequest = validate69;
 const schema130 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
 const schema131 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
 const schema132 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern114 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern115 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const pattern134 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern135 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
 const wrapper0 = {validate: validate71};
 const wrapper1 = {validate: validate70};
 
@@ -33086,7 +33370,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern114.test(data2)){
+if(!pattern134.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"}};
 if(vErrors === null){
 vErrors = [err2];
@@ -33287,7 +33571,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern115.test(data10)){
+if(!pattern135.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"}};
 if(vErrors === null){
 vErrors = [err14];
@@ -33374,10 +33658,10 @@ return errors === 0;
 
 const schema133 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
 const schema134 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern116 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern117 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern118 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern119 = new RegExp("^[0-9]{1,20}$", "u");
+const pattern136 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern137 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern138 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern139 = new RegExp("^[0-9]{1,20}$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -33406,7 +33690,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern116.test(data0)){
+if(!pattern136.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err2];
@@ -33431,7 +33715,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern117.test(data1)){
+if(!pattern137.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"}};
 if(vErrors === null){
 vErrors = [err4];
@@ -33456,7 +33740,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern118.test(data2)){
+if(!pattern138.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"}};
 if(vErrors === null){
 vErrors = [err6];
@@ -33496,7 +33780,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern119.test(data4)){
+if(!pattern139.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"}};
 if(vErrors === null){
 vErrors = [err9];
@@ -33574,7 +33858,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern119.test(data5)){
+if(!pattern139.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"}};
 if(vErrors === null){
 vErrors = [err14];
@@ -33989,7 +34273,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern80.test(data0)){
+if(!pattern100.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -34172,7 +34456,7 @@ errors++;
 if(data.run !== undefined){
 let data8 = data.run;
 if(typeof data8 === "string"){
-if(!pattern5.test(data8)){
+if(!pattern11.test(data8)){
 const err18 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"}};
 if(vErrors === null){
 vErrors = [err18];
@@ -34239,7 +34523,7 @@ return errors === 0;
 
 export const UserCreateRequest = validate79;
 const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern123 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+const pattern143 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
@@ -34259,7 +34543,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern123.test(data0)){
+if(!pattern143.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err1];

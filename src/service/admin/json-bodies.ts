@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { parseBoundedJson } from '../domain/bounded-json.ts';
 import { RequestError } from '../domain/errors.ts';
 
 const BODY_BYTES_MAX = 33_554_432;
-
-// Deeper values could exhaust the stack of recursive functions.
-const DEPTH_MAX = 200;
 
 /** Makes a scope parse JSON bodies and reject every other type. An empty body is undefined. */
 export function addJsonParser(scope: FastifyInstance): void {
@@ -27,28 +25,10 @@ export function addJsonParser(scope: FastifyInstance): void {
 }
 
 function parseJson(text: string): [Error | null, unknown?] {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return [new RequestError('bad_request', 'The body is not valid JSON.')];
+    return [null, parseBoundedJson(text)];
+  } catch (error) {
+    if (error instanceof RequestError) return [error];
+    throw error;
   }
-  if (findDepth(text) <= DEPTH_MAX) return [null, value];
-  const message = `The body is nested more than ${DEPTH_MAX} levels deep.`;
-  return [new RequestError('bad_request', message)];
-}
-
-/** Returns how deeply arrays and objects are nested in a JSON text. */
-function findDepth(json: string): number {
-  let [depth, maxDepth, isInString] = [0, 0, false];
-  for (let index = 0; index < json.length; index += 1) {
-    const character = json[index];
-    if (character === '"') isInString = !isInString;
-    // Skips the escaped character, which may be a quote.
-    else if (character === '\\') index += 1;
-    else if (isInString) continue;
-    else if (character === '[' || character === '{') maxDepth = Math.max(maxDepth, (depth += 1));
-    else if (character === ']' || character === '}') depth -= 1;
-  }
-  return maxDepth;
 }

@@ -1,50 +1,50 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyGrant } from '../../contract/index.ts';
-import { randomSeed } from '../../platform/random.ts';
-import { RequestError } from '../domain/errors.ts';
-import { digestKey } from '../../http-kit/local-access.ts';
-import type { OwnerStore } from '../store/store.ts';
+import { isoTime } from '../../platform/clock.ts';
 import { parseMessage } from '../domain/document-checks.ts';
+import { RequestError } from '../domain/errors.ts';
+import { grantKey, revokeAddedKey, revokeKey, type KeyOptions } from '../operations/keys.ts';
+import type { StoredKey } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
-/** Returns a random API key. */
-function createKey(): string {
-  return `sk_${randomSeed()}${randomSeed()}${randomSeed()}`;
-}
+const KEYS_MAX = 1000;
 
-/** Assigns a key to an owner. @throws RequestError `conflict` when it belongs to another owner. */
-async function grantKey(
-  owners: OwnerStore,
-  grant: { key: string; ownerId: string },
-): Promise<void> {
-  const keyDigest = digestKey(grant.key);
-  const holder = await owners.findByKey(keyDigest);
-  if (holder && holder.ownerId !== grant.ownerId) {
-    throw new RequestError('conflict', 'The key belongs to another owner.');
-  }
-  await owners.addKey(grant.ownerId, keyDigest);
-}
-
-/** `/keys`: grants and revokes keys. Only their digests are stored, so they can't be listed. */
+/** `/keys`: grants, lists, and revokes keys. A list contains no key, because only digests are stored. */
 export function addKeyRoutes(
   app: FastifyInstance,
-  { owners, store }: { owners: Owners; store: OwnerStore },
+  { owners, keys }: { owners: Owners; keys: KeyOptions },
 ): void {
-  app.post('/keys', async (request): Promise<Required<KeyGrant>> => {
-    const { key = createKey(), owner = owners.readName(request) } = parseMessage(
-      'KeyGrant',
-      request.body ?? {},
-    );
-    await grantKey(store, { key, ownerId: await owners.ensure(owner) });
-    return { key, owner };
+  app.post('/keys', async (request): Promise<KeyGrant> => {
+    const grant = parseMessage('KeyGrant', request.body ?? {});
+    const { owner = owners.readName(request), label } = grant;
+    const key = await grantKey(keys, { ...grant, ownerId: await owners.ensure(owner) });
+    return { key, owner, ...(label !== undefined && { label }) };
+  });
+  app.get('/keys', async (request) => {
+    const listed = await keys.owners.listKeys(await owners.find(request), {
+      skip: 0,
+      limit: KEYS_MAX,
+    });
+    return { keys: listed.keys.map(formatKey) };
   });
   app.delete('/keys', async (request) => {
     const { key, owner = owners.readName(request) } = parseMessage('KeyGrant', request.body ?? {});
     if (key === undefined) throw new RequestError('bad_request', 'The body must contain the key.');
-    const ownerId = await owners.ensure(owner);
-    if (!(await store.removeKey(ownerId, digestKey(key)))) {
-      throw new RequestError('not_found', 'The owner has no such key.');
-    }
+    await revokeKey(keys, { key, ownerId: await owners.ensure(owner) });
     return { deleted: true };
   });
+  app.delete<{ Params: { id: string } }>('/keys/:id', async (request) => {
+    const { id } = request.params;
+    await revokeAddedKey(keys, await owners.find(request), { id });
+    return { deleted: true };
+  });
+}
+
+function formatKey({ id, label, createdAtMs, isConfigured }: StoredKey): object {
+  return {
+    id,
+    ...(label !== undefined && { label }),
+    ...(createdAtMs !== undefined && { created_at: isoTime(createdAtMs) }),
+    configured: isConfigured,
+  };
 }

@@ -9,7 +9,9 @@ const PURPOSES: Partial<Record<string, string>> = {
   'GET /ready': 'Reports whether the service accepts requests',
   'POST /keys':
     'Grants an API key to an owner; generates one unless the body contains it: KeyGrant',
+  'GET /keys': 'Lists the API keys with their ids and labels, without the keys themselves',
   'DELETE /keys': 'Revokes an API key: KeyGrant',
+  'DELETE /keys/{id}': 'Revokes an API key that was granted here',
   'POST /evals': 'Adds or replaces an eval: EvalDefinition',
   'GET /evals': 'Lists all evals',
   'GET /evals/{id}': 'Shows an eval',

@@ -16,7 +16,7 @@ import {
   toScenario,
   type KnownDocuments,
 } from '../operations/documents.ts';
-import type { FindSettingsWarnings } from './evals.ts';
+import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { Owners } from './owners.ts';
 import { identifySimulations, readSessions } from './seed-sessions.ts';
 import { toSession, type TranscriptContext, type TranscriptOptions } from './transcripts.ts';
@@ -121,10 +121,12 @@ async function readSeed(options: TranscriptOptions, input: SeedInput): Promise<S
   return {
     ownerId,
     replaceAll,
-    keys: (document.keys ?? []).map(({ key, owner }) => ({
+    keys: (document.keys ?? []).map(({ key, owner, label }) => ({
       // Without a key, the entry only creates the owner: a generated key could not be returned.
       keyDigest: key === undefined ? undefined : digestKey(key),
       ownerName: owner,
+      createdAtMs: clock.nowMs(),
+      ...(label !== undefined && { label }),
     })),
     evals: seedEvals,
     settings,

@@ -1,4 +1,4 @@
-import type { ScoredSession } from './scored-session.ts';
+import type { ScoredSession, ScoredTurn } from './scored-session.ts';
 import type { JsonObject, Outcome, Session, SessionStatus, Store } from '../store/store.ts';
 import { buildTurns, type Turn } from '../turns/turns.ts';
 
@@ -94,7 +94,8 @@ export async function findScoredSession(
   const session = await store.sessions.find(ownerId, sessionId);
   if (!session) return undefined;
   const { sourceSessionId, agent, scenario, persona } = session;
-  const metadata = session.metadata ?? (await findTags(store, session));
+  const metadata =
+    session.metadata ?? (await findTags(store, session.ownerId, conversationOf(session)));
   const turns = await loadTurns(store, session, { late: false });
   return {
     sessionId,
@@ -103,23 +104,61 @@ export async function findScoredSession(
     ...(scenario !== undefined && { scenario }),
     ...(persona !== undefined && { persona }),
     ...(metadata && { metadata }),
-    turns: turns.map((turn) => ({
-      sequence: turn.sequence,
-      userInput: turn.userInput,
-      agentResponse: turn.agentResponse,
-      toolCalls: turn.toolCalls ?? [],
-      ...(turn.latencyMs !== undefined && { latencyMs: turn.latencyMs }),
-      ...(turn.failed !== undefined && { failed: turn.failed }),
-      ...(turn.evaluationMetadata && { evaluationMetadata: turn.evaluationMetadata }),
-    })),
+    turns: turns.map(toScoredTurn),
   };
 }
 
+/**
+ * Returns a session, or a conversation of live traces that is open or unscored, in the form that evals
+ * read; undefined when nothing has this id.
+ */
+export async function findScorable(
+  store: Store,
+  ownerId: string,
+  id: string,
+): Promise<ScoredSession | undefined> {
+  const session = await findScoredSession(store, ownerId, id);
+  if (session) return session;
+  const conversation = await store.conversations.find(ownerId, id);
+  if (!conversation) return undefined;
+  if (conversation.sessionId !== undefined) {
+    return findScoredSession(store, ownerId, conversation.sessionId);
+  }
+  const metadata = await findTags(store, ownerId, id);
+  const conversationId = { ownerId, conversationId: id, late: false };
+  const turns = await buildConversationTurns(store, conversationId);
+  return {
+    sessionId: id,
+    sourceSessionId: id,
+    ...(metadata && { metadata }),
+    turns: turns.map(toScoredTurn),
+  };
+}
+
+function toScoredTurn(turn: SessionTurn): ScoredTurn {
+  return {
+    sequence: turn.sequence,
+    userInput: turn.userInput,
+    agentResponse: turn.agentResponse,
+    toolCalls: turn.toolCalls ?? [],
+    ...(turn.latencyMs !== undefined && { latencyMs: turn.latencyMs }),
+    ...(turn.failed !== undefined && { failed: turn.failed }),
+    ...(turn.evaluationMetadata && { evaluationMetadata: turn.evaluationMetadata }),
+  };
+}
+
+/** Returns the id of the conversation whose tags a session has. */
+const conversationOf = ({ kind, sourceSessionId }: Session): string | undefined =>
+  kind === 'simulation' ? undefined : sourceSessionId;
+
 /** Returns the tags of a conversation as metadata: a string, or an array for a repeated tag. */
-async function findTags(store: Store, session: Session): Promise<JsonObject | undefined> {
-  const { ownerId, sourceSessionId } = session;
-  if (sourceSessionId === undefined || session.kind === 'simulation') return undefined;
-  const tags = await store.conversations.listTags(ownerId, sourceSessionId);
+async function findTags(
+  store: Store,
+  ownerId: string,
+  conversationId: string | undefined,
+): Promise<JsonObject | undefined> {
+  if (conversationId === undefined) return undefined;
+  const tags = await store.conversations.listTags(ownerId, conversationId);
   if (tags.length === 0) return undefined;
   const byKey = Map.groupBy(tags, ({ key }) => key);
   return Object.fromEntries(

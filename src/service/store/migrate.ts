@@ -8,6 +8,7 @@ import { ADD_SPAN_LINKS } from './migrations/006-add-span-links.ts';
 import { ADD_AGENT_REPORTS } from './migrations/007-add-agent-reports.ts';
 import { ADD_SESSION_SEARCH } from './migrations/008-add-session-search.ts';
 import { ADD_RECORDINGS } from './migrations/009-add-recordings.ts';
+import { ADD_KEY_LABELS } from './migrations/010-add-key-labels.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
@@ -23,6 +24,7 @@ const migrations: readonly string[] = [
   ADD_AGENT_REPORTS,
   ADD_SESSION_SEARCH,
   ADD_RECORDINGS,
+  ADD_KEY_LABELS,
 ];
 
 /** SQLite's `application_id` of our files: "sbxk". */

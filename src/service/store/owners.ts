@@ -1,5 +1,7 @@
 import type { Connections, WriteTransaction } from './connect.ts';
-import type { OwnerStore } from './store.ts';
+import { randomSeed } from '../../platform/random.ts';
+import type { NewKey, OwnerStore, StoredKey } from './store.ts';
+import type { Tables } from './tables.ts';
 
 /** Creates the store of owners and their keys. */
 export function createOwnerStore({ reader, write }: Connections): OwnerStore {
@@ -14,8 +16,8 @@ export function createOwnerStore({ reader, write }: Connections): OwnerStore {
       return rows.map(({ id }) => id);
     },
     ensure: async (name) => (await findId(name)) ?? (await write((db) => ensureOwner(db, name))),
-    addKey: (ownerId, keyDigest) =>
-      write((db) => addKey(db, { ownerId, keyDigest, configured: 0 })),
+    addKey: (ownerId, keyDigest, about) =>
+      write((db) => addKey(db, { ownerId, keyDigest, configured: 0, ...about })),
     configureKeys: (keys) => configureKeys(write, keys),
     removeKey: (ownerId, keyDigest) =>
       write(async (db) => {
@@ -26,6 +28,31 @@ export function createOwnerStore({ reader, write }: Connections): OwnerStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
+    listKeys: (ownerId, { skip, limit }) =>
+      reader.transaction().execute(async (db) => {
+        const keys = db.selectFrom('keys').where('owner_id', '=', ownerId);
+        const { total } = await keys
+          .select(({ fn }) => fn.countAll<number>().as('total'))
+          .executeTakeFirstOrThrow();
+        const rows = await keys
+          .selectAll()
+          .orderBy('configured', 'desc')
+          .orderBy('created_at_ms', 'desc')
+          .orderBy('id')
+          .limit(limit)
+          .offset(skip)
+          .execute();
+        return { keys: rows.map(toStoredKey), total };
+      }),
+    async findKey(ownerId, key) {
+      const row = await reader
+        .selectFrom('keys')
+        .selectAll()
+        .where('owner_id', '=', ownerId)
+        .where((eb) => ('id' in key ? eb('id', '=', key.id) : eb('digest', '=', key.keyDigest)))
+        .executeTakeFirst();
+      return row && { ...toStoredKey(row), keyDigest: row.digest };
+    },
     async findByKey(keyDigest) {
       const row = await reader
         .selectFrom('keys')
@@ -60,12 +87,13 @@ export async function ensureOwner(db: WriteTransaction, name: string): Promise<s
  */
 export async function addKey(
   db: WriteTransaction,
-  key: { ownerId: string; keyDigest: string; configured: 0 | 1 },
+  key: NewKey & { ownerId: string; keyDigest: string; configured: 0 | 1 },
 ): Promise<boolean> {
-  const { ownerId, keyDigest, configured } = key;
+  const { ownerId, keyDigest, configured, label = null, createdAtMs = null } = key;
+  const about = { id: randomSeed() + randomSeed(), label, created_at_ms: createdAtMs };
   await db
     .insertInto('keys')
-    .values({ digest: keyDigest, owner_id: ownerId, configured })
+    .values({ digest: keyDigest, owner_id: ownerId, configured, ...about })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const stored = await db
@@ -75,9 +103,27 @@ export async function addKey(
     .executeTakeFirstOrThrow();
   if (stored.owner_id !== ownerId) return false;
   if (stored.configured > configured) {
-    await db.updateTable('keys').set({ configured }).where('digest', '=', keyDigest).execute();
+    await db
+      .updateTable('keys')
+      .set({ configured, label, created_at_ms: createdAtMs })
+      .where('digest', '=', keyDigest)
+      .execute();
   }
   return true;
+}
+
+function toStoredKey({
+  id,
+  label,
+  created_at_ms: createdAtMs,
+  configured,
+}: Tables['keys']): StoredKey {
+  return {
+    id: id ?? '',
+    label: label ?? undefined,
+    createdAtMs: createdAtMs ?? undefined,
+    isConfigured: configured === 1,
+  };
 }
 
 /** Rolls back a transaction because a key belongs to another owner. */

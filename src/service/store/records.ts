@@ -75,6 +75,20 @@ export interface InsertResult {
   late: number;
 }
 
+/** An API key of an owner, without the key. */
+export interface StoredKey {
+  /** Names the key to callers. Random: it reveals nothing about the key. */
+  id: string;
+  label: string | undefined;
+  /** Undefined if the key is from the configuration, or from an older release. */
+  createdAtMs: number | undefined;
+  /** Whether it is from the configuration of the service. */
+  isConfigured: boolean;
+}
+
+/** What is stored with an added key. */
+export type NewKey = Partial<Pick<StoredKey, 'label' | 'createdAtMs'>>;
+
 /** Something that ingest noticed, and how to fix it. */
 export interface IngestLogEntry {
   level: 'info' | 'warn' | 'error';
@@ -422,7 +436,10 @@ export interface SeedData {
    * Keys and the owners they belong to; without an owner name, the key is for `ownerId`. An entry
    * without a key only creates the owner.
    */
-  keys: readonly { keyDigest: string | undefined; ownerName: string | undefined }[];
+  keys: readonly (NewKey & {
+    keyDigest: string | undefined;
+    ownerName: string | undefined;
+  })[];
   evals: readonly EvalDefinition[];
   /** Settings to change; the others keep their values. */
   settings: LiveSettings;

@@ -24,11 +24,12 @@ export async function insertSeedData(
   try {
     await write(async (db) => {
       if (seedData.replaceAll) await deleteOwnerData(db, seedData.ownerId);
-      for (const { keyDigest, ownerName } of seedData.keys) {
+      for (const { keyDigest, ownerName, ...about } of seedData.keys) {
         const ownerId =
           ownerName === undefined ? seedData.ownerId : await ensureOwner(db, ownerName);
         const isAdded =
-          keyDigest === undefined || (await addKey(db, { ownerId, keyDigest, configured: 0 }));
+          keyDigest === undefined ||
+          (await addKey(db, { ownerId, keyDigest, configured: 0, ...about }));
         if (!isAdded) throw new KeyTakenError();
         keysAdded += 1;
       }

@@ -12,6 +12,7 @@ import type {
   NewAgentReport,
   Neighbors,
   NewDocument,
+  NewKey,
   NewRecording,
   NewSession,
   NewSimulation,
@@ -26,6 +27,7 @@ import type {
   SessionPage,
   SimulationPlan,
   SpanLink,
+  StoredKey,
   StoredSpan,
   StoredTurn,
   WaitingConversation,
@@ -68,14 +70,24 @@ export interface Store {
 export interface OwnerStore {
   /** Returns the id of the owner with this name, creating the owner if necessary. */
   ensure(name: string): Promise<string>;
-  /** Adds a key; safe to repeat. Returns false, and changes nothing, if another owner has the key. */
-  addKey(ownerId: string, keyDigest: string): Promise<boolean>;
+  /**
+   * Adds a key; safe to repeat, which keeps what is stored with it. Returns false, and changes
+   * nothing, if another owner has the key.
+   */
+  addKey(ownerId: string, keyDigest: string, about?: NewKey): Promise<boolean>;
   /**
    * Replaces the keys of the previous configuration with these; keys added by `addKey` stay. Returns
    * false, and changes nothing, if one of them belongs to another owner.
    */
   configureKeys(keys: readonly { ownerId: string; keyDigest: string }[]): Promise<boolean>;
   removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
+  /** Lists the keys of an owner: those of the configuration first, then the newest first. */
+  listKeys(ownerId: string, page: Page): Promise<{ keys: StoredKey[]; total: number }>;
+  /** Finds a key of an owner by its id or its digest. */
+  findKey(
+    ownerId: string,
+    key: { id: string } | { keyDigest: string },
+  ): Promise<(StoredKey & { keyDigest: string }) | undefined>;
   /** Returns the owner of a key, and the stored digest for a constant-time comparison. */
   findByKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
   findId(name: string): Promise<string | undefined>;

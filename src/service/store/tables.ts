@@ -11,7 +11,7 @@ import type {
 /** Row types for kysely. The comments in `migrations/` describe the columns. Booleans are 0 and 1. */
 export interface Tables {
   owners: { id: string; name: string };
-  keys: { digest: string; owner_id: string; configured: number };
+  keys: KeyRow;
   conversations: ConversationRow;
   spans: SpanRow;
   traces: { owner_id: string; trace_id: string; conversation_key: number };
@@ -34,6 +34,15 @@ export interface Tables {
   agent_reports: AgentReportRow;
   settings: { owner_id: string; evals: string; run_name: string };
   ingest_log: IngestLogRow;
+}
+
+interface KeyRow {
+  digest: string;
+  owner_id: string;
+  configured: number;
+  id: string | null;
+  label: string | null;
+  created_at_ms: number | null;
 }
 
 interface NameRow {

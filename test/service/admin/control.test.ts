@@ -182,6 +182,34 @@ void t.test('Keys can be added for owners and removed', async (t) => {
   await simulations();
 });
 
+void t.test('Keys are listed without the keys, and revoked by their ids', async (t) => {
+  const { admin, send, clock } = await withService(t);
+  const label = 'Exporter <of> "staging"';
+  const { key } = (await admin('POST /keys', { label })) as { key: string };
+  clock.advance(1000);
+  await admin('POST /keys', { key: 'another-test-key' });
+  await admin('POST /keys', { key, label: 'A new label' });
+  await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
+  type Listed = { keys: { id: string; label?: string }[] };
+  const list = async (query = '') => ((await admin(`GET /keys${query}`)) as Listed).keys;
+  const [configured, another, labeled, ...more] = await list();
+  t.match(configured, { configured: true, created_at: undefined });
+  t.match(another, { created_at: '2026-11-20T10:00:01.000Z', configured: false });
+  t.match(labeled, { label, created_at: '2026-11-20T10:00:00.000Z' }, 'the first label stays');
+  t.same(more, []);
+  t.notMatch(JSON.stringify(await list()), key);
+  const theirs = (await list('?owner=team-b'))[0]?.id ?? '';
+
+  assertError(t, await send(`DELETE /__admin/keys/${theirs}`), 404);
+  assertError(t, await send(`DELETE /__admin/keys/${configured?.id}`), 409, /configuration/);
+  assertError(t, await send('POST /__admin/keys', { body: { label: 'two\nlines' } }), 400, /label/);
+  const route = 'GET /api/simulations/sessions';
+  t.equal((await send(route, { key })).status, 200);
+  await admin(`DELETE /keys/${labeled?.id}`);
+  t.equal((await send(route, { key })).status, 401);
+  t.equal((await list()).length, 2);
+});
+
 void t.test('Sessions of a deleted simulation have no link', async (t) => {
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const seed = { simulations: [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }] };

@@ -39,6 +39,11 @@ void t.test('An eval that cannot be scored is rejected when it is created', asyn
     ['evaluation_metadata', { key: 'a' }, /\/params\/equals/],
     ['contains', { text: 'a', in: 'all' }, /\/params\/in/],
     ['contains', undefined, /\/params/],
+    ['contains', { text: '' }, /\/params\/text must be a string of 1 to 10000 characters, got ""/],
+    ['regex', { pattern: '' }, /\/params\/pattern .*1 to 10000/],
+    ['tool_called', { name: '' }, /\/params\/name .*1 to 1000/],
+    ['tool_order', { names: ['a', ''] }, /\/params\/names\/1 .*1 to 1000/],
+    ['evaluation_metadata', { key: '', equals: 1 }, /\/params\/key .*1 to 1000/],
     ['judge', { criteria: ' ' }, /\/params\/criteria/],
   ];
   for (const row of rows) await assertRejectedEval(t, bench, row);

@@ -14,6 +14,7 @@ const simulations = [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }
 const ownerRoutes: [route: string, body?: unknown][] = [
   ['POST /keys', { key: 'team-b-test-key' }],
   ['POST /evals', makeContainsEval('polite', 'Hello')],
+  ['GET /keys'],
   ['GET /evals'],
   ['GET /evals/polite'],
   ['PUT /settings', { evals: ['polite'] }],

@@ -68,7 +68,7 @@ void t.test(
   'Responses use the format of the request, and a repeated span changes nothing',
   async (t) => {
     const { send, end, admin, drain, production } = await withService(t);
-    await admin('POST /evals', makeContainsEval('any', ''));
+    await admin('POST /evals', makeContainsEval('any', 'way'));
     await admin('PUT /settings', { evals: ['any'] });
     const raw = makeProtobufRequest({ spanId: '00000000000000aa' });
     for (const attempt of ['first', 'repeated']) {
@@ -96,7 +96,7 @@ void t.test(
 
 void t.test('The complete flow also works on the system clock', async (t) => {
   const bench = await withService(t, { clock: systemClock });
-  await bench.admin('POST /evals', makeContainsEval('any', ''));
+  await bench.admin('POST /evals', makeContainsEval('any', 'way'));
   await bench.admin('PUT /settings', { evals: ['any'] });
   await bench.trace(makeSpan());
   await bench.end('conv-1');

@@ -165,7 +165,7 @@ void t.test(
   async (t) => {
     const idsOf = async (order: string[]): Promise<string[]> => {
       const { admin, trace, end, drain, production } = await withService(t, { randomSeed: 'same' });
-      await admin('POST /evals', makeContainsEval('any', ''));
+      await admin('POST /evals', makeContainsEval('any', 'way'));
       await admin('PUT /settings', { evals: ['any'] });
       for (const id of order) await trace(makeSpan({ conversationId: id }));
       await Promise.all(order.map(end));

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 /** Creates evals with these ids and adds them to the live settings. */
 async function setLiveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
-  for (const id of ids) await admin('POST /evals', makeContainsEval(id, ''));
+  for (const id of ids) await admin('POST /evals', makeContainsEval(id, 'way'));
   await admin('PUT /settings', { evals: ids });
 }
 
@@ -260,7 +260,7 @@ void t.test(
 
 void t.test('One clock change closes any number of idle conversations', async (t) => {
   const { trace, admin, drain, production } = await withService(t);
-  await admin('POST /evals', makeContainsEval('any', ''));
+  await admin('POST /evals', makeContainsEval('any', 'way'));
   await admin('PUT /settings', { evals: ['any'] });
   const spans = Array.from({ length: 250 }, (_, nth) => makeSpan({ conversationId: `c-${nth}` }));
   await trace(...spans);
@@ -271,7 +271,7 @@ void t.test('One clock change closes any number of idle conversations', async (t
 
 void t.test('Idle conversations are also closed as time passes', async (t) => {
   const { trace, clock, admin, drain, production } = await withService(t);
-  await admin('POST /evals', makeContainsEval('any', ''));
+  await admin('POST /evals', makeContainsEval('any', 'way'));
   await admin('PUT /settings', { evals: ['any'] });
   await trace(makeSpan());
   clock.advance(DAY_MS);

@@ -27,7 +27,10 @@ const toolResult = { order_id: 'A-17', status: 'shipped' };
 async function withEval(t: Test): Promise<Bench> {
   const bench = await withService(t);
   const params = { name: 'find_order', arguments: toolArguments };
-  await bench.admin('POST /evals', makeContainsEval('looks', '', { kind: 'tool_args', params }));
+  await bench.admin(
+    'POST /evals',
+    makeContainsEval('looks', 'order', { kind: 'tool_args', params }),
+  );
   await bench.admin('PUT /settings', { evals: ['looks'] });
   return bench;
 }

@@ -22,7 +22,7 @@ void t.test(
       // More requests than the ingest thread stores in one transaction: they wait only once.
       ...Array.from({ length: 100 }, () => ['POST /v1/traces', { body }] as const),
       ['POST /v1/sessions/before/end', {}],
-      ['POST /__admin/evals', { body: makeContainsEval('any', '') }],
+      ['POST /__admin/evals', { body: makeContainsEval('any', 'way') }],
       ['PUT /__admin/settings', { body: { run_name: 'x' } }],
     ] as const;
     const startedMs = performance.now();

@@ -267,22 +267,33 @@ void t.test(
   },
 );
 
-void t.test('A file with the first schema is migrated, and its outcomes stay', async (t) => {
-  const file = join(t.testdir(), 'old.db');
-  const old = new DatabaseSync(file);
-  old.exec(`${CREATE_TABLES}
+void t.test(
+  'A file with the first schema is migrated, and its outcomes and keys stay',
+  async (t) => {
+    const file = join(t.testdir(), 'old.db');
+    const old = new DatabaseSync(file);
+    old.exec(`${CREATE_TABLES}
     pragma application_id = 1935833195;
     pragma user_version = 1;
     insert into owners values ('o', 'development');
+    insert into keys values ('digest of a key', 'o', 0);
     insert into eval_names values (1, 'o', 'Eval a', 'eval a');
     insert into sessions (key, owner_id, id, kind, status, started_at_ms, ended_at_ms)
       values (1, 'o', 'one', 'production', 'completed', 0, 0);
     insert into outcomes values (1, 'a', 0, 1, 'general', 'session_level', 'fail', 'why', null);`);
-  old.close();
-  const store = await openStore({ file });
-  t.teardown(() => store.close());
-  t.match((await store.sessions.find('o', 'one'))?.outcomes, [{ outcome: 'fail', required: true }]);
-});
+    old.close();
+    const store = await openStore({ file });
+    t.teardown(() => store.close());
+    t.match((await store.sessions.find('o', 'one'))?.outcomes, [
+      { outcome: 'fail', required: true },
+    ]);
+    const { keys } = await store.owners.listKeys('o', { skip: 0, limit: 10 });
+    t.match(keys, [{ id: /^[0-9a-f]{16}$/, label: undefined, createdAtMs: undefined }]);
+    t.match(await store.owners.findKey('o', { id: keys[0]?.id ?? '' }), {
+      keyDigest: 'digest of a key',
+    });
+  },
+);
 
 void t.test('A write that queued behind a long one waits for a brief lock', async (t) => {
   const file = join(t.testdir(), 'store.db');

@@ -1,0 +1,30 @@
+import { formatValue, type EvalDefinition } from '../../contract/index.ts';
+import { RequestError } from '../domain/errors.ts';
+import type { EvalStore } from '../store/store.ts';
+
+/** Returns an eval of an owner. @throws RequestError `not_found`. */
+export async function findEval(
+  store: Pick<EvalStore, 'list'>,
+  ownerId: string,
+  id: string,
+): Promise<EvalDefinition> {
+  const evals = await store.list(ownerId);
+  const definition = evals.find((candidate) => candidate.id === id);
+  if (!definition) throw unknownEval(id);
+  return definition;
+}
+
+/**
+ * Deletes an eval. Settings and scenarios may still refer to it, and sessions keep its outcomes.
+ * @throws RequestError `not_found`.
+ */
+export async function deleteEval(
+  store: Pick<EvalStore, 'remove'>,
+  ownerId: string,
+  id: string,
+): Promise<void> {
+  if (!(await store.remove(ownerId, id))) throw unknownEval(id);
+}
+
+const unknownEval = (id: string): RequestError =>
+  new RequestError('not_found', `There is no eval ${formatValue(id)}.`);

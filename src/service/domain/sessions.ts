@@ -1,9 +1,13 @@
 import type { ScoredSession, ScoredTurn } from './scored-session.ts';
-import type { JsonObject, Outcome, Session, SessionStatus, Store } from '../store/store.ts';
+import type {
+  JsonObject,
+  Outcome,
+  Session,
+  SessionStatus,
+  Verdict,
+  Store,
+} from '../store/store.ts';
 import { buildTurns, type Turn } from '../turns/turns.ts';
-
-/** The result of a whole session. An extension of ours: the interface only counts outcomes. */
-export type Verdict = 'passed' | 'failed' | 'undecided';
 
 /**
  * Returns the verdict of a session. It fails as soon as a required eval fails. It passes when it is

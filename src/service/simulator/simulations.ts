@@ -19,9 +19,12 @@ import {
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import type { SimulationEstimate, WatchedSimulation } from '../operations/simulations.ts';
-import type { Session, SimulationPlan, Store } from '../store/store.ts';
-import { summarizeScenarios, decideRunVerdict } from './report/scenario-results.ts';
 import { describeCost, estimateCost } from './cost.ts';
+import {
+  decideRunVerdict,
+  summarizeScenarios,
+} from '../domain/simulation-results/scenario-results.ts';
+import type { Session, SimulationPlan, Store } from '../store/store.ts';
 import { countSessions, makeSimulationId } from './session-plan.ts';
 import { listSessions, type SimulationRunner } from './simulation-runner.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
-import { insertOutcomes, type PlacedOutcome } from './outcomes.ts';
+import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
 import type { FinishedJob, Job, JobStore } from './store.ts';
 
 /**
@@ -174,7 +174,7 @@ function updateLeased(db: WriteTransaction, worker: string, job: Job) {
 
 /** Completes a session that is being evaluated once all its jobs are done, even if some failed. */
 async function completeSession(db: WriteTransaction, sessionKey: number): Promise<void> {
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('sessions')
     .set({ status: 'completed' })
     .where('key', '=', sessionKey)
@@ -190,7 +190,8 @@ async function completeSession(db: WriteTransaction, sessionKey: number): Promis
         ),
       ),
     )
-    .execute();
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await updateResults(db, sessionKey);
 }
 
 interface DueRow {

@@ -9,6 +9,7 @@ import { ADD_AGENT_REPORTS } from './migrations/007-add-agent-reports.ts';
 import { ADD_SESSION_SEARCH } from './migrations/008-add-session-search.ts';
 import { ADD_RECORDINGS } from './migrations/009-add-recordings.ts';
 import { ADD_KEY_LABELS } from './migrations/010-add-key-labels.ts';
+import { ADD_RUN_RESULTS } from './migrations/011-add-run-results.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
@@ -25,6 +26,7 @@ const migrations: readonly string[] = [
   ADD_SESSION_SEARCH,
   ADD_RECORDINGS,
   ADD_KEY_LABELS,
+  ADD_RUN_RESULTS,
 ];
 
 /** SQLite's `application_id` of our files: "sbxk". */

@@ -92,12 +92,15 @@ export async function findOrInsertSimulation(
   ownerId: string,
   { id, name, deleted }: { id: string; name: string; deleted: boolean },
 ): Promise<number> {
+  const names = { name, name_folded: normalizeForSearch(name) };
   return cacheKey(db, ['simulation', ownerId, id, name, deleted], () =>
     db
       .insertInto('simulations')
-      .values({ owner_id: ownerId, id, name, deleted: deleted ? 1 : 0 })
+      .values({ owner_id: ownerId, id, ...names, deleted: deleted ? 1 : 0 })
       .onConflict((conflict) =>
-        conflict.columns(['owner_id', 'id']).doUpdateSet({ name, ...(deleted && { deleted: 1 }) }),
+        conflict
+          .columns(['owner_id', 'id'])
+          .doUpdateSet({ ...names, ...(deleted && { deleted: 1 }) }),
       )
       .returning('key')
       .executeTakeFirstOrThrow(),

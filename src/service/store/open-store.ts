@@ -9,6 +9,7 @@ import { createJobStore } from './jobs.ts';
 import { createOverviewStore } from './overview.ts';
 import { createOwnerStore } from './owners.ts';
 import { createRecordingStore } from './recordings.ts';
+import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSimulationStore } from './simulations.ts';
@@ -37,6 +38,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     ingestLog: createIngestLogStore(connections),
     overview: createOverviewStore(connections),
     recordings: createRecordingStore(connections),
+    runs: createRunStore(connections),
     deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
     insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
     describeFileChange: watchFile(file),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { OutcomeEvidence } from '../../contract/index.ts';
+import { decideVerdict } from '../domain/sessions.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
 import { findOrInsertEvalName } from './names.ts';
 import type { Outcome } from './store.ts';
@@ -10,13 +11,19 @@ const ROWS_PER_INSERT = 1000;
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
 
+/** A session to which outcomes are added. */
+interface ScoredRow {
+  key: number;
+  ownerId: string;
+}
+
 /**
- * Inserts outcomes of a session and updates the counts of the session. The first outcome of an eval
+ * Inserts outcomes of a session and updates the results of the session. The first outcome of an eval
  * stays: later ones change nothing.
  */
 export async function insertOutcomes(
   db: WriteTransaction,
-  session: { key: number; ownerId: string },
+  session: ScoredRow,
   outcomes: readonly PlacedOutcome[],
   atMs: number | null,
 ): Promise<void> {
@@ -30,6 +37,8 @@ export async function insertOutcomes(
       required: required ? 1 : 0,
       at_ms: atMs,
       evidence: evidence.length === 0 ? null : JSON.stringify(evidence),
+      run_key: selectOfSession('run_key', session.key),
+      simulation_key: selectOfSession('simulation_key', session.key),
     });
   }
   for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
@@ -39,17 +48,33 @@ export async function insertOutcomes(
       .onConflict((conflict) => conflict.columns(['session_key', 'eval_id']).doNothing())
       .execute();
   }
-  const count = (condition: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`(select count(*) from outcomes where session_key = ${session.key} and ${condition})`;
+  await updateResults(db, session.key);
+}
+
+const selectOfSession = (column: 'run_key' | 'simulation_key', key: number) =>
+  sql<number | null>`(select ${sql.ref(column)} from sessions where key = ${key})`;
+
+/** Updates the counts and the verdict of a session. Call it when its outcomes or its status changed. */
+export async function updateResults(db: WriteTransaction, sessionKey: number): Promise<void> {
+  const { status } = await db
+    .selectFrom('sessions')
+    .select('status')
+    .where('key', '=', sessionKey)
+    .executeTakeFirstOrThrow();
+  const rows = await db
+    .selectFrom('outcomes')
+    .select(['outcome', 'required'])
+    .where('session_key', '=', sessionKey)
+    .execute();
+  const outcomes = rows.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
+  const count = (wanted: Outcome['outcome']): number =>
+    outcomes.filter(({ outcome }) => outcome === wanted).length;
+  const [passed, failed, errored] = [count('pass'), count('fail'), count('error')];
   await db
     .updateTable('sessions')
-    .set({
-      total: count(sql`outcome <> 'error'`),
-      passed: count(sql`outcome = 'pass'`),
-      failed: count(sql`outcome = 'fail'`),
-      errored: count(sql`outcome = 'error'`),
-    })
-    .where('key', '=', session.key)
+    .set({ total: passed + failed, passed, failed, errored })
+    .set({ verdict: decideVerdict({ status, outcomes }) })
+    .where('key', '=', sessionKey)
     .execute();
 }
 

@@ -148,6 +148,9 @@ export type SessionKind = 'simulation' | 'production';
 export type SessionStatus =
   'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
 
+/** The result of a whole session. An extension of ours: the interface only counts outcomes. */
+export type Verdict = 'passed' | 'failed' | 'undecided';
+
 /** The result of one eval. Only `pass` and `fail` are sent to clients as evaluations. */
 export interface Outcome {
   evalId: string;
@@ -302,17 +305,77 @@ export interface SessionCounts {
   failed: number;
 }
 
-/** The sessions of a production run or a simulation. Errored evals are not counted. */
+/** A production run or a simulation. */
+export interface RunRef {
+  ownerId: string;
+  kind: SessionKind;
+  /** The id in deep links. */
+  id: string;
+}
+
+/** Which runs to list. A run matches a time if one of its sessions started then. */
+export interface RunFilter extends Page {
+  ownerId: string;
+  kind: SessionKind;
+  /** Part of the name, in any case. */
+  name?: string;
+  startedAfterMs?: number;
+  startedBeforeMs?: number;
+}
+
+/** The sessions of a production run or a simulation. */
 export interface RunSummary {
   id: string;
   name: string;
+  /** Undefined for a production run, and for a simulation that was seeded. */
+  state: SimulationPlan['state'] | undefined;
+  /** Production: sessions with results, as in the results endpoint (spec 4.4). */
   sessions: number;
   /** Sessions with a failed eval. */
   failedSessions: number;
+  /** Sessions with an eval that errored; it counts neither as passed nor as failed. */
+  erroredSessions: number;
+  /** Sessions with a status other than `completed`. */
+  incompleteSessions: number;
+  /** Outcomes that pass or fail. */
   evaluations: number;
   passedEvaluations: number;
-  /** Start of the newest session. */
+  /** Start of the oldest session. */
+  oldestStartMs?: number;
   newestStartMs?: number;
+}
+
+/** The outcomes of an eval in a run. */
+export interface EvalCounts {
+  name: string;
+  passed: number;
+  failed: number;
+  errored: number;
+}
+
+/** The stored sessions of a scenario in a simulation, by verdict. */
+export type ScenarioCounts = { scenarioId: string } & Record<Verdict, number>;
+
+/** What the pages show about one run. */
+export interface RunDetails {
+  run: RunSummary;
+  /** By name. */
+  evals: EvalCounts[];
+  /** Empty for a production run. */
+  scenarios: ScenarioCounts[];
+}
+
+/** What may explain a difference between two runs, from the newest sessions of a run. */
+export interface RunTraits {
+  /** How many sessions were read. */
+  sessions: number;
+  agents: { name: string; url: string }[];
+  /** Models that the spans name, sorted. */
+  models: string[];
+  /** Tags and metadata: the distinct values of each key, sorted. */
+  tags: { key: string; values: string[] }[];
+  /** The evals that scored the sessions, as defined then. */
+  evals: EvalDefinition[];
 }
 
 /** One eval that has to score one session. */

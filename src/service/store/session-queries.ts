@@ -242,7 +242,8 @@ function isScoredBy(eb: Eb, ownerId: string, name: string, isWide: boolean) {
     : eb.exists(outcomes.whereRef('outcomes.session_key', '=', 'sessions.key'));
 }
 
-function contains(column: string, text: string) {
+/** Matches names that contain a text. `column` is a `_folded` column. */
+export function contains(column: string, text: string) {
   return sql<boolean>`instr(${sql.ref(column)}, ${normalizeForSearch(text)}) > 0`;
 }
 

@@ -208,6 +208,8 @@ async function upsertSession(db: WriteTransaction, session: NewSession): Promise
     simulation_key: simulation ? await findOrInsertSimulation(db, ownerId, simulation) : null,
     agent_key: agent ? await findOrInsertAgent(db, ownerId, agent) : null,
     scenario: session.scenario ?? null,
+    scenario_id: readText(session.simulated, 'scenario_id') ?? session.scenario ?? null,
+    sample: Number(session.simulated?.['sample'] ?? 1),
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
     metadata: toJson(session.metadata),
@@ -246,6 +248,11 @@ function toTurn(row: TurnRow): StoredTurn {
     ...(latencyMs !== null && { latencyMs }),
     ...(failed !== null && { failed: failed === 1 }),
   };
+}
+
+function readText(object: JsonObject | undefined, key: string): string | undefined {
+  const value = object?.[key];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function toJson(object: JsonObject | undefined): string | null {

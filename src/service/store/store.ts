@@ -20,7 +20,11 @@ import type {
   OwnerCounts,
   Page,
   Recording,
+  RunDetails,
+  RunFilter,
+  RunRef,
   RunSummary,
+  RunTraits,
   SeedData,
   Session,
   SessionFilter,
@@ -31,6 +35,7 @@ import type {
   StoredSpan,
   StoredTurn,
   WaitingConversation,
+  Verdict,
 } from './records.ts';
 
 export type * from './records.ts';
@@ -54,6 +59,7 @@ export interface Store {
   readonly ingestLog: IngestLogStore;
   readonly overview: OverviewStore;
   readonly recordings: RecordingStore;
+  readonly runs: RunStore;
   /** Deletes all data of an owner except the owner itself and its keys. */
   deleteOwnerData(ownerId: string): Promise<void>;
   /**
@@ -161,10 +167,29 @@ export interface RecordingStore {
 /** Counts for the pages. */
 export interface OverviewStore {
   count(ownerId: string): Promise<OwnerCounts>;
-  /** Lists production runs, newest first, and the number of all of them. */
-  listRuns(ownerId: string, page: Page): Promise<{ runs: RunSummary[]; total: number }>;
-  /** Lists simulations that are not deleted, newest first, and the number of all of them. */
-  listSimulations(ownerId: string, page: Page): Promise<{ runs: RunSummary[]; total: number }>;
+}
+
+/** Production runs, and simulations that are not deleted. The interface has no endpoint for them. */
+export interface RunStore {
+  /** Lists runs, newest first, and the number of all matches. */
+  list(filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }>;
+  /** Returns the results of each run, all from one snapshot; undefined for an unknown run. */
+  load(refs: readonly RunRef[]): Promise<(RunDetails | undefined)[]>;
+  /**
+   * Lists the stored sessions of a run: production newest first, a simulation by scenario, with failed
+   * sessions of each scenario first.
+   */
+  listSessions(ref: RunRef, page: Page): Promise<{ sessions: Session[]; total: number }>;
+  /** Lists the sessions of a scenario with these verdicts, by verdict and sample. */
+  listSamples(
+    ref: RunRef & { scenarioId: string },
+    verdicts: readonly Verdict[],
+    limit: number,
+  ): Promise<Session[]>;
+  /** Finds the session of a scenario with this number. */
+  findSample(ref: RunRef & { scenarioId: string }, sample: number): Promise<Session | undefined>;
+  /** Reads what the newest sessions of a run have in common. */
+  readTraits(ref: RunRef, sessionsMax: number): Promise<RunTraits>;
   /** Returns the newest simulations of each of these agents by the name of the agent, newest first. */
   listSimulationsOfAgents(
     ownerId: string,

@@ -6,6 +6,7 @@ import type {
   Outcome,
   SessionKind,
   SessionStatus,
+  Verdict,
 } from './records.ts';
 
 /** Row types for kysely. The comments in `migrations/` describe the columns. Booleans are 0 and 1. */
@@ -57,6 +58,7 @@ interface SimulationRow {
   owner_id: string;
   id: string;
   name: string;
+  name_folded: string;
   deleted: number;
 }
 
@@ -133,6 +135,9 @@ interface SessionRow {
   passed: Generated<number>;
   failed: Generated<number>;
   errored: Generated<number>;
+  verdict: Generated<Verdict>;
+  scenario_id: string | null;
+  sample: Generated<number>;
 }
 
 interface RecordingRow {
@@ -167,6 +172,8 @@ interface OutcomeRow {
   reasoning: string;
   at_ms: number | null;
   evidence: string | null;
+  run_key: number | null;
+  simulation_key: number | null;
 }
 
 interface JobRow {

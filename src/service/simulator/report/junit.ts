@@ -5,7 +5,7 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
 import { junitXml, type TestCase } from '../../../report-kit/junit.ts';
-import { groupAlike, listReasons } from './reasons.ts';
+import { groupAlike, listReasons } from '../../domain/simulation-results/reasons.ts';
 import { formatTranscript } from './transcript.ts';
 
 /**

@@ -6,8 +6,13 @@ import type {
 import { formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
 import { escapeMarkdown, markdownLink, markdownTable } from '../../../report-kit/markdown.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
-import { describeStanding } from './comparison.ts';
-import { describeEnd, groupUnpassed, listReasons, nameOf } from './reasons.ts';
+import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import {
+  describeEnd,
+  groupUnpassed,
+  listReasons,
+  nameOf,
+} from '../../domain/simulation-results/reasons.ts';
 import { formatTranscript } from './transcript.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */

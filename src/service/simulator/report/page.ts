@@ -32,8 +32,14 @@ import {
   TRANSCRIPT_CSS,
   type ShownTurn,
 } from '../../../report-kit/transcript.ts';
-import { describeStanding } from './comparison.ts';
-import { describeEnd, groupUnpassed, listOtherReasons, listReasons, nameOf } from './reasons.ts';
+import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import {
+  describeEnd,
+  groupUnpassed,
+  listOtherReasons,
+  listReasons,
+  nameOf,
+} from '../../domain/simulation-results/reasons.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;

@@ -7,7 +7,11 @@ import type {
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
-import { summarizeScenarios, decideRunVerdict } from './scenario-results.ts';
+import {
+  decideRunVerdict,
+  describeScenarios,
+  summarizeScenarios,
+} from '../../domain/simulation-results/scenario-results.ts';
 
 /** The results of a run. */
 export interface RunResults {
@@ -55,18 +59,7 @@ function summarize(
   scenarios: readonly ScenarioResult[],
   sessions: readonly SimulatedSessionReport[],
 ): string {
-  const count = (verdictToCount: SimulationVerdict): number =>
-    scenarios.filter(({ verdict }) => verdict === verdictToCount).length;
-  const [passed, failed, undecided] = [count('passed'), count('failed'), count('undecided')];
-  const total = `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`;
-  const flaky = scenarios.filter((scenario) => scenario.flaky).length;
-  const counts = [
-    `${passed} of ${total} passed`,
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(undecided > 0 ? [`${undecided} undecided`] : []),
-    ...(flaky > 0 ? [`${flaky} flaky`] : []),
-  ];
   const canceled = sessions.filter(({ status }) => status === 'cancelled').length;
   const note = canceled === 0 ? '' : `; ${canceled} of ${sessions.length} sessions were canceled`;
-  return `${counts.join(', ')}${note}.`;
+  return `${describeScenarios(scenarios)}${note}.`;
 }

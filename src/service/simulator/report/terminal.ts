@@ -15,8 +15,13 @@ import {
   type Style,
   type TextLayout,
 } from '../../../report-kit/terminal.ts';
-import { describeStanding } from './comparison.ts';
-import { describeEnd, groupAlike, listReasons, nameOf } from './reasons.ts';
+import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import {
+  describeEnd,
+  groupAlike,
+  listReasons,
+  nameOf,
+} from '../../domain/simulation-results/reasons.ts';
 import { formatTranscriptLines } from './transcript.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {

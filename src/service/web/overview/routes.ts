@@ -54,7 +54,7 @@ export function addOverviewRoutes(
     const { ownerId, context } = await findViewer(request);
     const [counts, { runs }, log] = await Promise.all([
       store.overview.count(ownerId),
-      store.overview.listRuns(ownerId, { skip: 0, limit: RUNS_MAX }),
+      store.runs.list({ ownerId, kind: 'production', skip: 0, limit: RUNS_MAX }),
       store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;

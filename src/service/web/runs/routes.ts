@@ -11,11 +11,7 @@ export function addRunRoutes(app: FastifyInstance, { store, findViewer }: PageOp
     const { ownerId, context } = await findViewer(request);
     const query = readQuery(request);
     const { kind, skip, limit } = readListFilter(query, ownerId).filter;
-    const { overview } = store;
-    const found =
-      kind === 'production'
-        ? await overview.listRuns(ownerId, { skip, limit })
-        : await overview.listSimulations(ownerId, { skip, limit });
+    const found = await store.runs.list({ ownerId, kind, skip, limit });
     reply.headers(servicePageHeaders).type(HTML_TYPE);
     return reply.send(renderRunsPage({ kind, query, skip, limit, ...found }, context));
   });

@@ -1,0 +1,105 @@
+import type { SimulatedSessionReport, UserReview } from '../../../contract/index.ts';
+import type { Session, Verdict } from '../../store/store.ts';
+import { decideVerdict } from '../sessions.ts';
+
+/** The part of a session that explains its verdict. A `SimulatedSessionReport` has it. */
+export interface ExplainedSession {
+  verdict: Verdict;
+  status: string;
+  /** Empty if it is unknown. */
+  end_reason: string;
+  error?: string;
+  eval_outcomes: readonly {
+    eval_name: string;
+    outcome: string;
+    reasoning: string;
+    required?: unknown;
+  }[];
+  errored_evals: readonly { eval_name: string; reasoning: string }[];
+  review: { followed_scenario: boolean; findings: readonly { message: string }[] };
+  notes: readonly string[];
+}
+
+/** Returns the part of a stored session that explains its verdict. */
+export function explainSession(session: Session): ExplainedSession {
+  const { error, review, notes } = (session.simulated ?? {}) as {
+    error?: string;
+    review?: UserReview;
+    notes?: string[];
+  };
+  const ofOutcome = session.outcomes.map(({ evalName, outcome, reasoning, required }) => ({
+    ...{ eval_name: evalName, outcome, reasoning, required },
+  }));
+  return {
+    verdict: decideVerdict(session),
+    status: session.status,
+    end_reason: session.endReason ?? '',
+    ...(error !== undefined && { error }),
+    eval_outcomes: ofOutcome.filter(({ outcome }) => outcome !== 'error'),
+    errored_evals: ofOutcome.filter(({ outcome }) => outcome === 'error'),
+    review: review ?? { followed_scenario: true, findings: [] },
+    notes: notes ?? [],
+  };
+}
+
+/** Lists why a session did not pass, where its user left the scenario, and its notes. */
+export function listReasons(session: ExplainedSession): string[] {
+  const failed = session.eval_outcomes
+    .filter(({ outcome }) => outcome === 'fail')
+    .map((outcome) => `${outcome.eval_name}${formatOptionalMark(outcome)}: ${outcome.reasoning}`);
+  return [...listInterruptions(session), ...failed, ...listRemarks(session)];
+}
+
+/** Lists the reasons of `listReasons` that are not outcomes of evals. */
+export function listOtherReasons(session: ExplainedSession): string[] {
+  return [...listInterruptions(session), ...listRemarks(session)];
+}
+
+function listInterruptions({ error, status }: ExplainedSession): string[] {
+  return [
+    ...(error === undefined ? [] : [error]),
+    ...(status === 'cancelled' ? ['Canceled.'] : []),
+  ];
+}
+
+function listRemarks(session: ExplainedSession): string[] {
+  const { verdict, status, errored_evals: errored, review, notes } = session;
+  const unscored = errored.map(
+    ({ eval_name: name, reasoning }) => `${name}: not scored. ${reasoning}`,
+  );
+  const unjudged =
+    verdict === 'undecided' && status === 'completed' && unscored.length === 0
+      ? ['The scenario has no evals, so the session was not judged.']
+      : [];
+  const deviations = review.followed_scenario ? [] : review.findings.map(({ message }) => message);
+  return [...unscored, ...unjudged, ...deviations, ...notes];
+}
+
+/** Describes how a session ended. Its status `failed` would read like the verdict. */
+export function describeEnd({ status, end_reason: reason }: ExplainedSession): string {
+  if (reason === '') return status;
+  if (status === 'completed') return `ended with ${reason}`;
+  return status === 'failed' ? `stopped by ${reason}` : status;
+}
+
+/** Names a session by its scenario and, from the second sample on, its number: `late-parcel #2`. */
+export const nameOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>
+  sample === 1 ? id : `${id} #${sample}`;
+
+/** Groups sessions that have the same verdict and reasons, in the order of their first sessions. */
+export function groupAlike<Item extends ExplainedSession>(sessions: readonly Item[]): Item[][] {
+  const keyOf = (session: Item): string =>
+    JSON.stringify([session.verdict, session.status, session.end_reason, listReasons(session)]);
+  return [...Map.groupBy(sessions, keyOf).values()];
+}
+
+/** Groups the sessions that did not pass, with the most frequent reason first. */
+export function groupUnpassed<Item extends ExplainedSession>(sessions: readonly Item[]): Item[][] {
+  return groupAlike(sessions.filter(({ verdict }) => verdict !== 'passed')).sort(
+    (left, right) => right.length - left.length,
+  );
+}
+
+/** An eval that is not required never fails a session. */
+const formatOptionalMark = ({ required }: { required?: unknown }): string =>
+  required === false ? ' (not required)' : '';

@@ -1,0 +1,310 @@
+import { sql, type SelectQueryBuilder } from 'kysely';
+import type { Connections } from './connect.ts';
+import { readTraits } from './run-traits.ts';
+import { contains, findSessions } from './session-queries.ts';
+import { findSimulationsOfAgents } from './simulations-of-agents.ts';
+import type {
+  EvalCounts,
+  RunDetails,
+  RunFilter,
+  RunRef,
+  RunStore,
+  RunSummary,
+  ScenarioCounts,
+  Session,
+} from './store.ts';
+import type { Tables } from './tables.ts';
+
+type Db = Connections['reader'];
+
+/** The columns of sessions and outcomes that refer to the run. */
+const COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;
+
+/** Creates the store of production runs and simulations. */
+export function createRunStore({ reader }: Connections): RunStore {
+  const read = <Result>(run: (db: Db) => Promise<Result>): Promise<Result> =>
+    reader.transaction().execute(run);
+  return {
+    list: (filter) => read((db) => listRuns(db, filter)),
+    load: (refs) =>
+      read(async (db) => {
+        const details = [];
+        for (const ref of refs) details.push(await loadRun(db, ref));
+        return details;
+      }),
+    listSessions: (ref, page) => read((db) => listSessions(db, ref, page)),
+    listSamples: (ref, verdicts, limit) =>
+      read((db) =>
+        findOfScenario(db, ref, (query) =>
+          query
+            .where('sessions.verdict', 'in', verdicts)
+            .orderBy('sessions.verdict')
+            .orderBy('sessions.sample')
+            .limit(limit),
+        ),
+      ),
+    findSample: (ref, sample) =>
+      read(async (db) => {
+        const [session] = await findOfScenario(db, ref, (query) =>
+          query.where('sessions.sample', '=', sample).limit(1),
+        );
+        return session;
+      }),
+    listSimulationsOfAgents: (ownerId, agentNames, limitPerAgent) =>
+      read(async (db) => {
+        const rows = await findSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent });
+        const found = rows.map(({ agent, ...row }): RunRow => ({ ...row, state: undefined }));
+        const runs = await addSums(db, 'simulation', found);
+        const runById = new Map(runs.map((run) => [run.id, run]));
+        const byAgent = Map.groupBy(rows, ({ agent }) => agent);
+        return new Map(
+          Array.from(byAgent, ([agent, ofAgent]) => [
+            agent,
+            ofAgent.flatMap(({ id }) => runById.get(id) ?? []),
+          ]),
+        );
+      }),
+    readTraits: (ref, sessionsMax) =>
+      read(async (db) => {
+        const run = await findRun(db, ref);
+        return readTraits(
+          db,
+          { ...ref, column: COLUMNS[ref.kind], key: run?.key ?? -1 },
+          sessionsMax,
+        );
+      }),
+  };
+}
+
+/** The row of a run or of a simulation that is not deleted. */
+interface RunRow {
+  key: number;
+  id: string;
+  name: string;
+  state: RunSummary['state'];
+}
+
+async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> {
+  const { kind, skip, limit, name } = filter;
+  if (kind === 'production') {
+    const query = selectRuns(db, filter.ownerId)
+      .$if(name !== undefined, (q) => q.where(contains('runs.name_folded', name ?? '')))
+      .$if(hasTimes(filter), (q) => q.where(hasSessionWithin('runs', filter)));
+    const rows = await query.orderBy('runs.key', 'desc').limit(limit).offset(skip).execute();
+    return {
+      runs: await addSums(db, kind, rows.map(toProductionRun)),
+      total: await countRows(query),
+    };
+  }
+  const query = selectSimulations(db, filter.ownerId)
+    .$if(name !== undefined, (q) => q.where(contains('simulations.name_folded', name ?? '')))
+    .$if(hasTimes(filter), (q) => q.where(hasSessionWithin('simulations', filter)));
+  const rows = await query.orderBy('simulations.key', 'desc').limit(limit).offset(skip).execute();
+  return {
+    runs: await addSums(db, kind, rows.map(toSimulationRun)),
+    total: await countRows(query),
+  };
+}
+
+const selectRuns = (db: Db, ownerId: string) =>
+  db.selectFrom('runs').select(['runs.key', 'runs.name']).where('runs.owner_id', '=', ownerId);
+
+const selectSimulations = (db: Db, ownerId: string) =>
+  db
+    .selectFrom('simulations')
+    .leftJoin('simulation_plans', 'simulation_plans.simulation_key', 'simulations.key')
+    .select(['simulations.key', 'simulations.id', 'simulations.name', 'simulation_plans.state'])
+    .where('simulations.owner_id', '=', ownerId)
+    .where('simulations.deleted', '=', 0);
+
+const toProductionRun = ({ key, name }: { key: number; name: string }): RunRow => ({
+  ...{ key, id: String(key), name },
+  state: undefined,
+});
+
+const toSimulationRun = ({
+  state,
+  ...row
+}: Omit<RunRow, 'state'> & { state: RunSummary['state'] | null }): RunRow => ({
+  ...row,
+  state: state ?? undefined,
+});
+
+async function countRows<Shape extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Shape, Row>,
+): Promise<number> {
+  const { total } = await query
+    .clearSelect()
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+const hasTimes = ({ startedAfterMs, startedBeforeMs }: RunFilter): boolean =>
+  startedAfterMs !== undefined || startedBeforeMs !== undefined;
+
+function hasSessionWithin(
+  table: 'runs' | 'simulations',
+  { startedAfterMs = 0, startedBeforeMs = Number.MAX_SAFE_INTEGER }: RunFilter,
+) {
+  const column = table === 'runs' ? COLUMNS.production : COLUMNS.simulation;
+  return sql<boolean>`exists (
+    select 1 from sessions where ${sql.ref(column)} = ${sql.ref(`${table}.key`)}
+    and started_at_ms between ${startedAfterMs} and ${startedBeforeMs}
+  )`;
+}
+
+/** Adds the sums of their sessions to runs. The index of the runs has all columns that are read. */
+async function addSums(
+  db: Db,
+  kind: RunRef['kind'],
+  runs: readonly RunRow[],
+): Promise<RunSummary[]> {
+  if (runs.length === 0) return [];
+  const column = COLUMNS[kind];
+  const countIf = (condition: ReturnType<typeof sql<boolean>>) =>
+    sql<number>`count(case when ${condition} then 1 end)`;
+  const rows = await db
+    .selectFrom('sessions')
+    .select(({ fn }) => [
+      `${column} as key` as const,
+      // Production omits sessions without results (spec 4.4).
+      (kind === 'production' ? countIf(sql`total > 0`) : fn.countAll<number>()).as('sessions'),
+      countIf(sql`failed > 0`).as('failedSessions'),
+      countIf(sql`errored > 0`).as('erroredSessions'),
+      countIf(sql`status <> 'completed'`).as('incompleteSessions'),
+      fn.sum<number>('total').as('evaluations'),
+      fn.sum<number>('passed').as('passedEvaluations'),
+      fn.min('started_at_ms').as('oldestStartMs'),
+      fn.max('started_at_ms').as('newestStartMs'),
+    ])
+    .where(
+      column,
+      'in',
+      runs.map(({ key }) => key),
+    )
+    .groupBy(column)
+    .execute();
+  const sumsByKey = new Map(rows.map(({ key, ...sums }) => [key, sums]));
+  return runs.map(({ key, ...run }) => ({ ...run, ...(sumsByKey.get(key) ?? NO_SESSIONS) }));
+}
+
+const NO_SESSIONS = {
+  ...{ sessions: 0, failedSessions: 0, erroredSessions: 0, incompleteSessions: 0 },
+  ...{ evaluations: 0, passedEvaluations: 0 },
+};
+
+async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
+  if (kind === 'production') {
+    // Other texts than a number would match through a conversion.
+    const key = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1;
+    const row = await selectRuns(db, ownerId).where('runs.key', '=', key).executeTakeFirst();
+    return row && toProductionRun(row);
+  }
+  const row = await selectSimulations(db, ownerId)
+    .where('simulations.id', '=', id)
+    .executeTakeFirst();
+  return row && toSimulationRun(row);
+}
+
+async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
+  const row = await findRun(db, ref);
+  if (!row) return undefined;
+  const [run] = await addSums(db, ref.kind, [row]);
+  if (!run) return undefined;
+  return {
+    run,
+    evals: await countByEval(db, ref.kind, row.key),
+    scenarios: ref.kind === 'production' ? [] : await countByScenario(db, row.key),
+  };
+}
+
+async function countByEval(db: Db, kind: RunRef['kind'], key: number): Promise<EvalCounts[]> {
+  const rows = await db
+    .selectFrom('outcomes')
+    .select(({ fn }) => ['eval_name_key', 'outcome', fn.countAll<number>().as('count')])
+    .where(COLUMNS[kind], '=', key)
+    .groupBy(['eval_name_key', 'outcome'])
+    .execute();
+  const keys = [...new Set(rows.map((row) => row.eval_name_key))];
+  const names =
+    keys.length === 0
+      ? []
+      : await db
+          .selectFrom('eval_names')
+          .select(['key', 'name'])
+          .where('key', 'in', keys)
+          .execute();
+  const countsByKey = Map.groupBy(rows, (row) => row.eval_name_key);
+  return names
+    .map((evalName) => {
+      const counts = countsByKey.get(evalName.key) ?? [];
+      const countOf = (wanted: string): number =>
+        counts.find(({ outcome }) => outcome === wanted)?.count ?? 0;
+      const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
+      return { name: evalName.name, passed, failed, errored };
+    })
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+async function countByScenario(db: Db, simulationKey: number): Promise<ScenarioCounts[]> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select(({ fn }) => ['scenario_id', 'verdict', fn.countAll<number>().as('count')])
+    .where('simulation_key', '=', simulationKey)
+    .groupBy(['scenario_id', 'verdict'])
+    .execute();
+  const byScenario = Map.groupBy(rows, (row) => row.scenario_id ?? '');
+  return Array.from(byScenario, ([scenarioId, counts]) => {
+    const countOf = (wanted: string): number =>
+      counts.find(({ verdict }) => verdict === wanted)?.count ?? 0;
+    const [passed, failed, undecided] = [
+      countOf('passed'),
+      countOf('failed'),
+      countOf('undecided'),
+    ];
+    return { scenarioId, passed, failed, undecided };
+  });
+}
+
+async function listSessions(
+  db: Db,
+  ref: RunRef,
+  { skip, limit }: { skip: number; limit: number },
+): Promise<{ sessions: Session[]; total: number }> {
+  const run = await findRun(db, ref);
+  const column = `sessions.${COLUMNS[ref.kind]}` as const;
+  const { total } = await db
+    .selectFrom('sessions')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where(column, '=', run?.key ?? -1)
+    .executeTakeFirstOrThrow();
+  const sessions = await findSessions(db, (query) => {
+    const ofRun = query.where(column, '=', run?.key ?? -1);
+    // Both orders are those of the indexes.
+    const ordered =
+      ref.kind === 'production'
+        ? ofRun.orderBy('sessions.started_at_ms', 'desc')
+        : ofRun
+            .orderBy('sessions.scenario_id')
+            .orderBy('sessions.verdict')
+            .orderBy('sessions.sample');
+    return ordered.orderBy('sessions.id').limit(limit).offset(skip);
+  });
+  return { sessions, total };
+}
+
+async function findOfScenario(
+  db: Db,
+  ref: RunRef & { scenarioId: string },
+  select: Parameters<typeof findSessions>[1],
+): Promise<Session[]> {
+  const run = await findRun(db, ref);
+  return findSessions(db, (query) =>
+    select(
+      query
+        .where('sessions.simulation_key', '=', run?.key ?? -1)
+        .where('sessions.scenario_id', '=', ref.scenarioId),
+    ),
+  );
+}

@@ -1,0 +1,44 @@
+import type { Connections } from './connect.ts';
+
+/** Which simulations to find. */
+interface AgentsQuery {
+  ownerId: string;
+  agentNames: readonly string[];
+  limitPerAgent: number;
+}
+
+/** Returns the newest simulations of each agent, by their newest session. */
+export async function findSimulationsOfAgents(
+  db: Connections['reader'],
+  { ownerId, agentNames, limitPerAgent }: AgentsQuery,
+) {
+  if (agentNames.length === 0) return [];
+  const newest = db
+    .selectFrom('agents')
+    .innerJoin('sessions', 'sessions.agent_key', 'agents.key')
+    .innerJoin('simulations', 'simulations.key', 'sessions.simulation_key')
+    .where('agents.owner_id', '=', ownerId)
+    .where('agents.name', 'in', agentNames)
+    .where('sessions.simulation_key', 'is not', null)
+    .where('simulations.deleted', '=', 0)
+    .groupBy(['agents.name', 'simulations.key', 'simulations.id', 'simulations.name'])
+    .select(['agents.name as agent', 'simulations.key', 'simulations.id', 'simulations.name'])
+    .select(({ fn }) => fn.max('sessions.started_at_ms').as('startedAtMs'));
+  const ranked = db
+    .selectFrom(newest.as('newest'))
+    .selectAll()
+    .select(({ fn }) =>
+      fn
+        .agg<number>('row_number')
+        .over((over) =>
+          over.partitionBy('agent').orderBy('startedAtMs', 'desc').orderBy('key', 'desc'),
+        )
+        .as('place'),
+    );
+  return db
+    .selectFrom(ranked.as('ranked'))
+    .select(['agent', 'key', 'id', 'name'])
+    .where('place', '<=', limitPerAgent)
+    .orderBy('place')
+    .execute();
+}

@@ -72,6 +72,8 @@ export interface CheckOptions {
   onExchange?: ((exchange: ExchangeRecord) => void) | undefined;
   /** Called with a sentence for people while the run waits for the peer to come back. */
   onWaiting?: ((message: string) => void) | undefined;
+  /** Called when a phase of the run starts. */
+  onPhase?: RunOptions['onPhase'];
   /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }
@@ -174,5 +176,6 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): RunOptions
     signal: options.signal,
     onExchange: options.onExchange ?? (() => {}),
     onWaiting: options.onWaiting,
+    onPhase: options.onPhase,
   };
 }

@@ -25,6 +25,7 @@ export {
   type CheckOptions,
 } from './check.ts';
 export { SUITE, type Plan } from './engine/drive/run.ts';
+export { createTimeLeft, type TimeLeft } from './engine/drive/time-left.ts';
 export {
   judgeClient,
   retryFaults,

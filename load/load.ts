@@ -21,7 +21,7 @@ import {
 } from './report/report.ts';
 import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
-import { waitForWindow, runCalls } from './voice/voice-run.ts';
+import { placementMs, waitForWindow, runCalls } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
 import { createBreachTests } from './thresholds/stream-thresholds.ts';
 
@@ -33,19 +33,20 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   const { clock, onTick, signal, seed } = options;
   const startedAtMs = clock.nowMs();
   const plan = planLoad(options);
-  const totalMs = plan.windowMs + plan.warmUpMs + plan.rampMs;
-  onTick(startOf('preflight', totalMs));
+  const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
+  const search = options.findMax && { search: { perSecond: null } };
+  onTick({ ...startOf('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const preflight = await options.preflight(signal);
   if (preflight.blockedBy)
     return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
   const chance = seededRandom(seed);
   if (plan.profile === 'voice') return loadCalls(options, { plan, startedAtMs }, chance);
-  onTick(startOf('warm-up', totalMs));
-  const warmUp = await runWarmUp(
-    options,
-    plan,
-    profileFor(options, plan, preflight.hasUsers, chance),
-  );
+  const profile = profileFor(options, plan, preflight.hasUsers, chance);
+  const warmUpEndMs = clock.monotonicMs() + plan.warmUpMs;
+  const warmUp = await tickWhile(clock, runWarmUp(options, plan, profile), () => {
+    const warmUpLeftMs = Math.max(0, warmUpEndMs - clock.monotonicMs());
+    onTick({ ...startOf('warm-up', warmUpLeftMs + afterWarmUpMs), ...search });
+  });
   const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
   if (options.findMax) return searchMaxRate(parts, plan, chance);
   if (plan.calls === undefined)
@@ -146,8 +147,10 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
     runAt: async (perSecond, length) => {
       if (options.signal.aborted) return undefined;
       const windowMs = length === 'step' ? stepMs : plan.windowMs;
+      const onTick: LoadOptions['onTick'] = (live) =>
+        options.onTick({ ...live, search: { perSecond } });
       return runRequests(
-        parts,
+        { ...parts, options: { ...options, onTick } },
         planAt(plan, perSecond, windowMs, rampMs),
         chance.fork(`step ${steps++}`),
       );
@@ -192,6 +195,27 @@ function maxInFlight({ open, users }: Profile): number {
 
 function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
+}
+
+/** Calls a function now, and every second until a promise settles. */
+async function tickWhile<Result>(
+  clock: LoadOptions['clock'],
+  running: Promise<Result>,
+  tick: () => void,
+): Promise<Result> {
+  const over = new AbortController();
+  const ticking = (async () => {
+    while (!over.signal.aborted) {
+      tick();
+      await clock.sleep(1000, over.signal).catch(() => undefined);
+    }
+  })();
+  try {
+    return await running;
+  } finally {
+    over.abort(new Error('over'));
+    await ticking;
+  }
 }
 
 /** Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. */

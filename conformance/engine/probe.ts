@@ -64,6 +64,14 @@ export interface Cost {
   calls: number;
 }
 
+/** How long the calls of a probe take. */
+export interface CallTime {
+  /** The duration of one call with a sandbox that responds immediately, in milliseconds. */
+  eachMs: number;
+  /** The calls are placed one after another. */
+  isSerial?: true;
+}
+
 /** Sends traffic and nothing else; the checks decide what the responses mean. */
 export interface Probe<State extends object = object, Id extends RequirementId = RequirementId> {
   id: string;
@@ -81,6 +89,8 @@ export interface Probe<State extends object = object, Id extends RequirementId =
   cleansUp?: true;
   /** The maximum that the probe sends, given the number of users that the run created before. */
   cost: (prompts: readonly string[], usersBefore: number) => Cost;
+  /** Needed for the estimate of the remaining time if the probe places calls. */
+  callTime?: CallTime;
   run(context: ProbeContext & State): Promise<void>;
 }
 

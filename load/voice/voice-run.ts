@@ -54,13 +54,15 @@ export async function runCalls<Result>(
     processes: options.voice?.processes ?? countProcesses(plan.calls ?? 0),
   });
   const stop = AbortSignal.any([signal, fleet.broken]);
+  const placedAtMs = clock.monotonicMs() + placementMs(plan);
   let windowStartMs: number | undefined;
   let result: Result | undefined;
   let ranMs = 0;
   try {
-    await waitUntilSettled(fleet, stop, clock, (live) =>
-      onTick({ ...live, leftMs: plan.windowMs }),
-    );
+    await waitUntilSettled(fleet, stop, clock, (live) => {
+      const toPlaceMs = Math.max(0, placedAtMs - clock.monotonicMs());
+      onTick({ ...live, leftMs: toPlaceMs + plan.rampMs + plan.windowMs });
+    });
     const hasWindow = fleet.counts.connected > 0 || plan.profile === 'all';
     if (!stop.aborted && hasWindow) {
       fleet.beginWindow();
@@ -78,6 +80,10 @@ export async function runCalls<Result>(
   const voice = { ...outcome, windowStartMs, ranMs, processes, wasInterrupted: signal.aborted };
   return { voice, result };
 }
+
+/** Returns the time from the start of the processes until the last call of a plan is placed. */
+export const placementMs = ({ calls = 0, callsPerSecond = 1 }: LoadPlan): number =>
+  calls === 0 ? 0 : LEAD_MS + ((calls - 1) * 1_000) / callsPerSecond;
 
 /** Returns the window task of a run with calls only: it waits and reports progress. */
 export function waitForWindow({ clock, onTick }: LoadOptions, windowMs: number): WindowTask<void> {

@@ -14,6 +14,8 @@ type PackageOptions = Parameters<Conformance['check']>[0];
 export interface CheckHooks {
   /** Called with a sentence for people while the run waits for the peer to come back. */
   onWaiting?: PackageOptions['onWaiting'];
+  /** Called when a phase of the run starts. */
+  onPhase?: PackageOptions['onPhase'];
   /** Called with the audio of every call that has any. */
   onAudio?: NonNullable<PackageOptions['voice']>['onAudio'] | undefined;
 }
@@ -53,7 +55,7 @@ export async function runCheck(
 ): Promise<Awaited<ReturnType<Conformance['check']>>> {
   const { url, seed = randomSeed(), compareWith, knownFailures = [], onAudio } = options;
   const { apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal } = options;
-  const { onExchange, onWaiting } = options;
+  const { onExchange, onWaiting, onPhase } = options;
   const conformance = await import('../../conformance/index.ts');
   const { transcript, report } = await conformance.check({
     ...selectionOf(options, conformance),
@@ -65,6 +67,7 @@ export async function runCheck(
     voice: { ...resolveCallTarget(options.voice), ...(onAudio && { onAudio }) },
     onExchange,
     onWaiting,
+    onPhase,
   });
   const judged = conformance.applyKnownFailures(report, knownFailures);
   return {

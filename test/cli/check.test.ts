@@ -10,7 +10,9 @@ import t, { type Test } from 'tap';
 import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { run, start, type CommandResult } from '../helpers/command.ts';
+import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
@@ -153,6 +155,27 @@ void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked',
   const verdicts = new Map(requirements.map(({ id, verdict }) => [id, verdict]));
   t.equal(verdicts.get('HEALTH-010'), 'pass');
   t.equal(verdicts.get('HEALTH-007'), 'blocked');
+});
+
+void t.test('Ctrl-C gives up requests in flight, and deletes the users', async (t) => {
+  const double = await withSandboxDouble(t, { chat: hang });
+  const { end } = await start(t, ['check', double.url, '--area', 'chat']);
+  await double.waitForRequests('chat', 1);
+  const sinceMs = systemClock.monotonicMs();
+  t.equal(await end('SIGINT'), 3);
+  const tookMs = systemClock.monotonicMs() - sinceMs;
+  t.ok(tookMs < 15_000, `${Math.round(tookMs)} ms, although a request may take 30 s`);
+  t.equal(double.requests.at(-1)?.route, 'delete', 'the user is deleted');
+});
+
+void t.test('Ctrl-C ends the pause that a 429 demands', async (t) => {
+  const chat = refusal(429, 'rate_limit', { 'retry-after': '60' });
+  const double = await withSandboxDouble(t, { chat });
+  const { end } = await start(t, ['check', double.url, '--area', 'chat']);
+  await double.waitForRequests('chat', 1);
+  const sinceMs = systemClock.monotonicMs();
+  t.equal(await end('SIGINT'), 3);
+  t.ok(systemClock.monotonicMs() - sinceMs < 30_000);
 });
 
 void t.test('--strict turns a warn into a fail, in a run and in its recording', async (t) => {

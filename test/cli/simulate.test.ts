@@ -9,6 +9,7 @@ import {
   type CheckReport,
   type SimulationReport,
 } from '../../src/contract/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { openPage, withBrowser } from '../helpers/browser.ts';
 import { assertUsageError, run, start, type CommandResult } from '../helpers/command.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
@@ -276,6 +277,16 @@ void t.test(
     t.match(read(join(FOLDER, 'early.json')).sentence, /; 50 of 50 sessions were canceled\.$/);
   },
 );
+
+void t.test('Ctrl-C before the first session gives up the request in flight', async (t) => {
+  const double = await withSandboxDouble(t, { health: hang });
+  const { end, stdoutSoFar } = await start(t, ['simulate', double.url]);
+  await double.waitForRequests('health', 1);
+  const sinceMs = systemClock.monotonicMs();
+  t.equal(await end('SIGINT'), 3);
+  t.ok(systemClock.monotonicMs() - sinceMs < 8_000, 'a health request may take 10 s');
+  t.match(stdoutSoFar(), /The run was interrupted\./);
+});
 
 void t.test('sessions that failed for the same reason are reported once', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: respondWith(500, '') });

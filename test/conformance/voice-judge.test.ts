@@ -204,7 +204,8 @@ void t.test(
     t.match(ran.stdout, /^ {2}exchange {2}call +result$/m);
     const [, placed] = /places (\d+) calls/.exec(ran.stdout) ?? [];
     const [, more] = /and (\d+) more without media/.exec(ran.stdout) ?? [];
-    t.notMatch(ran.stderr, / left/, 'no remaining time is shown, because it is unknown');
+    const left = /(about|calls take longer, at least) \d+ s left/.source;
+    t.match(ran.stderr, new RegExp(`^Progress: \\d+ of \\d+ requests, ${left}$`, 'm'));
     const lines = ran.stdout.split('\n').filter((line) => !line.startsWith('Open the page: '));
     t.ok(
       lines.every((line) => line.length <= 80),

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import type { LoadProgress } from '../../load/index.ts';
 import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
 import { seededRandom } from '../../src/platform/random.ts';
@@ -88,6 +89,23 @@ void t.test(
     await waitForNoCalls(agent.url);
   },
 );
+
+void t.test('the time left covers the placing of the calls, and only decreases', async (t) => {
+  const { agent } = await withAgent(t);
+  const ticks: LoadProgress[] = [];
+  const onTick = (live: LoadProgress): void => void ticks.push(live);
+  const voice = { calls: 5, callsPerSecond: 2 };
+  const report = await runVoiceLoad(agent.url, { windowMs: 2_000, onTick }, voice);
+  t.equal(getVoice(report).calls, 5);
+  t.match(ticks[0], { phase: 'preflight', leftMs: 1_500 + 2_000 + 2_000 });
+  const lefts = ticks.map(({ leftMs }) => leftMs);
+  t.ok(
+    lefts.every((leftMs, nth) => leftMs >= 0 && leftMs <= (lefts[nth - 1] ?? Infinity)),
+    lefts.join(', '),
+  );
+  const ramp = ticks.filter(({ phase }) => phase === 'ramp').map(({ leftMs }) => leftMs);
+  t.ok(Math.max(...ramp) > 2_000, 'calls are still to be placed');
+});
 
 const MEDIA_FAULTS = [
   ['no media', { kind: 'no_media' }, /errors: 3 no_media/, { connected: 3, held: 0 }],

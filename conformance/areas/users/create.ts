@@ -1,6 +1,6 @@
 import type { UserCreateRequest } from '../../../src/contract/index.ts';
 import type { Step } from '../../engine/probe.ts';
-import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
+import { errorOf, isAccepted, isCutOff, type Exchange } from '../../engine/transcript/reading.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 import type { DeleteStep, GENERATED, ValidCreateStep } from './steps.ts';
 
@@ -44,6 +44,8 @@ export async function create(
     exchange = await context.send(sent);
   }
   if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
+  // The sandbox may have created the user.
+  if (exchange && isCutOff(exchange)) context.users.wronglyAccepted.add(request.user_id);
   return exchange;
 }
 

@@ -44,6 +44,14 @@ const REACTION_MS_MAX = 1_500;
 /** How long a probe waits for the error about a failed connection; ICE retries for a while. */
 const FAILURE_MS_MAX = 5_000;
 
+/** The usual duration of the setup of a call with its greeting, and of a turn with a short reply. */
+const SETUP_MS = 2_500;
+const TURN_MS = 4_000;
+/** The usual duration of a call that is requested and not connected. */
+const REQUEST_MS = 200;
+/** The usual duration of a call whose media can't connect. */
+const FAILURE_MS = 3_000;
+
 const UNKNOWN_CODEC = 'sandbox-kit-none';
 const UNKNOWN_PROTOCOL = 'sandbox-kit-none';
 const FINGERPRINT = /^(a=fingerprint:\S+) .*$/gm;
@@ -54,6 +62,7 @@ const preflight: VoiceProbe = {
   phase: 'preflight',
   exercises: ['VOICE-001', 'VOICE-002', 'VOICE-003'],
   cost: cost(1, 0, 0, 1),
+  callTime: { eachMs: REQUEST_MS },
   async run(context) {
     const upgrade = await context.send(validCall(UPGRADE));
     if (!upgrade || isOpened(upgrade) || upgrade.failure?.kind === 'refused') return;
@@ -92,6 +101,7 @@ const forms: VoiceProbe = {
     ...(['VOICE-062', 'VOICE-063'] as const),
   ],
   cost: cost(5, 0, 0, 5),
+  callTime: { eachMs: REQUEST_MS, isSerial: true },
   async run(context) {
     if (context.voice.isAbsent) return;
     const { user_id: _user, ...withoutUser } = createFullStart(context);
@@ -152,6 +162,7 @@ export const conversation: VoiceProbe = {
     ...(['VOICE-076', 'VOICE-077'] as const),
   ],
   cost: cost(1, 2, 0, 1),
+  callTime: { eachMs: SETUP_MS + 2 * TURN_MS },
   async run(context) {
     if (context.voice.isAbsent) return;
     await placeCall(
@@ -173,6 +184,7 @@ const overlap: VoiceProbe = {
   phase: 'accepted',
   exercises: ['VOICE-060', 'VOICE-061', 'VOICE-070', 'VOICE-080'],
   cost: cost(2, 3, 0, 2),
+  callTime: { eachMs: SETUP_MS + 2 * TURN_MS },
   async run(context) {
     if (context.voice.isAbsent) return;
     const shorterEnded = Promise.withResolvers<undefined>();
@@ -212,6 +224,7 @@ const handshake: VoiceProbe = {
   phase: 'refused',
   exercises: ['VOICE-004', 'VOICE-005'],
   cost: cost(5, 0, 0, 5),
+  callTime: { eachMs: REQUEST_MS + CLOSE_MS_MAX },
   async run(context) {
     if (context.voice.isAbsent) return;
     const script = requestRefused(minimalStart);
@@ -237,6 +250,7 @@ const failures: VoiceProbe = {
   exercises: ['VOICE-040', 'VOICE-041', 'VOICE-042', 'VOICE-043', 'VOICE-044', 'VOICE-045'],
   needs: [forms],
   cost: cost(4, 0, 0, 4),
+  callTime: { eachMs: FAILURE_MS },
   async run(context) {
     if (context.voice.isAbsent) return;
     const { minimal, full } = createStartsWithCodec(context, UNKNOWN_CODEC);
@@ -281,6 +295,7 @@ const silences: VoiceProbe = {
   phase: 'refused',
   exercises: [],
   cost: cost(6, 0, 0, 6),
+  callTime: { eachMs: REQUEST_MS + REACTION_MS_MAX },
   async run(context) {
     if (context.voice.isAbsent) return;
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
@@ -318,6 +333,7 @@ const after: VoiceProbe = {
   exercises: ['VOICE-081', 'VOICE-082', 'VOICE-083'],
   needs: [forms, silences],
   cost: cost(2, 0, 0, 1),
+  callTime: { eachMs: REQUEST_MS },
   async run(context) {
     if (context.voice.isAbsent) return;
     await placeCall(

@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
+import { limitSignal } from '../../../src/platform/abort.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
@@ -21,9 +22,22 @@ export interface Outgoing {
 
 /** Sends requests to one peer. Returns failures as values and never rejects. */
 export interface HttpClient {
-  /** Sends a request on a new connection, or on the shared one for `keep-alive`. */
-  send(outgoing: Outgoing, deadlineMs: number, connection?: 'keep-alive'): Promise<Outcome>;
+  /**
+   * Sends a request on a new connection, or on the shared one for `keep-alive`. The signal gives it up
+   * like a deadline.
+   */
+  send(
+    outgoing: Outgoing,
+    deadlineMs: number,
+    options?: { connection?: 'keep-alive' | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Outcome>;
   close(): Promise<void>;
+}
+
+/** When a request is given up. */
+interface Limits {
+  deadlineMs: number;
+  signal: AbortSignal | undefined;
 }
 
 /** How to reach the peer. */
@@ -55,11 +69,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = target.replace(/\/+$/, '');
   const sendWith = async (
     agent: Agent,
-    outgoing: Outgoing,
-    deadlineMs: number,
+    { method, path, headers, body }: Outgoing,
+    limits: Limits,
   ): Promise<Outcome> => {
-    const { method, path, headers, body } = outgoing;
-    using deadline = clock.deadline(deadlineMs);
+    const { deadlineMs, signal = new AbortController().signal } = limits;
+    using limit = limitSignal(clock, deadlineMs, signal);
     let status: number | undefined;
     try {
       const response = await request(`${base}${path}`, {
@@ -67,7 +81,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         headers,
         body: body ?? null,
         dispatcher: agent,
-        signal: deadline.signal,
+        signal: limit.signal,
       });
       status = response.statusCode;
       const responseHeaders = flattenHeaders(response.headers);
@@ -77,22 +91,23 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       return { failure: toFailure(error, status) };
     }
   };
-  const sendAlone = async (outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
+  const sendAlone = async (outgoing: Outgoing, limits: Limits): Promise<Outcome> => {
     // Requests that share an agent wait for each other while it connects.
     const agent = new Agent({ ...agentOptions, pipelining: 0 });
-    const outcome = await sendWith(agent, outgoing, deadlineMs);
+    const outcome = await sendWith(agent, outgoing, limits);
     await (outcome.failure ? agent.destroy() : agent.close());
     return outcome;
   };
   return {
-    async send(outgoing, deadlineMs, connection) {
-      if (connection !== 'keep-alive') return sendAlone(outgoing, deadlineMs);
-      const outcome = await sendWith(keepAliveAgent, outgoing, deadlineMs);
+    async send(outgoing, deadlineMs, { connection, signal } = {}) {
+      const limits = { deadlineMs, signal };
+      if (connection !== 'keep-alive') return sendAlone(outgoing, limits);
+      const outcome = await sendWith(keepAliveAgent, outgoing, limits);
       // The peer may have closed the idle connection just before it got the request.
       const { failure } = outcome;
       const isClosed = failure?.kind === 'reset' && failure.status === undefined;
       if (!isClosed) return outcome;
-      const again = await sendAlone(outgoing, deadlineMs);
+      const again = await sendAlone(outgoing, limits);
       // If nothing listens any more, the peer ended while the connection was in use.
       return again.failure?.kind === 'refused' ? outcome : again;
     },

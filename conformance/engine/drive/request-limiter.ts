@@ -9,7 +9,7 @@ export interface RequestLimiter {
   pass<Result>(send: () => Promise<Result>, order?: 'together'): Promise<Result>;
   /** Runs `send` before all waiting requests, and while no other request is in flight. */
   passAlone<Result>(send: () => Promise<Result>): Promise<Result>;
-  /** Starts no request for `ms` from now. */
+  /** Starts no request for `ms` from now. Does nothing after an interruption. */
   pause(ms: number): void;
   /** Starts no request until the promise resolves. */
   holdUntil(promise: Promise<unknown>): void;
@@ -23,7 +23,9 @@ export interface RequestLimiterOptions {
   /** Maximum number of requests in flight. */
   concurrency: number;
   /** Maximum number of requests started per second (default: no limit). */
-  ratePerSecond?: number;
+  ratePerSecond?: number | undefined;
+  /** Ends a pause when the run is interrupted. */
+  interruption?: AbortSignal | undefined;
 }
 
 /** A request that waits for its turn. */
@@ -97,15 +99,18 @@ export function createRequestLimiter({
   clock,
   concurrency,
   ratePerSecond,
+  interruption,
 }: RequestLimiterOptions): RequestLimiter {
   const turns = createTurns(concurrency);
   let opensAtMs = 0;
+  interruption?.addEventListener('abort', () => (opensAtMs = 0), { once: true });
 
   const waitUntilOpen = async (): Promise<void> => {
     for (;;) {
       const nowMs = clock.monotonicMs();
       if (nowMs >= opensAtMs) break;
-      await clock.sleep(opensAtMs - nowMs);
+      const signal = interruption?.aborted ? undefined : interruption;
+      await clock.sleep(opensAtMs - nowMs, signal).catch(() => undefined);
     }
     if (ratePerSecond !== undefined) opensAtMs = clock.monotonicMs() + 1000 / ratePerSecond;
   };
@@ -125,6 +130,7 @@ export function createRequestLimiter({
     pass: (send, order) => passAs(order, send),
     passAlone: (send) => passAs('alone', send),
     pause(ms) {
+      if (interruption?.aborted) return;
       opensAtMs = Math.max(opensAtMs, clock.monotonicMs() + ms);
     },
     holdUntil: (promise) => turns.holdUntil(promise),

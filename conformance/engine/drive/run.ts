@@ -5,14 +5,14 @@ import {
   type RunRecord,
 } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { isoTime, type Clock } from '../../../src/platform/clock.ts';
+import { DeadlinePassed, isoTime, type Clock } from '../../../src/platform/clock.ts';
 import { secretsOf, type Connection } from '../../../src/platform/connection.ts';
 import { findProxy, proxyHostOf } from '../../../src/platform/proxy.ts';
 import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import type { Suite } from '../area.ts';
 import type { Cost, Phase, Probe, Step } from '../probe.ts';
-import { PREFLIGHT } from '../transcript/reading.ts';
+import { INTERRUPTED, PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -61,6 +61,8 @@ export interface RunOptions {
   onExchange: (exchange: Exchange) => void;
   /** Called with a sentence for people while the run waits for the peer to come back. */
   onWaiting?: ((message: string) => void) | undefined;
+  /** Called when a phase starts. */
+  onPhase?: ((phase: Phase) => void) | undefined;
   /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }
@@ -78,7 +80,7 @@ export interface Plan extends Cost {
 }
 
 /** A probe of a run and its maximum cost. */
-interface PlannedProbe {
+export interface PlannedProbe {
   probe: Probe;
   cost: Cost;
 }
@@ -110,7 +112,8 @@ export function planRun(
   return { ...total, peer: suite.peer, probes };
 }
 
-const phases: readonly Phase[] = [
+/** The phases of a run, in order. */
+export const phases: readonly Phase[] = [
   'preflight',
   'accepted',
   'refused',
@@ -142,7 +145,8 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     [...secretsOf(options.connection, options.apiKey), ...secrets],
     [options.apiKeyHeader ?? SERVICE_API_KEY_HEADER, ...headerNamesOf(options)],
   );
-  const send = await createRunSender(suite, options, { client, recorder, isInterrupted });
+  const interruption = createInterruption(signal);
+  const send = await createRunSender(suite, options, { client, recorder, interruption });
   const { probes } = planRun(suite, options);
   const unfinished = new Set(probes.map(({ probe }) => probe));
   const start = async (probe: Probe): Promise<void> => {
@@ -156,6 +160,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   };
   try {
     for (const phase of phases) {
+      options.onPhase?.(phase);
       const due = probes.filter(({ probe }) => probe.phase === phase);
       await Promise.all(due.map(({ probe }) => start(probe)));
       const transcript = { run, exchanges: recorder.exchanges };
@@ -173,7 +178,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
 async function createRunSender(
   suite: Suite,
   options: RunOptions,
-  run: { client: HttpClient; recorder: Recorder; isInterrupted: () => boolean },
+  run: { client: HttpClient; recorder: Recorder; interruption: AbortSignal },
 ): Promise<Sender> {
   const {
     clock,
@@ -182,15 +187,12 @@ async function createRunSender(
     apiKey,
     apiKeyHeader = SERVICE_API_KEY_HEADER,
   } = options;
+  const { interruption } = run;
   return createSender({
     client: run.client,
-    caller: options.areas.includes('voice') ? await loadCaller(options) : undefined,
+    caller: options.areas.includes('voice') ? await loadCaller(options, interruption) : undefined,
     clock,
-    requestLimiter: createRequestLimiter({
-      clock,
-      concurrency,
-      ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
-    }),
+    requestLimiter: createRequestLimiter({ clock, concurrency, ratePerSecond, interruption }),
     callLimiter: createRequestLimiter({ clock, concurrency: CONCURRENT_CALLS_MAX }),
     recorder: run.recorder,
     settings: {
@@ -200,24 +202,24 @@ async function createRunSender(
       voicePath: new URL(resolveVoiceOptions(options.target, options.voice).url).pathname,
     },
     createTraceparent: createTraceparents(options.seed),
-    deadlineMs: createDeadlines(options.timeoutMs),
+    deadlineMs: createDeadlines(options.timeoutMs, interruption),
     onExchange: options.onExchange,
     recovery: suite.repeatsFailures
       ? { peer: suite.peer, signal: options.signal, onWaiting: options.onWaiting ?? (() => {}) }
       : undefined,
-    isStopped: (probe) => run.isInterrupted() && !probe.cleansUp,
+    interruption,
+    isStopped: (probe) => interruption.aborted && !probe.cleansUp,
   });
 }
 
 /** Maximum number of concurrent calls. The probes need two to test that calls are independent. */
-const CONCURRENT_CALLS_MAX = 4;
+export const CONCURRENT_CALLS_MAX = 4;
 
 /** Loads the caller on demand, because WebRTC loads slowly and most runs place no calls. */
-async function loadCaller(options: RunOptions): Promise<Caller> {
-  const { clock, target, voice, ca, connection, signal } = options;
+async function loadCaller(options: RunOptions, signal: AbortSignal): Promise<Caller> {
+  const { clock, target, voice, ca, connection } = options;
   const { createCaller } = await import('./call/caller.ts');
   const { url: voiceUrl, answerForm, mediaAddress, onAudio } = resolveVoiceOptions(target, voice);
-  const never = new AbortController().signal;
   return createCaller({
     clock,
     voiceUrl,
@@ -226,7 +228,7 @@ async function loadCaller(options: RunOptions): Promise<Caller> {
     answerForm,
     mediaAddress,
     onAudio,
-    signal: signal ?? never,
+    signal,
   });
 }
 
@@ -262,7 +264,21 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
   };
 }
 
+/** Timeout of a request that cleans up after an interruption. */
+const CLEANUP_DEADLINE_MS = 5_000;
+
 const createDeadlines =
-  (timeoutMs: number) =>
-  (endpoint: Endpoint): number =>
-    endpoint === 'health' ? HEALTH_DEADLINE_MS : timeoutMs;
+  (timeoutMs: number, interruption: AbortSignal) =>
+  (endpoint: Endpoint): number => {
+    const deadlineMs = endpoint === 'health' ? HEALTH_DEADLINE_MS : timeoutMs;
+    return interruption.aborted ? Math.min(CLEANUP_DEADLINE_MS, deadlineMs) : deadlineMs;
+  };
+
+/** Returns a signal that ends requests like a deadline when the run is interrupted. */
+function createInterruption(signal: AbortSignal | undefined): AbortSignal {
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort(new DeadlinePassed(INTERRUPTED));
+  if (signal?.aborted) interrupt();
+  signal?.addEventListener('abort', interrupt, { once: true });
+  return interruption.signal;
+}

@@ -31,6 +31,8 @@ export interface SenderOptions {
   settings: RequestSettings;
   createTraceparent: CreateTraceparent;
   deadlineMs: (endpoint: Endpoint) => number;
+  /** Gives up the requests in flight when the run is interrupted, except those that clean up. */
+  interruption?: AbortSignal | undefined;
   /** Returns whether a probe must send nothing more because the run was interrupted. */
   isStopped: (probe: Probe) => boolean;
   /** Called after every exchange, except those that wait for the peer to come back. */
@@ -172,7 +174,7 @@ function createAttempts(options: SenderOptions): Attempts {
 }
 
 type ExchangeOnce = (
-  probe: Pick<Probe, 'id'>,
+  probe: Pick<Probe, 'id' | 'cleansUp'>,
   step: Step,
   more: { deadlineMs: number; repeats?: number | undefined },
 ) => Promise<Exchange>;
@@ -188,7 +190,10 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
     const sentMs = sinceStartMs();
     const outcome: Outcome =
       step.endpoint !== 'voice' || !caller
-        ? await client.send(outgoing, deadlineMs, step.connection)
+        ? await client.send(outgoing, deadlineMs, {
+            connection: step.connection,
+            signal: probe.cleansUp ? undefined : options.interruption,
+          })
         : await caller.place({
             ...{ step, outgoing, deadlineMs },
             sinceRunMs: (atMs) => atMs - startedMs,

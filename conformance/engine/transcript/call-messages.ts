@@ -1,4 +1,4 @@
-import type { CallEvent, CallMedia } from '../../../src/contract/index.ts';
+import type { CallEvent, CallMedia, ExchangeRecord } from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isNotFound, type Exchange } from './reading.ts';
 
@@ -17,10 +17,10 @@ export const UPGRADE = 'upgrade';
 export const UNKNOWN_PATH = 'unknown path';
 
 /** Returns whether an exchange is with the voice endpoint. */
-export const isVoice = (exchange: Exchange): boolean => exchange.endpoint === 'voice';
+export const isVoice = (exchange: ExchangeRecord): boolean => exchange.endpoint === 'voice';
 
 /** Returns whether the WebSocket of an exchange opened. */
-export const isOpened = (exchange: Exchange): boolean =>
+export const isOpened = (exchange: ExchangeRecord): boolean =>
   isVoice(exchange) && exchange.response?.status === 101;
 
 const parsedMessages = new WeakMap<Exchange, readonly ParsedMessage[]>();

@@ -11,6 +11,12 @@ export const PREFLIGHT = 'preflight';
 /** The id under which requests are recorded that wait for a peer to come back. No check sees them. */
 export const RECOVERY = 'recovery';
 
+/** The message of a request that was in flight when the run was interrupted. */
+export const INTERRUPTED = 'the run was interrupted';
+
+/** Returns whether the response is unknown because the run was interrupted. */
+export const isCutOff = ({ failure }: ExchangeRecord): boolean => failure?.message === INTERRUPTED;
+
 /** Returns whether the connection failed: it was refused, or it broke before the response was complete. */
 export function isConnectionFailure({ failure }: ExchangeRecord): boolean {
   return failure?.kind === 'refused' || failure?.kind === 'reset';

@@ -1,4 +1,5 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
+import type { TimeLeft } from '../../../conformance/index.ts';
 import type { Area, CheckReport } from '../../contract/index.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -209,7 +210,7 @@ async function runOnce(
     audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
   const { seed = randomSeed() } = flags;
   const selection = selectionOf(chosen, conformance);
-  const progress = announceRun(settings, selection, seed);
+  const { progress, timeLeft } = announceRun(settings, selection, seed);
   const startedMs = systemClock.monotonicMs();
   // A rerun of failed requirements is not compared with an earlier report.
   const isWhole = chosen === settings.chosen;
@@ -229,11 +230,12 @@ async function runOnce(
     signal,
     onExchange: (exchange) => {
       recorder?.onExchange(exchange);
+      timeLeft.note(exchange);
       progress.step(`${exchange.probe} ${exchange.step}`);
     },
     onWaiting: progress.note,
-  });
-  progress.end();
+    onPhase: (phase) => timeLeft.startPhase(phase),
+  }).finally(() => progress.end());
   const durationMs = systemClock.monotonicMs() - startedMs;
   if (isRerun && signal.aborted) return report;
   if (flags.record !== undefined) {
@@ -249,21 +251,23 @@ async function runOnce(
   return report;
 }
 
-/** Prints the plan of a run, and returns its progress. */
+/** Prints the plan of a run, and returns its progress with the estimate of the remaining time. */
 function announceRun(
   { conformance, chosen: { url }, out }: Settings,
   selection: ReturnType<typeof selectionOf>,
   seed: string,
-): StepProgress {
+): { progress: StepProgress; timeLeft: TimeLeft } {
   const plan = conformance.planCheck(selection);
   const planText = `${conformance.planSentence(plan)}${describeSelected(selection)} Seed ${seed}.`;
   out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n`);
   out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
-  return createStepProgress(createTerminal(process.stderr), systemClock, {
+  const timeLeft = conformance.createTimeLeft(plan, systemClock);
+  const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
     total: plan.requests,
     unit: 'requests',
-    isUneven: plan.calls > 0,
+    estimate: () => timeLeft.estimate(),
   });
+  return { progress, timeLeft };
 }
 
 /** Rejects an output to stdout with --watch, because each run writes a whole report. */

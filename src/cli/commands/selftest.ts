@@ -50,11 +50,11 @@ export const selftest = defineCommand({
       return;
     }
     const out = openOutputs({ json });
+    const targets = await startTargets(await conformance.selftestNeeds(selection));
     const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
       total,
       unit: 'peers',
     });
-    const targets = await startTargets(await conformance.selftestNeeds(selection));
     const result = await conformance
       .selftest({
         ...selection,
@@ -63,8 +63,10 @@ export const selftest = defineCommand({
         kitVersion: kitVersion(),
         onResult: ({ id }) => progress.step(id),
       })
-      .finally(() => targets.stop());
-    progress.end();
+      .finally(async () => {
+        progress.end();
+        await targets.stop();
+      });
     out.write(conformance.selftestText(result, out));
     if (json !== undefined) writeJsonFile(json, result, '--json');
     process.exitCode = result.ok ? exitCodes.ok : exitCodes.findings;

@@ -19,6 +19,13 @@ function createPlainTimer({ isLive }: Terminal, clock: Clock): () => boolean {
   };
 }
 
+/** The remaining time of a run. */
+export interface Remaining {
+  ms: number;
+  /** Whether it takes longer, because calls already take longer than expected. */
+  isMinimum: boolean;
+}
+
 /** Counts the steps of a run. */
 export interface StepProgress {
   /** Counts one more step, which `name` describes. */
@@ -29,35 +36,72 @@ export interface StepProgress {
 }
 
 /**
- * Shows steps of a known total and an estimate of the remaining time. Set `isUneven` if the steps
- * take different times: a call lasts as long as many requests, so there is no estimate.
+ * Shows steps of a known total and the remaining time, and updates it every second. By default, the
+ * time is estimated from the average of the steps so far; returning undefined shows no time.
  */
 export function createStepProgress(
   terminal: Terminal,
   clock: Clock,
-  { total, unit, isUneven = false }: { total: number; unit: string; isUneven?: boolean },
+  {
+    total,
+    unit,
+    estimate,
+  }: { total: number; unit: string; estimate?: (() => Remaining | undefined) | undefined },
 ): StepProgress {
   const startedMs = clock.monotonicMs();
-  const estimateFrom = Math.max(ESTIMATE_AFTER_STEPS, total * ESTIMATE_AFTER_SHARE);
   const isPlainDue = createPlainTimer(terminal, clock);
+  const over = new AbortController();
   let done = 0;
+  let current = '';
+  let notice: string | undefined;
+  const remaining =
+    estimate ?? (() => estimateFromAverage({ done, total }, clock.monotonicMs() - startedMs));
+  const show = (): void => {
+    const left = done < total ? remaining() : undefined;
+    const line =
+      notice ?? `${Math.min(done, total)} of ${total} ${unit}${left ? formatRemaining(left) : ''}`;
+    terminal.live(`  ${line}${notice === undefined ? terminal.style('dim', current) : ''}`);
+    if (isPlainDue()) terminal.write(`Progress: ${line}\n`);
+  };
+  void repeatEverySecond(clock, over.signal, show);
   return {
     step(name) {
       done++;
-      const left = Math.max(0, total - done);
-      const leftMs = ((clock.monotonicMs() - startedMs) / done) * left;
-      const hasEstimate = !isUneven && done >= estimateFrom && left > 0;
-      const estimate = hasEstimate ? `, about ${formatSeconds(leftMs)} left` : '';
-      const line = `${Math.min(done, total)} of ${total} ${unit}${estimate}`;
-      terminal.live(`  ${line}  ${terminal.style('dim', name)}`);
-      if (isPlainDue()) terminal.write(`Progress: ${line}\n`);
+      current = `  ${name}`;
+      notice = undefined;
+      show();
     },
     note(message) {
-      terminal.live(`  ${message}`);
-      if (isPlainDue()) terminal.write(`Progress: ${message}\n`);
+      notice = message;
+      show();
     },
-    end: () => terminal.live(''),
+    end() {
+      over.abort();
+      terminal.live('');
+    },
   };
+}
+
+function estimateFromAverage(
+  { done, total }: { done: number; total: number },
+  elapsedMs: number,
+): Remaining | undefined {
+  if (done < Math.max(ESTIMATE_AFTER_STEPS, total * ESTIMATE_AFTER_SHARE)) return undefined;
+  return { ms: (elapsedMs / done) * (total - done), isMinimum: false };
+}
+
+const formatRemaining = ({ ms, isMinimum }: Remaining): string =>
+  isMinimum
+    ? `, calls take longer, at least ${formatSeconds(ms)} left`
+    : `, about ${formatSeconds(ms)} left`;
+
+/** Calls a function every second until the signal aborts. */
+async function repeatEverySecond(clock: Clock, over: AbortSignal, show: () => void): Promise<void> {
+  for (;;) {
+    await clock.sleep(1000, over).catch(() => undefined);
+    if (over.aborted) return;
+    show();
+  }
 }
 
 const formatSeconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`;
@@ -108,16 +152,25 @@ export function createLoadProgress(
 }
 
 function formatFigures(figures: LoadProgress): string {
-  const { phase, perSecond, inFlight, p50Ms, p99Ms, leftMs, calls } = figures;
-  if (calls) {
-    const when = phase === 'window' ? `${formatMinutes(leftMs)} left` : phase;
-    return `${when}, ${inFlight} calls connected, ${calls.packetsPerSecond} packets/s`;
-  }
-  if (phase === 'preflight' || phase === 'warm-up') return phase;
+  const { phase, perSecond, inFlight, p50Ms, p99Ms, calls } = figures;
+  const time = formatTimeLeft(figures);
+  if (calls) return `${time}, ${inFlight} calls connected, ${calls.packetsPerSecond} packets/s`;
+  if (phase === 'preflight' || phase === 'warm-up') return time;
   if (phase === 'drain') return `drain, ${inFlight} in flight`;
   const latency = p50Ms === null ? '' : `, p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`;
-  const left = phase === 'ramp' ? 'ramp-up' : `${formatMinutes(leftMs)} left`;
-  return `${left}, ${perSecond}/s, ${inFlight} in flight${latency}`;
+  return `${time}, ${perSecond}/s, ${inFlight} in flight${latency}`;
+}
+
+/** Returns the time until the steady state ends. The total time of a search is unknown. */
+function formatTimeLeft({ phase, leftMs, search }: LoadProgress): string {
+  const left = `${formatMinutes(leftMs)} left`;
+  if (phase === 'drain') return 'drain';
+  if (phase === 'preflight' || phase === 'warm-up') {
+    if (search) return phase;
+    return phase === 'preflight' ? `preflight, then ${formatMinutes(leftMs)}` : `${left} (warm-up)`;
+  }
+  const step = search ? ` of the step at ${search.perSecond}/s` : '';
+  return `${left}${step}${phase === 'ramp' ? ' (ramp-up)' : ''}`;
 }
 
 const formatMs = (ms: number | null): string => `${Math.round(ms ?? 0)} ms`;

@@ -87,7 +87,7 @@ export async function runSession(
     ...(progress.callTraceId === undefined ? [] : [progress.callTraceId]),
   ];
   if (progress.mayHaveUser) {
-    const note = await sandbox.deleteUser(plan.userId);
+    const note = await sandbox.deleteUser(plan.userId, signal.aborted);
     if (note !== undefined && progress.userId !== undefined) progress.notes.push(note);
   }
   const { status, endReason, error } = ended;

@@ -23,7 +23,7 @@ export interface Sandbox {
   createUser(user: UserCreateRequest, signal: AbortSignal): Promise<boolean>;
   chat(request: ChatRequest, timeoutMs: number, signal: AbortSignal): Promise<AgentReply>;
   /** Returns a note if the user could not be deleted; undefined if it was, or if there is no such endpoint. */
-  deleteUser(userId: string): Promise<string | undefined>;
+  deleteUser(userId: string, isCanceled: boolean): Promise<string | undefined>;
   /** The trace ids of all requests so far, in order. */
   readonly traceIds: readonly string[];
 }
@@ -36,6 +36,8 @@ export interface SandboxConnections {
 }
 
 const USER_TIMEOUT_MS = 10_000;
+/** After a cancellation, somebody waits for the end. */
+const CANCELED_TIMEOUT_MS = 2_000;
 const RETRIES_MAX = 5;
 const FIRST_WAIT_MS = 500;
 /** Longest Retry-After that is followed. */
@@ -128,8 +130,8 @@ function createSandbox(
         ),
       );
     },
-    async deleteUser(userId) {
-      using deadline = clock.deadline(USER_TIMEOUT_MS);
+    async deleteUser(userId, isCanceled) {
+      using deadline = clock.deadline(isCanceled ? CANCELED_TIMEOUT_MS : USER_TIMEOUT_MS);
       try {
         const { status } = await remove(userId, deadline.signal);
         const isDeleted =

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { connect, type SecureContextOptions } from 'node:tls';
 import { WebSocket, type ClientOptions } from 'ws';
+import { limitSignal } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { tlsOptionsOf, type Connection } from '../../platform/connection.ts';
 import { findProxy, openTunnel } from '../../platform/proxy.ts';
@@ -18,6 +19,8 @@ export interface SocketRequest {
   connection?: Connection | undefined;
   /** Milliseconds after which the upgrade counts as unanswered. */
   deadlineMs: number;
+  /** Gives up the request, with the reason of the signal as the error. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The response to an upgrade request; it has a body only if the upgrade was refused. */
@@ -54,7 +57,14 @@ const PROTOCOL_HEADER = 'sec-websocket-protocol';
 
 /** Opens a WebSocket. Never rejects: a refusal is returned as a response, a failure as an error. */
 export function openSocket(
-  { url, headers, ca, connection, deadlineMs }: SocketRequest,
+  {
+    url,
+    headers,
+    ca,
+    connection,
+    deadlineMs,
+    signal = new AbortController().signal,
+  }: SocketRequest,
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
@@ -70,16 +80,16 @@ export function openSocket(
     ...tls,
     ...(proxy && { createConnection: createProxyConnection(proxy, new URL(url), tls) }),
   });
-  const deadline = clock.deadline(deadlineMs);
+  const limit = limitSignal(clock, deadlineMs, signal);
   let timeoutError: Error | undefined;
   let errorText = '';
-  deadline.signal.addEventListener('abort', () => {
-    timeoutError = deadline.signal.reason as Error;
+  limit.signal.addEventListener('abort', () => {
+    timeoutError = limit.signal.reason as Error;
     socket.terminate();
   });
   return new Promise((resolve) => {
     const settle = (outcome: SocketOutcome): void => {
-      deadline[Symbol.dispose]();
+      limit[Symbol.dispose]();
       resolve(outcome);
     };
     let upgrade: Pick<SocketOutcome, 'response' | 'localAddress'> = {};

@@ -92,6 +92,60 @@ void t.test('TERM=dumb turns off colors and the live line', (t) => {
   t.end();
 });
 
+void t.test('the remaining time counts down every second, also without a step', async (t) => {
+  const { terminal, written } = createTestTerminal(t);
+  const clock = manualClock(0);
+  const estimates = [
+    { ms: 2_000, isMinimum: false },
+    { ms: 1_000, isMinimum: false },
+    undefined,
+    { ms: 900, isMinimum: true },
+  ];
+  const progress = createStepProgress(terminal, clock, {
+    ...{ total: 8, unit: 'requests' },
+    estimate: () => estimates.shift(),
+  });
+  progress.step('one');
+  for (let nth = 0; nth < 3; nth++) {
+    clock.advance(1_000);
+    await Promise.resolve();
+    await Promise.resolve();
+  }
+  progress.end();
+  clock.advance(1_000);
+  t.same(liveLinesOf(written()), [
+    '  1 of 8 requests, about 2 s left  one',
+    '  1 of 8 requests, about 1 s left  one',
+    '  1 of 8 requests  one',
+    '  1 of 8 requests, calls take longer, at least 1 s left  one',
+    '',
+  ]);
+});
+
+void t.test('the lines of a load test name the time left in every phase', (t) => {
+  const { terminal, written } = createTestTerminal(t);
+  const tick = createLoadProgress(terminal, manualClock(0));
+  const none = { perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0 };
+  const calls = { up: 3, packetsPerSecond: 150 };
+  tick({ ...none, phase: 'preflight', leftMs: 75_000 });
+  tick({ ...none, phase: 'preflight', leftMs: 75_000, search: { perSecond: null } });
+  tick({ ...none, phase: 'warm-up', leftMs: 70_000 });
+  tick({ ...none, phase: 'ramp', leftMs: 65_000, inFlight: 3, calls });
+  tick({ ...none, phase: 'window', leftMs: 9_000, inFlight: 3, calls });
+  tick({ ...none, phase: 'window', leftMs: 9_000, search: { perSecond: 45 } });
+  tick({ ...none, phase: 'drain', leftMs: 0, inFlight: 2 });
+  t.same(liveLinesOf(written()), [
+    '  preflight, then 1:15',
+    '  preflight',
+    '  1:10 left (warm-up)',
+    '  1:05 left (ramp-up), 3 calls connected, 150 packets/s',
+    '  0:09 left, 3 calls connected, 150 packets/s',
+    '  0:09 left of the step at 45/s, 0/s, 0 in flight',
+    '  drain, 2 in flight',
+  ]);
+  t.end();
+});
+
 void t.test('a pipe gets a plain line of progress every 10 s, which is not an error', (t) => {
   const { terminal, written } = createTestTerminal(t, { isTTY: false });
   const clock = manualClock(0);
@@ -105,7 +159,7 @@ void t.test('a pipe gets a plain line of progress every 10 s, which is not an er
   progress.end();
   t.equal(
     written(),
-    'Progress: 2 of 8 requests\nProgress: ramp-up, 1/s, 2 in flight, p50 1 ms, p99 1 ms, 4 errors\n',
+    'Progress: 2 of 8 requests\nProgress: 0:01 left (ramp-up), 1/s, 2 in flight, p50 1 ms, p99 1 ms, 4 errors\n',
   );
   t.end();
 });

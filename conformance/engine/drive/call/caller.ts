@@ -60,8 +60,8 @@ export function createCaller(options: CallerOptions): Caller {
       });
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
-      const { ca, connection } = options;
-      const request = { url, headers, ca, connection, deadlineMs };
+      const { ca, connection, signal } = options;
+      const request = { url, headers, ca, connection, deadlineMs, signal };
       const {
         socket,
         localAddress: socketAddress = '',

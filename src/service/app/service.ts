@@ -118,8 +118,13 @@ export function buildService(parts: ServiceParts): Service {
     registered();
   });
   const owners = createOwners(store.owners, parts.ownerName);
+  const simulations = createSimulations({ ...parts, runner: simulator });
   void app.register((pages, _options, registered) => {
-    addPageRoutes(pages, { ...parts, findOwner: (request) => owners.find(request) });
+    addPageRoutes(pages, {
+      ...parts,
+      simulations,
+      findOwner: (request) => owners.find(request),
+    });
     registered();
   });
 
@@ -134,7 +139,7 @@ export function buildService(parts: ServiceParts): Service {
     findWarnings,
     faults,
     journal,
-    simulations: createSimulations({ ...parts, runner: simulator }),
+    simulations,
     isSimulating: () => !simulator.isIdle(),
     async drain() {
       // In this order, because simulated sessions are scored after they end.

@@ -1,7 +1,12 @@
-import { formatValue, type Simulation, type SimulationRequest } from '../../contract/index.ts';
+import {
+  formatValue,
+  type ScenarioResult,
+  type Simulation,
+  type SimulationRequest,
+} from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ShownTurn } from '../../report-kit/transcript.ts';
-import type { Store } from '../store/store.ts';
+import type { SimulationPlan, Store } from '../store/store.ts';
 
 /** Runs of simulated users. */
 export interface Simulations {
@@ -11,7 +16,7 @@ export interface Simulations {
     request: SimulationRequest,
   ): Promise<{ id: string; warnings: readonly string[] }>;
   find(ownerId: string, id: string): Promise<Simulation | undefined>;
-  /** Returns a run with what is known about its running sessions. */
+  /** Returns the progress of a run with what is known about its running sessions. */
   watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined>;
   /** Estimates what a run would send, without starting it. @throws InvalidDocumentError. */
   estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate>;
@@ -32,11 +37,17 @@ export interface SimulationEstimate {
   warnings: readonly string[];
 }
 
-/** A simulation, and what is known about its running sessions. */
+/** The progress of a simulation, from counts alone, so that a large one is watched as easily. */
 export interface WatchedSimulation {
-  simulation: Simulation;
+  plan: SimulationPlan;
+  status: Simulation['status'];
+  /** Sessions that have not ended count as undecided. */
+  scenarios: readonly ScenarioResult[];
+  /** All sessions of the plan. */
+  sessions: number;
+  endedSessions: number;
   /** The running sessions, the oldest first. */
-  running: readonly (LiveSession & { id: string })[];
+  running: readonly (LiveSession & { id: string; scenarioId: string; sample: number })[];
   /** Since the start; of an ended run, until its last session ended. */
   elapsedMs: number;
   /** An estimate from the sessions that have ended; undefined until one has, and at the end. */

@@ -1,6 +1,7 @@
 import {
   formatValue,
   type Scenario,
+  type ScenarioResult,
   type Simulation,
   type SimulationRequest,
   type SimulationSessionState,
@@ -18,13 +19,19 @@ import {
   type ScenarioReferences,
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
-import type { SimulationEstimate, WatchedSimulation } from '../operations/simulations.ts';
+import type {
+  LiveSession,
+  SimulationEstimate,
+  WatchedSimulation,
+} from '../operations/simulations.ts';
 import { describeCost, estimateCost } from './cost.ts';
 import {
   decideRunVerdict,
+  summarizeScenario,
   summarizeScenarios,
+  toJudgedScenario,
 } from '../domain/simulation-results/scenario-results.ts';
-import type { Session, SimulationPlan, Store } from '../store/store.ts';
+import type { RunDetails, ScenarioCounts, Session, SimulationPlan, Store } from '../store/store.ts';
 import { countSessions, makeSimulationId } from './session-plan.ts';
 import { listSessions, type SimulationRunner } from './simulation-runner.ts';
 
@@ -46,11 +53,9 @@ const RUNS_LISTED_MAX = 100;
 /** Creates the runs of simulated users of a service, which `/__admin/simulations` controls. */
 export function createSimulations(options: SimulationsOptions) {
   const { store, runner } = options;
-  const listEnded = ({ ownerId, id }: SimulationPlan): Promise<Session[]> =>
-    store.simulations.listSessions(ownerId, id);
-  const describe = async (plan: SimulationPlan, stored?: readonly Session[]): Promise<Simulation> =>
+  const describe = async (plan: SimulationPlan): Promise<Simulation> =>
     toSimulation(plan, {
-      stored: stored ?? (await listEnded(plan)),
+      stored: await store.simulations.listSessions(plan.ownerId, plan.id),
       runningIds: runner.listRunningSessions(plan.ownerId, plan.id),
       appUrl: options.appUrl(),
     });
@@ -81,13 +86,12 @@ export function createSimulations(options: SimulationsOptions) {
     async watch(ownerId: string, id: string): Promise<WatchedSimulation | undefined> {
       const plan = await store.simulations.find(ownerId, id);
       if (!plan) return undefined;
-      const ended = await listEnded(plan);
-      const running = [...runner.listRunningSessions(ownerId, id)];
-      return {
-        simulation: await describe(plan, ended),
-        running: running.map(([sessionId, session]) => ({ id: sessionId, ...session })),
-        ...estimateTimes(plan, ended, options.clock),
-      };
+      const [details] = await store.runs.load([{ ownerId, kind: 'simulation', id }]);
+      return describeProgress(plan, {
+        details,
+        running: runner.listRunningSessions(ownerId, id),
+        clock: options.clock,
+      });
     },
     async estimate(ownerId: string, request: SimulationRequest): Promise<SimulationEstimate> {
       await findAgent(store, ownerId, request);
@@ -102,7 +106,7 @@ export function createSimulations(options: SimulationsOptions) {
     /** Returns runs without their sessions, newest first. */
     async list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
       const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
-      const simulations = await Promise.all(plans.map((plan) => describe(plan)));
+      const simulations = await Promise.all(plans.map(describe));
       return simulations.map(({ sessions, scenarios, ...rest }) => rest);
     },
     /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
@@ -112,22 +116,57 @@ export function createSimulations(options: SimulationsOptions) {
   };
 }
 
-/** Estimates the time left from the mean duration of the sessions that have ended. */
-function estimateTimes(
+interface WatchedParts {
+  details: RunDetails | undefined;
+  running: ReadonlyMap<string, LiveSession>;
+  clock: Clock;
+}
+
+function describeProgress(
   plan: SimulationPlan,
-  ended: readonly Session[],
-  clock: Clock,
-): Pick<WatchedSimulation, 'elapsedMs' | 'leftMs'> {
+  { details, running, clock }: WatchedParts,
+): WatchedSimulation {
+  const run = details?.run;
+  const planned = countSessions(plan.scenarios, plan.samples);
+  const scenarios = countScenarios(plan, details?.scenarios ?? []);
+  const endedSessions = run?.sessions ?? 0;
+  const plans = running.size === 0 ? [] : listSessions(plan);
   const isRunning = plan.state === 'running';
-  const endMs = isRunning
-    ? clock.nowMs()
-    : Math.max(plan.startedAtMs, ...ended.map(({ endedAtMs }) => endedAtMs));
+  const endMs = isRunning ? clock.nowMs() : (run?.newestEndMs ?? plan.startedAtMs);
   const elapsedMs = Math.max(0, endMs - plan.startedAtMs);
-  if (!isRunning || ended.length === 0) return { elapsedMs, leftMs: undefined };
-  const spentMs = ended.reduce((sum, session) => sum + session.endedAtMs - session.startedAtMs, 0);
-  const sessionsLeft = countSessions(plan.scenarios, plan.samples) - ended.length;
-  const rounds = Math.ceil(sessionsLeft / plan.concurrency);
-  return { elapsedMs, leftMs: (spentMs / ended.length) * rounds };
+  const isScoring = (run?.scoringSessions ?? 0) > 0;
+  return {
+    plan,
+    status: plan.state !== 'ended' ? plan.state : isScoring ? 'evaluating' : 'completed',
+    scenarios,
+    sessions: planned,
+    endedSessions,
+    running: plans.flatMap(({ sessionId: id, scenario, sample }) => {
+      const session = running.get(id);
+      return session ? [{ id, scenarioId: scenario.id, sample, ...session }] : [];
+    }),
+    elapsedMs,
+    leftMs:
+      isRunning && endedSessions > 0
+        ? (elapsedMs / endedSessions) * (planned - endedSessions)
+        : undefined,
+  };
+}
+
+/** Returns the results of the scenarios; sessions that have not ended count as undecided. */
+function countScenarios(
+  { scenarios, samples }: SimulationPlan,
+  counts: readonly ScenarioCounts[],
+): ScenarioResult[] {
+  const countsById = new Map(counts.map((count) => [count.scenarioId, count]));
+  return scenarios.map((resolved) => {
+    const { passed = 0, failed = 0 } = countsById.get(resolved.scenario.id) ?? {};
+    const planned = countSessions([resolved], samples);
+    return summarizeScenario(toJudgedScenario(resolved), {
+      ...{ passed, failed },
+      undecided: planned - passed - failed,
+    });
+  });
 }
 
 async function findAgent(store: Store, ownerId: string, { agent }: SimulationRequest) {

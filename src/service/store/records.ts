@@ -337,12 +337,16 @@ export interface RunSummary {
   erroredSessions: number;
   /** Sessions with a status other than `completed`. */
   incompleteSessions: number;
+  /** The part of them that is being scored. */
+  scoringSessions: number;
   /** Outcomes that pass or fail. */
   evaluations: number;
   passedEvaluations: number;
   /** Start of the oldest session. */
   oldestStartMs?: number;
   newestStartMs?: number;
+  /** End of the session that ended last. */
+  newestEndMs?: number;
 }
 
 /** The outcomes of an eval in a run. */

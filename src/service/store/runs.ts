@@ -173,10 +173,12 @@ async function addSums(
       countIf(sql`failed > 0`).as('failedSessions'),
       countIf(sql`errored > 0`).as('erroredSessions'),
       countIf(sql`status <> 'completed'`).as('incompleteSessions'),
+      countIf(sql`status = 'evaluating'`).as('scoringSessions'),
       fn.sum<number>('total').as('evaluations'),
       fn.sum<number>('passed').as('passedEvaluations'),
       fn.min('started_at_ms').as('oldestStartMs'),
       fn.max('started_at_ms').as('newestStartMs'),
+      fn.max('ended_at_ms').as('newestEndMs'),
     ])
     .where(
       column,
@@ -191,7 +193,7 @@ async function addSums(
 
 const NO_SESSIONS = {
   ...{ sessions: 0, failedSessions: 0, erroredSessions: 0, incompleteSessions: 0 },
-  ...{ evaluations: 0, passedEvaluations: 0 },
+  ...{ scoringSessions: 0, evaluations: 0, passedEvaluations: 0 },
 };
 
 async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {

@@ -37,12 +37,12 @@ update outcomes set (run_key, simulation_key) =
 -- these replace the indexes of the same sessions: they also have all columns to count
 drop index sessions_of_run;
 create index sessions_of_run on sessions
-  (run_key, started_at_ms desc, id, status, total, passed, failed, errored)
+  (run_key, started_at_ms desc, id, status, total, passed, failed, errored, ended_at_ms)
   where run_key is not null;
 drop index sessions_of_simulation;
 create index sessions_of_simulation on sessions
   (simulation_key, scenario_id, verdict, sample, id, status, total, passed, failed, errored,
-  started_at_ms)
+  started_at_ms, ended_at_ms)
   where simulation_key is not null;
 create index outcomes_of_run on outcomes (run_key, eval_name_key, outcome)
   where run_key is not null;

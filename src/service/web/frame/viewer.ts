@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
+import type { Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
 import type { PageContext } from './page-frame.ts';
 import { readForm, readToken } from './forms.ts';
@@ -8,6 +9,7 @@ import type { LiveUpdates } from './live.ts';
 /** What the routes of all pages need. */
 export interface PageOptions extends Viewers {
   store: Store;
+  simulations: Simulations;
   authentication: PageAuthentication;
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;

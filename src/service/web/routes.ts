@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addAgentRoutes } from './agents/routes.ts';
 import { showErrorsAsPages } from './frame/errors.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
@@ -6,6 +7,7 @@ import { addSignInRoutes } from './frame/sign-in.ts';
 import { createViewers, type PageOptions } from './frame/viewer.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addOverviewRoutes } from './overview/routes.ts';
+
 import { addRunRoutes } from './runs/routes.ts';
 import { addSessionRoutes } from './sessions/routes.ts';
 
@@ -31,4 +33,5 @@ export function addPageRoutes(
   addOverviewRoutes(app, options);
   addSessionRoutes(app, options);
   addRunRoutes(app, options);
+  addAgentRoutes(app, options);
 }

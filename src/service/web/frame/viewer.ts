@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../../../platform/clock.ts';
 import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
+import type { KitFunctions } from '../../domain/kit-functions.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
 import type { PageContext } from './page-frame.ts';
@@ -14,6 +16,10 @@ export interface PageOptions extends Viewers {
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
   live: LiveUpdates;
+  /** The service clock. */
+  clock: Clock;
+  /** Functions of other packages; undefined if the service was started without them. */
+  kit: KitFunctions | undefined;
 }
 
 /** The owner whose data a request may see, and the reader of its pages. */

@@ -1,0 +1,104 @@
+import { html, type Html } from '../../../report-kit/html.ts';
+import { parseBaseUrl } from '../../../platform/base-url.ts';
+import { isMessage, type TestedAgent } from '../../../contract/index.ts';
+import { renderCheckbox, renderField } from '../frame/fields.ts';
+import { readText, renderForm } from '../frame/forms.ts';
+import type { PageContext } from '../frame/page-frame.ts';
+
+/** The typed values of the form of an agent, without the key, and what is wrong with them. */
+export interface AgentDraft {
+  name: string;
+  url: string;
+  voiceUrl: string;
+  problems: Partial<Record<'name' | 'url' | 'voice_url' | 'api_key', string>>;
+}
+
+/** Returns the values of an agent for its form. */
+export const toDraft = (agent?: { name: string; url: string; voice_url?: string }): AgentDraft => ({
+  name: agent?.name ?? '',
+  url: agent?.url ?? '',
+  voiceUrl: agent?.voice_url ?? '',
+  problems: {},
+});
+
+/** Reads the form of an agent. The agent is undefined if a value is invalid. */
+export function readAgentForm(form: FormData): {
+  draft: AgentDraft;
+  agent: TestedAgent | undefined;
+} {
+  const name = readText(form, 'name');
+  const url = readText(form, 'url');
+  const voiceUrl = readText(form, 'voice_url');
+  const apiKey = readText(form, 'api_key');
+  const parsed = parseBaseUrl(url, {
+    expected: 'an http or https URL',
+    keyHint: 'Enter the key in its own field.',
+  });
+  const agent = {
+    name,
+    url: parsed.url ?? '',
+    ...(voiceUrl !== '' && { voice_url: voiceUrl }),
+    ...(apiKey !== '' && { api_key: apiKey }),
+  };
+  const isValid = (change: Partial<TestedAgent>): boolean =>
+    isMessage('TestedAgent', { name: 'A', url: 'http://a', ...change });
+  const problems: AgentDraft['problems'] = {
+    ...(!isValid({ name }) && { name: 'Enter a name of 1 to 200 characters.' }),
+    ...(parsed.problem !== undefined
+      ? { url: `The URL ${parsed.problem}` }
+      : !isValid({ url: parsed.url }) && { url: 'The URL must be an http or https URL.' }),
+    ...(voiceUrl !== '' &&
+      !isValid({ voice_url: voiceUrl }) && {
+        voice_url:
+          'The voice URL must be a ws or wss URL, such as wss://sandbox.example.com/voice.',
+      }),
+    ...(apiKey !== '' &&
+      !isValid({ api_key: apiKey }) && {
+        api_key: 'The key must consist of at most 4,096 visible ASCII characters without spaces.',
+      }),
+  };
+  const draft = { name, url, voiceUrl, problems };
+  return { draft, agent: Object.keys(problems).length === 0 ? agent : undefined };
+}
+
+/** Renders the form that adds an agent, or changes one. A stored key is never shown. */
+export function renderAgentForm(
+  context: PageContext,
+  { draft, action, hasKey }: { draft: AgentDraft; action: string; hasKey?: boolean },
+): Html {
+  const { name, url, voiceUrl, problems } = draft;
+  const isNew = hasKey === undefined;
+  return renderForm(context, {
+    action,
+    body: html`${renderField({
+        ...{ name: 'name', label: 'Name', value: name, problem: problems.name, isRequired: true },
+        hint: 'Shown with its sessions.',
+      })}
+      ${renderField(
+        {
+          ...{ name: 'url', label: 'URL', value: url, problem: problems.url, isRequired: true },
+          hint: html`Base URL of the sandbox; <code>/health</code> and the other paths are appended.`,
+        },
+        html`inputmode="url" placeholder="https://sandbox.example.com"`,
+      )}
+      ${renderField(
+        {
+          ...{ name: 'api_key', label: 'API key', type: 'password', problem: problems.api_key },
+          hint: hasKey
+            ? 'A key is stored and never shown. Leave this empty to keep it.'
+            : 'The bearer key of the sandbox, if it needs one. It is stored and never shown.',
+        },
+        html`autocomplete="new-password"`,
+      )}
+      ${hasKey ? renderCheckbox('forget_key', 'Delete the stored key') : undefined}
+      ${renderField(
+        {
+          ...{ name: 'voice_url', label: 'Voice URL', value: voiceUrl },
+          problem: problems.voice_url,
+          hint: html`Only if calls go to another address than <code>/voice</code> below the URL.`,
+        },
+        html`inputmode="url" placeholder="wss://sandbox.example.com/voice"`,
+      )}
+      <p><button>${isNew ? 'Add the agent' : 'Save'}</button></p>`,
+  });
+}

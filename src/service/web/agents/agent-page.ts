@@ -1,0 +1,212 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { quoteArgument } from '../../../platform/shell.ts';
+import { formatInstant } from '../../../report-kit/format.ts';
+import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { reportKindNames } from '../../domain/agent-reports.ts';
+import type { AgentReadiness, ReadinessPart } from '../../operations/agent-readiness.ts';
+import type { AgentReport, Page } from '../../store/store.ts';
+import { renderField } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import {
+  linkTo,
+  renderNotice,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
+import { renderRuns } from '../runs/runs-page.ts';
+import { renderAgentForm, type AgentDraft } from './agent-form.ts';
+import { classOf } from './agents-page.ts';
+
+/** The content of the page of an agent. */
+export interface AgentPage extends Page {
+  readiness: AgentReadiness;
+  reports: readonly AgentReport[];
+  total: number;
+  query: URLSearchParams;
+  /** What to do about the newest failed connection check. */
+  cure: string | undefined;
+  draft: AgentDraft;
+  /** What is wrong with an uploaded report. */
+  uploadProblem?: string | undefined;
+  canCheckConnection: boolean;
+  /** Lower-case name of the header that carries the API key. */
+  apiKeyHeader: string;
+}
+
+const NOTICES = {
+  added: 'The agent was added. Check its connection next.',
+  saved: 'The agent was saved.',
+  attached: 'The report was attached.',
+  checked: 'The connection was checked.',
+};
+
+/** Renders the page of an agent: whether it is ready, its simulations, its reports, and its settings. */
+export function renderAgentPage(content: AgentPage, context: PageContext): string {
+  const { readiness, draft } = content;
+  const { agent, runs } = readiness;
+  const hasProblem = Object.keys(draft.problems).length > 0;
+  const path = `/agents/${agent.id}`;
+  return renderServicePage(
+    {
+      title: agent.name,
+      section: 'Agents',
+      css: CSS,
+      main: html`<h1>${agent.name}</h1>
+        <p class="soft">${agent.url}</p>
+        ${renderNotice(context, NOTICES)} ${renderReadiness(content, context)}
+        <h2 id="simulations">Simulations</h2>
+        ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
+        <p><a href="${linkTo(context, '/scenarios', { agent: agent.id })}">Run scenarios</a></p>
+        <h2 id="reports">Reports</h2>
+        ${renderHistory(content, context)} ${renderUpload(content, context)}
+        <details ${hasProblem ? 'open' : ''} id="settings">
+          <summary>Settings</summary>
+          ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
+        </details>
+        <details>
+          <summary>Delete</summary>
+          <p>
+            This deletes the agent, its key, and its reports. The sessions of its simulations stay.
+          </p>
+          ${renderForm(context, {
+            action: `${path}/delete`,
+            body: html`<p><button class="danger">Delete the agent</button></p>`,
+          })}
+        </details>`,
+    },
+    context,
+  );
+}
+
+function renderReadiness(content: AgentPage, context: PageContext): Html {
+  const { parts, isReady } = content.readiness;
+  const open = parts.filter(({ standing }) => standing !== 'pass');
+  const names = open.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}`);
+  return html`<p class="ready">
+      ${
+        isReady
+          ? html`<b class="passed">Ready to onboard.</b>`
+          : html`<b>Not ready to onboard yet.</b> ${names.join('. ')}.`
+      }
+    </p>
+    <ul class="parts" aria-label="Readiness">
+      ${parts.map((part) => renderPart(part, content, context))}
+    </ul>`;
+}
+
+function renderPart(part: ReadinessPart, content: AgentPage, context: PageContext): Html {
+  const { name, verdict, detail, report, run } = part;
+  const { agent } = content.readiness;
+  const atMs = report?.atMs ?? run?.newestStartMs;
+  const time = atMs === undefined ? undefined : formatInstant(isoTime(atMs));
+  return html`<li>
+    <h2>${name}</h2>
+    <p><b class="${classOf(part)}">${verdict}</b></p>
+    <p>${detail}</p>
+    ${part.id === 'connection' && content.cure !== undefined ? html`<p>${withCode(content.cure)}</p>` : undefined}
+    ${
+      time === undefined
+        ? undefined
+        : html`<p class="soft">
+            <a
+              href="${report ? linkTo(context, pathOf(report)) : linkTo(context, `/simulation/${run?.id ?? ''}`)}"
+              >${time}</a
+            >
+          </p>`
+    }
+    ${
+      part.id === 'connection' && content.canCheckConnection
+        ? renderForm(context, {
+            action: `/agents/${agent.id}/connection`,
+            className: 'action',
+            body: html`<button>Check connection</button>
+              <p class="soft">
+                Sends one request per endpoint. One reaches the model. Takes up to 30 s.
+              </p>`,
+          })
+        : undefined
+    }
+  </li>`;
+}
+
+const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/reports/${id}`;
+
+function renderHistory({ reports, ...list }: AgentPage, context: PageContext): Html {
+  if (list.total === 0) return html`<p>No reports yet.</p>`;
+  const path = `/agents/${list.readiness.agent.id}`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Reports">
+      <table>
+        <thead>
+          <tr>
+            <th>attached</th>
+            <th>kind</th>
+            <th>verdict</th>
+            <th>result</th>
+            <th>kit</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${reports.map((report) => renderReport(report, context))}
+        </tbody>
+      </table>
+    </div>
+    ${renderPages({ path, ...list })}`;
+}
+
+function renderReport(report: AgentReport, context: PageContext): Html {
+  const { kind, atMs, summary } = report;
+  return html`<tr>
+    <td class="when">
+      <a href="${linkTo(context, pathOf(report))}">${formatInstant(isoTime(atMs))}</a>
+    </td>
+    <td class="when">${reportKindNames[kind]}</td>
+    <td class="when"><span class="${classOf(summary)}">${summary.verdict}</span></td>
+    <td>${summary.detail}</td>
+    <td class="when">${summary.kitVersion}</td>
+  </tr>`;
+}
+
+function renderUpload(content: AgentPage, context: PageContext): Html {
+  const { uploadProblem, apiKeyHeader, readiness } = content;
+  const { agent } = readiness;
+  const url = quoteArgument(agent.url);
+  const upload = linkTo(context, `/__admin/agents/${agent.id}/reports`);
+  const key = context.hasSession ? ` -H "${apiKeyHeader}: $SANDBOX_KIT_SERVICE_API_KEY"` : '';
+  const curl =
+    `curl -X POST -H 'content-type: application/json'${key} \\\n` +
+    `  --data-binary @check.json ${quoteArgument(context.serviceUrl + upload)}`;
+  return html`<h3>Attach a report</h3>
+    ${renderForm(context, {
+      action: `/agents/${agent.id}/reports`,
+      hasFiles: true,
+      body: html`${renderField(
+          {
+            ...{ name: 'report', label: 'Report', type: 'file', problem: uploadProblem },
+            hint: html`A JSON file that <code>check --json</code> or <code>load --json</code> wrote,
+              at most 4 MB.`,
+          },
+          html`accept=".json,application/json"`,
+        )}
+        <p><button>Attach</button></p>`,
+    })}
+    <details>
+      <summary>Commands that write and attach a report</summary>
+      ${agent.has_api_key ? html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>` : undefined}
+      <pre>
+npx sandbox-kit check ${url} --json check.json
+npx sandbox-kit load ${url} --json load.json
+
+${curl}</pre>
+    </details>`;
+}
+
+const CSS = `
+.ready { font-size: 1.1rem; margin: 1rem 0 0.5rem; }
+.parts { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+.parts li { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
+  padding: 0.75rem 1rem; }
+.parts h2 { color: var(--soft-ink); font-size: 0.9rem; font-weight: 550; margin: 0; }
+.action { margin: 0.5rem 0 0; }
+h3 { font-size: 1rem; margin: 1.25rem 0 0; }
+`;

@@ -1,0 +1,88 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { formatInstant } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { AgentReadiness, ReadinessPart } from '../../operations/agent-readiness.ts';
+import type { Page } from '../../store/store.ts';
+import {
+  linkTo,
+  renderNotice,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
+import { renderAgentForm, type AgentDraft } from './agent-form.ts';
+
+/** The content of the list of agents. */
+export interface AgentList extends Page {
+  query: URLSearchParams;
+  agents: readonly AgentReadiness[];
+  total: number;
+  /** The typed values of a new agent. */
+  draft: AgentDraft;
+}
+
+/** Renders the agents, each with what shows whether it is ready, and the form that adds one. */
+export function renderAgentsPage(list: AgentList, context: PageContext): string {
+  const { agents, total, draft } = list;
+  const isOpen = total === 0 || Object.keys(draft.problems).length > 0;
+  return renderServicePage(
+    {
+      title: 'Agents',
+      main: html`<h1>Agents</h1>
+        ${renderNotice(context, { deleted: 'The agent and its reports were deleted.' })}
+        <p>
+          An agent is a sandbox with its address and key. Scenarios run with it, and its reports
+          show whether it is ready.
+        </p>
+        ${total === 0 ? html`<p>No agents yet. Add one to check its connection.</p>` : renderTable(agents, context)}
+        ${renderPages({ path: '/agents', ...list })}
+        <details ${isOpen ? 'open' : ''}>
+          <summary>Add an agent</summary>
+          ${renderAgentForm(context, { draft, action: '/agents' })}
+        </details>`,
+    },
+    context,
+  );
+}
+
+function renderTable(agents: readonly AgentReadiness[], context: PageContext): Html {
+  const [first] = agents;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Agents">
+    <table>
+      <thead>
+        <tr>
+          <th>agent</th>
+          <th>ready</th>
+          ${first?.parts.map(({ name }) => html`<th>${name.toLowerCase()}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${agents.map((agent) => renderRow(agent, context))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function renderRow({ agent, parts, isReady }: AgentReadiness, context: PageContext): Html {
+  return html`<tr>
+    <td>
+      <a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a>
+      <div class="soft">${agent.url}</div>
+    </td>
+    <td>${isReady ? html`<b class="passed">yes</b>` : 'not yet'}</td>
+    ${parts.map(
+      (part) =>
+        html`<td><span class="${classOf(part)}">${part.verdict}</span>${renderTime(part)}</td>`,
+    )}
+  </tr>`;
+}
+
+function renderTime({ report, run }: ReadinessPart): Html | undefined {
+  const atMs = report?.atMs ?? run?.newestStartMs;
+  if (atMs === undefined) return undefined;
+  return html`<div class="soft when">${formatInstant(isoTime(atMs)).slice(0, 16)}</div>`;
+}
+
+/** Returns the class that colors a part of the readiness. */
+export const classOf = ({ standing }: Pick<ReadinessPart, 'standing'>): string =>
+  ({ pass: 'passed', fail: 'failed', warn: 'undecided' })[standing];

@@ -1,0 +1,181 @@
+import type { CheckReport, LoadReport } from '../../../contract/index.ts';
+import { isoTime } from '../../../platform/clock.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatInstant,
+  formatQuantity,
+} from '../../../report-kit/format.ts';
+import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { toVisible } from '../../../report-kit/printable.ts';
+import { reportKindNames } from '../../domain/agent-reports.ts';
+import type { ConnectionReport } from '../../domain/kit-functions.ts';
+import type { AgentReport, StoredAgent } from '../../store/store.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { classOf } from './agents-page.ts';
+
+/** The most requirements, targets, or requests that a page shows in full. */
+const ROWS_MAX = 200;
+
+/** Renders a report that is attached to an agent: its verdict, and what did not pass. */
+export function renderReportPage(
+  { agent, report: found }: { agent: StoredAgent; report: AgentReport & { report: object } },
+  context: PageContext,
+): string {
+  const { kind, summary, atMs, id, report } = toVisible(found);
+  const title = `${reportKindNames[kind]}: ${summary.verdict.toLowerCase()}`;
+  const agentPath = `/agents/${agent.id}`;
+  return renderServicePage(
+    {
+      title: `${title} (${agent.name})`,
+      section: 'Agents',
+      css: CSS,
+      main: html`<p><a href="${linkTo(context, agentPath)}">${agent.name}</a></p>
+        <h1 class="${classOf(summary)}">${title}</h1>
+        <p>${summary.detail}</p>
+        <p class="soft">
+          ${summary.target}, ended ${formatInstant(summary.endedAt)}, attached
+          ${formatInstant(isoTime(atMs))}, sandbox-kit ${summary.kitVersion}.
+          <a href="${linkTo(context, `${agentPath}/reports/${id}/json`)}">JSON</a>
+        </p>
+        ${renderBody(kind, report)}`,
+    },
+    context,
+  );
+}
+
+function renderBody(kind: AgentReport['kind'], report: object): Html {
+  if (kind === 'check') return renderCheck(report as CheckReport);
+  if (kind === 'load') return renderLoad(report as LoadReport);
+  return renderConnection(report as ConnectionReport);
+}
+
+function renderConnection({ blockedBy, remark, requests }: ConnectionReport): Html {
+  return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
+  ${remark === undefined ? undefined : html`<p>${remark}</p>`}
+  ${renderTable(
+    'Requests',
+    ['request', 'outcome', 'time'],
+    requests.map(
+      ({ request, outcome, tookMs }) =>
+        html`<td><code>${request}</code></td>
+          <td>${outcome}</td>
+          <td class="number">${formatDuration(tookMs)}</td>`,
+    ),
+  )}`;
+}
+
+function renderCheck(report: CheckReport): Html {
+  const { blockedBy, causes, requirements, waived, notices = [] } = report;
+  const open = requirements.filter(
+    ({ verdict, accepted }) => ['fail', 'warn'].includes(verdict) && accepted === undefined,
+  );
+  return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
+    ${[...waived, ...notices].map((notice) => html`<p class="remark">${withCode(notice)}</p>`)}
+    ${
+      causes.length === 0
+        ? undefined
+        : html`<h2>Fix first</h2>
+            <ul>
+              ${causes.map(({ description, clears }) => html`<li>${withCode(description)}: clears ${clears.join(', ')}.</li>`)}
+            </ul>`
+    }
+    ${
+      open.length === 0
+        ? undefined
+        : html`<h2>${formatCount(open.length, 'requirement')} to look at</h2>
+            ${open.slice(0, ROWS_MAX).map(renderRequirement)} ${renderRest(open.length - ROWS_MAX)}`
+    }
+    <h2>All requirements</h2>
+    ${[...Map.groupBy(requirements, ({ verdict }) => verdict)].map(
+      ([verdict, rows]) =>
+        html`<details>
+          <summary>${rows.length} ${verdict.replaceAll('_', ' ')}</summary>
+          <ul>
+            ${rows.map(({ id, rule }) => html`<li><b>${id}</b> ${withCode(rule)}</li>`)}
+          </ul>
+        </details>`,
+    )}`;
+}
+
+function renderRequirement(row: CheckReport['requirements'][number]): Html {
+  const { id, level, section, verdict, rule, expected, received, pointer, hint, curl } = row;
+  return html`<div class="finding" id="${id}">
+    <p>
+      <b class="${verdict === 'fail' ? 'failed' : 'undecided'}">${verdict}</b> <b>${id}</b>
+      <span class="soft">${level}, spec ${section}</span>
+    </p>
+    <p>${withCode(rule)}</p>
+    ${
+      expected === undefined
+        ? undefined
+        : html`<p>
+            Expected ${withCode(expected)}, received
+            ${withCode(received ?? 'nothing')}${pointer ? html` at <code>${pointer}</code>` : ''}.
+          </p>`
+    }
+    ${hint === undefined ? undefined : html`<p>${withCode(hint)}</p>`}
+    ${
+      curl === undefined
+        ? undefined
+        : html`<details>
+            <summary>Repeat the request</summary>
+            <pre>${curl}</pre>
+          </details>`
+    }
+  </div>`;
+}
+
+function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadReport): Html {
+  return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
+    ${aborted === undefined ? undefined : html`<p class="remark">${aborted}</p>`}
+    ${selfCheck.reasons.map((reason) => html`<p class="remark">${reason}</p>`)}
+    <h2>Targets</h2>
+    ${renderTable(
+      'Targets',
+      ['target', 'verdict', 'required', 'measured', 'why'],
+      targets.map(
+        ({ statement, verdict, target, measured, unit, reason }) =>
+          html`<td>${statement}</td>
+            <td class="when">
+              <span class="${targetClass(verdict)}">${verdict.toLowerCase()}</span>
+            </td>
+            <td class="number">${formatQuantity(target, unit)}</td>
+            <td class="number">${measured === null ? '' : formatQuantity(measured, unit)}</td>
+            <td>${reason}</td>`,
+      ),
+    )}
+    ${notes.map((note) => html`<p class="soft">${note}</p>`)}`;
+}
+
+const targetClass = (verdict: LoadReport['verdict']): string =>
+  verdict === 'PASS' ? 'passed' : verdict === 'FAIL' ? 'failed' : 'undecided';
+
+function renderTable(name: string, columns: readonly string[], rows: readonly Html[]): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
+      <table>
+        <thead>
+          <tr>
+            ${columns.map((column) => html`<th>${column}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.slice(0, ROWS_MAX).map(
+            (row) =>
+              html`<tr>
+                ${row}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${renderRest(rows.length - ROWS_MAX)}`;
+}
+
+const renderRest = (count: number): Html | undefined =>
+  count > 0 ? html`<p class="soft">${count} more are in the JSON.</p>` : undefined;
+
+const CSS = `
+.finding { border-top: 1px solid var(--line); padding: 0.6rem 0; }
+main li { margin: 0.2rem 0; }
+`;

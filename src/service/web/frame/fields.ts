@@ -1,0 +1,94 @@
+import { html, type Html } from '../../../report-kit/html.ts';
+
+/** A field of a form. */
+export interface Field {
+  name: string;
+  label: string;
+  value?: string | undefined;
+  /** What to enter, below the label. */
+  hint?: Html | string | undefined;
+  /** What is wrong with the value. */
+  problem?: string | undefined;
+  isRequired?: boolean;
+}
+
+/** Renders a field of one line. `more` are additional attributes of the input. */
+export function renderField(
+  field: Field & { type?: 'text' | 'password' | 'number' | 'file' },
+  more?: Html,
+): Html {
+  const { name, type = 'text', value } = field;
+  return renderLabeled(
+    field,
+    html`<input
+      name="${name}"
+      type="${type}"
+      ${value === undefined ? undefined : html`value="${value}"`}
+      ${attributesOf(field)}
+      ${more}
+    />`,
+  );
+}
+
+/** Renders a field of many lines. */
+export function renderTextArea(field: Field & { rows: number }): Html {
+  // HTML drops the first line break of a text area.
+  return renderLabeled(
+    field,
+    html`<textarea
+      name="${field.name}"
+      rows="${field.rows}"
+      spellcheck="false"
+      ${attributesOf(field)}
+    >
+${field.value ?? ''}</textarea>`,
+  );
+}
+
+/** Renders a field with a list of choices. */
+export function renderSelect(
+  field: Field,
+  choices: readonly (readonly [value: string, name: string])[],
+): Html {
+  return renderLabeled(
+    field,
+    html`<select name="${field.name}" ${attributesOf(field)}>
+      ${choices.map(
+        ([value, name]) =>
+          html`<option value="${value}" ${value === field.value ? 'selected' : ''}>
+            ${name}
+          </option>`,
+      )}
+    </select>`,
+  );
+}
+
+/** Renders a checkbox. */
+export const renderCheckbox = (
+  name: string,
+  label: Html | string,
+  { value = 'yes', isChecked = false }: { value?: string; isChecked?: boolean } = {},
+): Html =>
+  html`<label
+    ><input type="checkbox" name="${name}" value="${value}" ${isChecked ? 'checked' : ''} />
+    ${label}</label
+  >`;
+
+function renderLabeled({ name, label, hint, problem }: Field, input: Html): Html {
+  return html`<div class="field">
+    <label
+      >${label} ${hint === undefined ? undefined : html`<span class="soft">${hint}</span>`}
+      ${input}</label
+    >
+    ${
+      problem === undefined
+        ? undefined
+        : html`<p class="fail" role="alert" id="problem-${name}">${problem}</p>`
+    }
+  </div>`;
+}
+
+function attributesOf({ name, problem, isRequired = false }: Field): Html {
+  return html`${isRequired ? 'required' : ''}
+  ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem-${name}"`}`;
+}

@@ -1,0 +1,233 @@
+/** The pages of agents in a real browser: connection, reports, readiness, and the editor. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { schemas } from '../../../src/contract/index.ts';
+import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { failed, report, row } from '../../helpers/check-report.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+
+const KEY = 'sandbox-key-1234';
+const [LOAD_REPORT] = schemas.LoadReport.examples;
+
+const withKit = (t: Test): Promise<Bench> => withService(t, { kit: createKitFunctions() });
+
+/** Writes a file to upload. */
+function writeFile(t: Test, name: string, content: string): string {
+  const path = join(t.testdir({}), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Submits the form that contains a button with this name. */
+async function submit(page: Page, button: string): Promise<string> {
+  await Promise.all([
+    page.waitForEvent('load'),
+    page.getByRole('button', { name: button }).click(),
+  ]);
+  return page.innerText('main');
+}
+
+/** Visits a page at both widths and in both color schemes. */
+async function inspectPage(t: Test, browser: Browser, url: string): Promise<void> {
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width, height: 844 };
+      const { page, requests, errors } = await openPage(browser, url, { viewport, colorScheme });
+      t.same(requests, [url], 'the page makes no other request');
+      t.same(errors, [], url);
+      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, url);
+      t.equal(await page.evaluate('window.ran'), undefined, 'no foreign script runs');
+      await assertAccessible(t, page);
+      await page.context().close();
+    }
+  }
+}
+
+void t.test('An agent is added, checked, and changed; its key is never shown', async (t) => {
+  const { service, admin, send } = await withKit(t);
+  const { agent } = await withAgent(t, { apiKey: KEY });
+  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/agents`);
+  t.match(await page.innerText('main'), 'No agents yet.');
+  await page.fill('[name=name]', 'Shop agent');
+  await page.fill('[name=url]', '127.0.0.1:8080');
+  await page.fill('[name=api_key]', 'a wrong key');
+  const refused = await submit(page, 'Add the agent');
+  t.match(refused, 'Did you mean http://127.0.0.1:8080?');
+  t.match(refused, 'The key must consist of');
+  t.equal(await page.inputValue('[name=url]'), '127.0.0.1:8080', 'typed text is kept');
+  t.equal(await page.inputValue('[name=api_key]'), '', 'but not the key');
+  await assertAccessible(t, page);
+  await page.fill('[name=url]', agent.url);
+  await page.fill('[name=api_key]', KEY);
+  t.match(await submit(page, 'Add the agent'), 'The agent was added.');
+  t.match(page.url(), /\/agents\/agt_[^/]+\?notice=added$/);
+  t.match(await submit(page, 'Check connection'), /Connection\s+Reachable/);
+  t.match(await page.innerText('.ready'), 'Not ready to onboard yet. Conformance: no report');
+  await page.click('summary:text-is("Settings")');
+  await page.fill('[name=url]', 'http://127.0.0.1:1');
+  t.match(
+    await submit(page, 'Save'),
+    'Enter the key again, because a URL leads to another server.',
+  );
+  await page.fill('[name=url]', `${agent.url}/`);
+  await page.fill('[name=name]', 'Shop');
+  t.match(await submit(page, 'Save'), 'The agent was saved.');
+  t.match(await submit(page, 'Check connection'), /Connection\s+Reachable/, 'the key was kept');
+  await page.click('summary:text-is("Settings")');
+  t.match(await page.innerText('#settings'), 'A key is stored and never shown.');
+  await page.check('[name=forget_key]');
+  await submit(page, 'Save');
+  t.match(await admin('GET /agents'), { agents: [{ name: 'Shop', has_api_key: false }] });
+  t.match(await submit(page, 'Check connection'), /requires a key, but none is set \(401\)/);
+  t.match(await page.innerText('.parts'), 'Enter the key that the sandbox expects in the settings');
+  t.notMatch((await send('GET /agents', { key: null })).text + (await page.content()), KEY);
+  await page.click('summary:text-is("Delete")');
+  t.match(await submit(page, 'Delete the agent'), 'The agent and its reports were deleted.');
+  t.match(await admin('GET /agents'), { agents: { length: 0 } });
+  t.same(
+    errors.filter((message) => !message.includes('400 (Bad Request)')),
+    [],
+  );
+});
+
+void t.test('A failed connection check says what happened and what to do', async (t) => {
+  const { service, admin } = await withKit(t);
+  const { agent } = await withAgent(t, { apiKey: KEY });
+  const double = await withSandboxDouble(t);
+  const login = respondWith(200, '<!doctype html><form>Log in</form>', {
+    'content-type': 'text/html',
+  });
+  const shop = respondWith(404, '{}');
+  const browser = await withBrowser(t);
+  const rows = [
+    ['key-refused', agent.url, 'The sandbox refuses the key with 401.', 'Enter the key that'],
+    ['down', 'http://127.0.0.1:1', 'Nothing accepts connections', 'Start the sandbox'],
+    ['tls', agent.url.replace('http:', 'https:'), 'plain HTTP, not TLS', 'Use an http:// URL'],
+    ['html', `${double.url}/html`, 'The response is an HTML page', 'A login page or a proxy'],
+    ['not-an-agent', `${double.url}/shop`, 'No sandbox found at', 'Check the path of the URL'],
+  ] as const;
+  for (const [id, url, problem, cure] of rows) {
+    const behavior = id === 'html' ? login : shop;
+    double.setBehavior({ health: behavior, create: behavior, chat: behavior, delete: behavior });
+    await admin('POST /agents', { id, name: id, url, api_key: 'another-key' });
+    const { page } = await openPage(browser, `${service.url}/agents/${id}`);
+    const text = await submit(page, 'Check connection');
+    t.match(text, /Connection\s+Not reachable/, id);
+    t.match(text, problem, id);
+    t.match(text, cure, id);
+    await page.click('.parts a');
+    t.match(await page.innerText('main'), 'Connection: not reachable', id);
+    t.match(await page.innerText('main'), cure, id);
+    await page.context().close();
+  }
+});
+
+void t.test('Reports are uploaded; wrong files are refused with the reason', async (t) => {
+  const { service, admin } = await withKit(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
+  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  const upload = async (name: string, content: string): Promise<string> => {
+    await page.setInputFiles('[name=report]', writeFile(t, name, content));
+    return submit(page, 'Attach');
+  };
+  t.match(await submit(page, 'Attach'), 'Choose the JSON file of a report.');
+  t.match(await upload('a.json', '{'), 'The file is not valid JSON.');
+  t.match(await upload('a.png', '\u0089PNG'), 'The file is not valid JSON.');
+  t.match(await upload('a.json', '{"a":1}'), 'not a report of a check or a load test');
+  t.match(await upload('a.json', '['.repeat(100_000)), 'The file is not valid JSON.');
+  t.match(
+    await upload('a.json', '['.repeat(300) + ']'.repeat(300)),
+    'nested more than 200 levels deep',
+  );
+  const old = { ...report([row('CHAT-001')]), verdict: undefined };
+  t.match(await upload('a.json', JSON.stringify(old)), 'incomplete or from another version');
+  t.equal(await page.locator('[role=alert]').count(), 1);
+  await assertAccessible(t, page);
+  t.match(await page.innerText('#reports ~ p'), 'No reports yet.');
+  const bad = report([row('CHAT-001'), row('CHAT-002', failed)], { verdict: 'not-conforming' });
+  t.match(await upload('check.json', JSON.stringify(bad)), 'The report was attached.');
+  t.match(await page.innerText('.parts'), /Conformance\s+Not conforming\s+1 pass and 1 fail/);
+  await upload('load.json', JSON.stringify({ ...LOAD_REPORT, sandbox: 'http://other:1' }));
+  t.match(await page.innerText('.parts'), 'The report is about http://other:1');
+  t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2, 'history');
+  await page.click('[aria-label=Reports] tr:nth-child(2) a');
+  t.match(await page.innerText('h1'), 'Conformance: not conforming');
+  t.match(await page.innerText('.finding'), /fail CHAT-002 must, spec 2\.8.*Return a string\./s);
+  const { url } = service;
+  const json = await fetch(`${page.url()}/json`);
+  t.same(await json.json(), bad);
+  t.match(json.headers.get('content-disposition'), 'attachment; filename="check-');
+  await page.goto(`${url}/agents/shop`);
+  await page.click('[aria-label=Reports] tr:nth-child(1) a');
+  t.match(await page.innerText('main'), LOAD_REPORT.sentence);
+  t.match(await page.innerText('[aria-label=Targets]'), LOAD_REPORT.targets[0].statement);
+  t.same(
+    errors.filter((message) => !/\(Bad Request|\(Unprocessable/.test(message)),
+    [],
+  );
+});
+
+void t.test(
+  '"Is this agent ready to onboard?" is answered on its page and on the list',
+  async (t) => {
+    const { service, admin, drain } = await withKit(t);
+    const { agent } = await withAgent(t);
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+    await admin('POST /agents', { id: 'new', name: 'New', url: 'http://127.0.0.1:1' });
+    await admin('POST /agents/shop/connection');
+    await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: agent.url }));
+    await admin('POST /agents/shop/reports', {
+      ...LOAD_REPORT,
+      sandbox: agent.url,
+      verdict: 'PASS',
+    });
+    await admin('POST /evals', makeContainsEval('hours', 'open'));
+    const user = { opening: 'When do you open?' };
+    const scenario = { id: 'hours', name: 'Opening hours', user, evals: ['hours'] };
+    await admin('POST /simulations', { name: 'First', agent: 'shop', scenarios: [scenario] });
+    await drain();
+    const browser = await withBrowser(t);
+    const { page } = await openPage(browser, `${service.url}/agents`);
+    const rows = await page.locator('[aria-label=Agents] tbody tr').allInnerTexts();
+    t.match(rows[0], /Shop.*yes.*Reachable.*Conforming.*Pass.*100% of evals passed/s);
+    t.match(rows[1], /New.*not yet.*Not checked.*No report.*No report.*None yet/s);
+    await page.click('text=Shop');
+    t.equal(await page.innerText('.ready'), 'Ready to onboard.');
+    t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s+1 of 1\s+100%/);
+    await inspectPage(t, browser, `${service.url}/agents`);
+    await inspectPage(t, browser, `${service.url}/agents/shop`);
+  },
+);
+
+void t.test('Hostile text of agents, reports, and sandboxes stays text', async (t) => {
+  const { service, admin } = await withKit(t);
+  const line = HOSTILE_MARKUP.replaceAll('\n', ' ').slice(0, 190);
+  const double = await withSandboxDouble(t);
+  const page = respondWith(500, HOSTILE_MARKUP);
+  double.setBehavior({ health: page, create: page, chat: page, delete: page });
+  await admin('POST /agents', { id: 'shop', name: line, url: double.url });
+  await admin('POST /agents/shop/connection');
+  const hostile = {
+    ...{ rule: HOSTILE_MARKUP, hint: HOSTILE_MARKUP, curl: HOSTILE_MARKUP },
+    ...{ expected: HOSTILE_MARKUP, received: HOSTILE_MARKUP, verdict: 'fail' as const },
+  };
+  const check = report([row('CHAT-001', hostile)], { target: HOSTILE_MARKUP });
+  const causes = [{ description: HOSTILE_MARKUP, clears: ['CHAT-001'], verified: true }];
+  await admin('POST /agents/shop/reports', { ...check, causes, waived: [HOSTILE_MARKUP] });
+  const { targets } = LOAD_REPORT;
+  await admin('POST /agents/shop/reports', {
+    ...{ ...LOAD_REPORT, sentence: HOSTILE_MARKUP, notes: [HOSTILE_MARKUP] },
+    targets: targets.map((target) => ({ ...target, reason: HOSTILE_MARKUP })),
+  });
+  const browser = await withBrowser(t);
+  for (const path of ['', '/shop', '/shop/reports/1', '/shop/reports/2', '/shop/reports/3']) {
+    await inspectPage(t, browser, `${service.url}/agents${path}`);
+  }
+});

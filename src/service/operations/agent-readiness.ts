@@ -1,5 +1,7 @@
 import { formatCount, formatShare } from '../../report-kit/format.ts';
+import type { SimulationVerdict } from '../../contract/index.ts';
 import { reportKindNames } from '../domain/agent-reports.ts';
+import { decideRunVerdict } from '../domain/simulation-results/scenario-results.ts';
 import type {
   AgentReport,
   AgentReportKind,
@@ -7,6 +9,7 @@ import type {
   Store,
   StoredAgent,
 } from '../store/store.ts';
+import type { Simulations } from './simulations.ts';
 
 /** One of the things that show whether an agent is ready. */
 export interface ReadinessPart {
@@ -31,9 +34,15 @@ export interface AgentReadiness {
   runs: readonly RunSummary[];
 }
 
+/** What shows whether agents are ready. */
+export interface ReadinessDeps {
+  store: Pick<Store, 'agentReports' | 'runs'>;
+  simulations: Pick<Simulations, 'watch'>;
+}
+
 /** Returns whether agents are ready, in their order, with up to so many simulations of each. */
 export async function findReadiness(
-  { agentReports, runs: runStore }: Pick<Store, 'agentReports' | 'runs'>,
+  { store, simulations }: ReadinessDeps,
   ownerId: string,
   agents: readonly StoredAgent[],
   runsMax: number,
@@ -41,12 +50,14 @@ export async function findReadiness(
   const ids = agents.map(({ id }) => id);
   const names = agents.map(({ name }) => name);
   const [newest, runsByAgent] = await Promise.all([
-    agentReports.listNewest(ownerId, ids),
-    runStore.listSimulationsOfAgents(ownerId, names, runsMax),
+    store.agentReports.listNewest(ownerId, ids),
+    store.runs.listSimulationsOfAgents(ownerId, names, runsMax),
   ]);
-  return agents.map((agent) => {
+  const judge = async (agent: StoredAgent): Promise<AgentReadiness> => {
     const ofAgent = newest.filter(({ agentId }) => agentId === agent.id);
     const runs = runsByAgent.get(agent.name) ?? [];
+    const [run] = runs;
+    const watched = run && (await simulations.watch(ownerId, run.id));
     const parts = [
       ...(['connection', 'check', 'load'] as const).map((kind) =>
         judgeReport(
@@ -55,10 +66,11 @@ export async function findReadiness(
           ofAgent.find((report) => report.kind === kind),
         ),
       ),
-      judgeRuns(runs),
+      judgeRun(run, watched && decideRunVerdict(watched.scenarios)),
     ];
     return { agent, parts, runs, isReady: parts.every(({ standing }) => standing === 'pass') };
-  });
+  };
+  return Promise.all(agents.map(judge));
 }
 
 const MISSING: Readonly<Record<AgentReportKind, [verdict: string, detail: string]>> = {
@@ -87,8 +99,13 @@ function judgeReport(
 
 const normalizeUrl = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/+$/, '');
 
-/** Judges the newest simulation. */
-function judgeRuns([run]: readonly RunSummary[]): ReadinessPart {
+const STANDINGS = { passed: 'pass', failed: 'fail', undecided: 'warn' } as const;
+
+/** Judges the newest simulation by its verdict, or, if it was seeded, by its sessions. */
+function judgeRun(
+  run: RunSummary | undefined,
+  verdict: SimulationVerdict | undefined = run && run.failedSessions > 0 ? 'failed' : 'passed',
+): ReadinessPart {
   const part = { id: 'simulations', name: 'Simulations' } as const;
   if (!run) {
     return { ...part, standing: 'warn', verdict: 'None yet', detail: 'Run scenarios with it.' };
@@ -104,7 +121,7 @@ function judgeRuns([run]: readonly RunSummary[]): ReadinessPart {
   }
   return {
     ...part,
-    standing: failedSessions > 0 ? 'fail' : incompleteSessions > 0 ? 'warn' : 'pass',
+    standing: STANDINGS[verdict],
     verdict: `${formatShare(passedEvaluations / evaluations, 1)} of evals passed`,
     detail:
       `${failedSessions} of ${formatCount(sessions, 'session')} failed in ${name}` +

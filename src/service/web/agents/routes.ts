@@ -40,7 +40,8 @@ export function addAgentRoutes(app: FastifyInstance, options: PageOptions): void
   addReportRoutes(app, options);
 }
 
-function addListRoutes(app: FastifyInstance, { store, findViewer, findEditor }: PageOptions): void {
+function addListRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { store, findViewer, findEditor } = options;
   const sendList = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -51,7 +52,7 @@ function addListRoutes(app: FastifyInstance, { store, findViewer, findEditor }: 
     const { skip } = readListFilter(query, ownerId).filter;
     const all = await listDocuments(store, ownerId, 'agent');
     const shown = all.slice(skip, skip + AGENTS_PER_PAGE);
-    const agents = await findReadiness(store, ownerId, shown, 1);
+    const agents = await findReadiness(options, ownerId, shown, 1);
     const list = { agents, total: all.length, skip, limit: AGENTS_PER_PAGE, query, draft };
     reply.headers(servicePageHeaders).type(HTML_TYPE);
     return reply.send(renderAgentsPage(list, context));
@@ -81,7 +82,8 @@ interface Mistake {
 }
 
 /** Creates the function that sends the page of an agent. */
-function createSendAgent({ store, kit, apiKeyHeader }: PageOptions) {
+function createSendAgent(options: PageOptions) {
+  const { store, kit, apiKeyHeader } = options;
   return async (
     request: FastifyRequest<WithId>,
     reply: FastifyReply,
@@ -93,7 +95,7 @@ function createSendAgent({ store, kit, apiKeyHeader }: PageOptions) {
     const query = readQuery(request);
     const page = { skip: readListFilter(query, ownerId).filter.skip, limit: REPORTS_PER_PAGE };
     const [[readiness], found] = await Promise.all([
-      findReadiness(store, ownerId, [agent], RUNS_MAX),
+      findReadiness(options, ownerId, [agent], RUNS_MAX),
       listReports({ store }, ownerId, id, page),
     ]);
     if (!readiness) throw new RequestError('not_found', 'There is no such agent.');

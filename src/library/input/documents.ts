@@ -69,7 +69,7 @@ export function readDocumentText<Name extends MessageName>(
   try {
     const document = parseDocument(text, { lineCounter: lines });
     const createError = (offset: number, message: string): Error =>
-      new TextProblem(offset, `${message}.`);
+      new TextProblem(offset, /[.?]$/.test(message) ? message : `${message}.`);
     const source = createSource({ path: '', text, lines, document, createError });
     const value = source.read();
     source.check(name, value, `the ${name}`);

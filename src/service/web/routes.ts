@@ -9,6 +9,7 @@ import { addOpenApiRoute } from './openapi.ts';
 import { addOverviewRoutes } from './overview/routes.ts';
 
 import { addRunRoutes } from './runs/routes.ts';
+import { addScenarioRoutes } from './scenarios/routes.ts';
 import { addSessionRoutes } from './sessions/routes.ts';
 
 /** Adds the pages of the service. */
@@ -34,4 +35,5 @@ export function addPageRoutes(
   addSessionRoutes(app, options);
   addRunRoutes(app, options);
   addAgentRoutes(app, options);
+  addScenarioRoutes(app, options);
 }

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../../report-kit/html.ts';
+import { html, withCode, type Html } from '../../../report-kit/html.ts';
 
 /** A field of a form. */
 export interface Field {
@@ -83,12 +83,12 @@ function renderLabeled({ name, label, hint, problem }: Field, input: Html): Html
     ${
       problem === undefined
         ? undefined
-        : html`<p class="fail" role="alert" id="problem-${name}">${problem}</p>`
+        : html`<p class="fail" role="alert" id="problem-${name}">${withCode(problem)}</p>`
     }
   </div>`;
 }
 
 function attributesOf({ name, problem, isRequired = false }: Field): Html {
   return html`${isRequired ? 'required' : ''}
-  ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem-${name}"`}`;
+  ${problem === undefined ? '' : html`aria-invalid="true" aria-describedby="problem-${name}" autofocus`}`;
 }

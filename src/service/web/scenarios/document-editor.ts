@@ -1,0 +1,70 @@
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { TextKind, TextProblem } from '../../operations/scenarios.ts';
+import { renderTextArea } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import type { PageContext } from '../frame/page-frame.ts';
+
+/** The text of a document in its editor, and what is wrong with it. */
+export interface EditedText {
+  text: string;
+  problem?: TextProblem | undefined;
+}
+
+/** How far the editor grows with its text. */
+const ROWS = { min: 12, max: 40 };
+const LINE_LENGTH_MAX = 200;
+
+/** Renders the form in which a scenario or persona is edited as YAML or JSON. */
+export function renderEditor(
+  context: PageContext,
+  {
+    kind,
+    action,
+    button,
+    edited,
+  }: { kind: TextKind; action: string; button: string; edited: EditedText },
+): Html {
+  const { text, problem } = edited;
+  const lines = text.split('\n');
+  const rows = Math.min(ROWS.max, Math.max(ROWS.min, lines.length + 1));
+  const place = problem?.place;
+  const line = place && lines[place.line - 1]?.trim().slice(0, LINE_LENGTH_MAX);
+  return renderForm(context, {
+    action,
+    body: html`${renderTextArea({
+        ...{ name: 'text', label: 'YAML or JSON', value: text, rows },
+        hint: html`<code
+            >npx sandbox-kit schemas ${kind === 'scenario' ? 'Scenario' : 'Persona'}</code
+          >
+          lists all fields.`,
+        problem: problem && describeProblem(problem),
+      })}
+      ${line ? html`<pre>${line}</pre>` : undefined}
+      <p><button>${button}</button></p>`,
+  });
+}
+
+const describeProblem = ({ message, place }: TextProblem): string =>
+  `Line ${place.line}, column ${place.column}: ${message}`;
+
+/** The text with which a new scenario or persona begins. */
+export const NEW_TEXTS: Readonly<Record<TextKind, string>> = {
+  scenario: `id: late-parcel
+name: Asks about a late parcel
+user:
+  goal: Know when the parcel arrives.
+  opening: Where is my parcel?
+  facts:
+    - { name: order number, value: A-1001 }
+evals:
+  - id: says-when
+    name: Says when it arrives
+    kind: contains
+    params: { text: tomorrow }
+`,
+  persona: `id: busy
+name: Busy
+characteristics: Writes in short sentences and has no time.
+patience_turns: 3
+`,
+};

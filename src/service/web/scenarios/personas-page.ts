@@ -1,0 +1,154 @@
+import type { Persona } from '../../../contract/index.ts';
+import { cutText } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { Page } from '../../store/store.ts';
+import {
+  linkTo,
+  renderNotice,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
+import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
+import { renderCopyAndDelete } from './scenario-page.ts';
+import { SCENARIO_CSS } from './scenario-view.ts';
+import { renderDocumentTabs } from './scenarios-page.ts';
+
+/** The content of the list of personas. */
+export interface PersonaList extends Page {
+  query: URLSearchParams;
+  personas: readonly Persona[];
+  total: number;
+  /** The text of a new persona, after a mistake. */
+  edited?: EditedText | undefined;
+  canEdit: boolean;
+}
+
+/** Renders the personas, with the form that adds one. */
+export function renderPersonasPage(list: PersonaList, context: PageContext): string {
+  const { personas, total, edited } = list;
+  return renderServicePage(
+    {
+      title: 'Personas',
+      section: 'Scenarios',
+      css: SCENARIO_CSS,
+      main: html`<h1>Personas</h1>
+        ${renderDocumentTabs(context, 'persona')}
+        ${renderNotice(context, { deleted: 'The persona was deleted.' })}
+        <p>A persona says who a simulated user is. Scenarios refer to it by its id.</p>
+        ${total === 0 ? html`<p>No personas yet.</p>` : renderTable(personas, context)}
+        ${renderPages({ path: '/personas', ...list })}
+        ${
+          list.canEdit
+            ? html`<details ${edited ? 'open' : ''}>
+                <summary>Write a persona</summary>
+                ${renderEditor(context, {
+                  ...{ kind: 'persona', action: '/personas', button: 'Add the persona' },
+                  edited: edited ?? { text: NEW_TEXTS.persona },
+                })}
+              </details>`
+            : undefined
+        }`,
+    },
+    context,
+  );
+}
+
+function renderTable(personas: readonly Persona[], context: PageContext): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Personas">
+    <table>
+      <thead>
+        <tr>
+          <th>persona</th>
+          <th>characteristics</th>
+          <th>language</th>
+          <th class="number">patience</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${personas.map(
+          ({ id, name, characteristics = '', language, patience_turns: patience }) =>
+            html`<tr>
+              <td>
+                <a href="${linkTo(context, `/personas/${encodeURIComponent(id)}`)}">${name}</a>
+                <div class="soft">${id}</div>
+              </td>
+              <td>${cutText(characteristics, 300)}</td>
+              <td>${language ?? 'en'}</td>
+              <td class="number">${patience === undefined ? '' : `${patience} turns`}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** The content of the page of a persona. */
+export interface PersonaPage {
+  persona: Persona;
+  /** The scenarios that refer to it. */
+  scenarios: readonly { id: string; name: string }[];
+  edited: EditedText | undefined;
+}
+
+const SCENARIOS_MAX = 50;
+
+/** Renders the page of a persona. */
+export function renderPersonaPage(
+  { persona, scenarios, edited }: PersonaPage,
+  context: PageContext,
+): string {
+  const { id, name, characteristics, language, verbosity, patience_turns: patience } = persona;
+  const path = `/personas/${encodeURIComponent(id)}`;
+  const facts: [string, string | undefined][] = [
+    ['Characteristics', characteristics],
+    ['Language', language ?? 'en'],
+    ['Says', verbosity],
+    ['Patience', patience === undefined ? 'never gives up' : `${patience} unhelpful replies`],
+  ];
+  return renderServicePage(
+    {
+      title: name,
+      section: 'Scenarios',
+      css: SCENARIO_CSS,
+      main: html`<p><a href="${linkTo(context, '/personas')}">Personas</a></p>
+        <h1>${name}</h1>
+        <p class="soft">${[id, ...(persona.tags ?? [])].join(' · ')}</p>
+        ${renderNotice(context, { added: 'The persona was added.', saved: 'The persona was saved.' })}
+        <dl>
+          ${facts.map(([fact, value]) =>
+            value === undefined
+              ? html``
+              : html`<dt>${fact}</dt>
+                  <dd class="text">${value}</dd>`,
+          )}
+        </dl>
+        <h2>Scenarios with this persona</h2>
+        ${
+          scenarios.length === 0
+            ? html`<p>None.</p>`
+            : html`<ul>
+                ${scenarios.slice(0, SCENARIOS_MAX).map(
+                  (scenario) =>
+                    html`<li>
+                      <a href="${linkTo(context, `/scenarios/${encodeURIComponent(scenario.id)}`)}"
+                        >${scenario.name}</a
+                      >
+                    </li>`,
+                )}
+                ${scenarios.length > SCENARIOS_MAX ? html`<li>and ${scenarios.length - SCENARIOS_MAX} more</li>` : undefined}
+              </ul>`
+        }
+        ${
+          edited === undefined
+            ? undefined
+            : html`<details ${edited.problem ? 'open' : ''}>
+                <summary>Edit</summary>
+                ${renderEditor(context, { kind: 'persona', action: `${path}/save`, button: 'Save', edited })}
+              </details>`
+        }
+        ${renderCopyAndDelete(path, 'persona', context)}`,
+    },
+    context,
+  );
+}

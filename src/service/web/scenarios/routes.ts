@@ -1,0 +1,199 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Scenario } from '../../../contract/index.ts';
+import { HTML_TYPE } from '../../../http-kit/pages.ts';
+import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
+import { findDocument, listDocuments } from '../../operations/documents.ts';
+import { addStarters } from '../../operations/scenarios.ts';
+import type { SimulationEstimate } from '../../operations/simulations.ts';
+import { readText, redirect } from '../frame/forms.ts';
+import { readListFilter } from '../frame/list-filter.ts';
+import { servicePageHeaders } from '../frame/page-frame.ts';
+import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
+import { addTextRoutes } from './document-routes.ts';
+import type { EditedText } from './document-editor.ts';
+import { emptyRun, readRunForm, renderReviewPage, RUN_PATH, type RunDraft } from './run-form.ts';
+import { renderPersonaPage, renderPersonasPage } from './personas-page.ts';
+import { renderScenarioPage } from './scenario-page.ts';
+import { renderScenariosPage } from './scenarios-page.ts';
+
+const DOCUMENTS_PER_PAGE = 50;
+
+/** Adds the pages of scenarios and personas, and the forms that run scenarios. */
+export function addScenarioRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { findViewer, findEditor } = options;
+  const sendScenarios = createSendScenarios(options);
+  app.get('/scenarios', async (request, reply) =>
+    sendScenarios(request, reply, await findViewer(request)),
+  );
+  addTextRoutes(app, options, {
+    kind: 'scenario',
+    path: '/scenarios',
+    sendList: (request, reply, viewer, edited) => sendScenarios(request, reply, viewer, { edited }),
+    renderDocument: createRenderScenario(options),
+  });
+  app.post('/scenarios/starters', async (request, reply) => {
+    const { ownerId, context, form } = await findEditor(request);
+    const { kit, store } = options;
+    if (!kit) throw new RequestError('not_found', 'This service was started without starters.');
+    const id = readText(form, 'starter');
+    const starters = await kit.readStarters();
+    await addStarters(store, ownerId, starters, id === '' ? undefined : id);
+    if (id === '') return redirect(reply, context, '/scenarios', { notice: 'starters' });
+    return redirect(reply, context, `/scenarios/${encodeURIComponent(id)}`, { notice: 'added' });
+  });
+  addRunRoute(app, options, sendScenarios);
+  addPersonaRoutes(app, options);
+}
+
+type SendScenarios = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  viewer: Viewer,
+  mistake?: { edited?: EditedText | undefined; run?: RunDraft },
+) => Promise<FastifyReply>;
+
+/** Creates the function that sends the list of scenarios. */
+function createSendScenarios({ store, kit }: PageOptions): SendScenarios {
+  return async (request, reply, { ownerId, context }, { edited, run } = {}) => {
+    const query = readQuery(request);
+    const { skip } = readListFilter(query, ownerId).filter;
+    const [stored, agents, starters] = await Promise.all([
+      listDocuments(store, ownerId, 'scenario'),
+      listDocuments(store, ownerId, 'agent'),
+      kit?.readStarters(),
+    ]);
+    const matching = filterScenarios(stored, run ? '' : (query.get('q') ?? ''));
+    const storedIds = new Set(stored.map(({ id }) => id));
+    const content = {
+      scenarios: matching.slice(skip, skip + DOCUMENTS_PER_PAGE),
+      ...{ query, skip, limit: DOCUMENTS_PER_PAGE, agents, edited },
+      ...{ total: matching.length, storedCount: stored.length, canEdit: kit !== undefined },
+      starters: starters?.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],
+      run: run ?? emptyRun(query.get('agent') ?? undefined),
+    };
+    reply.headers(servicePageHeaders).type(HTML_TYPE);
+    return reply.send(renderScenariosPage(content, context));
+  };
+}
+
+/** Returns the scenarios whose name, id, category, or tags contain a text in any case. */
+function filterScenarios(scenarios: readonly Scenario[], text: string): Scenario[] {
+  const wanted = text.trim().toLowerCase();
+  return scenarios.filter(({ id, name, category = 'general', tags = [] }) =>
+    [id, name, category, ...tags].some((part) => part.toLowerCase().includes(wanted)),
+  );
+}
+
+/** Creates the function that renders the page of a scenario. */
+function createRenderScenario(options: PageOptions) {
+  const { store } = options;
+  return async (
+    { ownerId, context }: Viewer,
+    scenario: Scenario,
+    edited: EditedText | undefined,
+  ): Promise<string> => {
+    const [personas, evals, agents] = await Promise.all([
+      listDocuments(store, ownerId, 'persona'),
+      store.evals.list(ownerId),
+      listDocuments(store, ownerId, 'agent'),
+    ]);
+    const [agent] = agents;
+    const estimate = agent && (await findEstimate(options, ownerId, agent.id, scenario.id));
+    const content = { scenario, personas, evals, agents, estimate, edited };
+    return renderScenarioPage(content, context);
+  };
+}
+
+/** Returns what a run of one scenario costs, or why it can't run. */
+async function findEstimate(
+  { simulations }: PageOptions,
+  ownerId: string,
+  agent: string,
+  scenarioId: string,
+): Promise<SimulationEstimate | { problem: string }> {
+  try {
+    return await simulations.estimate(ownerId, { agent, scenarios: [scenarioId] });
+  } catch (error) {
+    if (error instanceof InvalidDocumentError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** `POST /scenarios/run`: shows what a simulation costs; starts it when the reader has seen that. */
+function addRunRoute(
+  app: FastifyInstance,
+  options: PageOptions,
+  sendScenarios: SendScenarios,
+): void {
+  const { store, simulations, findEditor } = options;
+  app.post(RUN_PATH, async (request, reply) => {
+    const editor = await findEditor(request);
+    const { ownerId, context, form } = editor;
+    const { draft, request: run } = readRunForm(
+      form,
+      await readScenarioIds(options, ownerId, form),
+    );
+    if (!run) return sendScenarios(request, reply.code(400), editor, { run: draft });
+    try {
+      if (readText(form, 'start') === 'yes') {
+        const { id } = await simulations.start(ownerId, run);
+        return await redirect(reply, context, `/simulation/${id}`);
+      }
+      const estimate = await simulations.estimate(ownerId, run);
+      const agent = await findDocument(store, ownerId, 'agent', draft.values.agent ?? '');
+      reply.headers(servicePageHeaders).type(HTML_TYPE);
+      return await reply.send(renderReviewPage({ agent, draft, estimate }, context));
+    } catch (error) {
+      if (!(error instanceof InvalidDocumentError)) throw error;
+      const { pointer, message } = error;
+      const field = /^\/(agent|samples)/.exec(pointer)?.[1] ?? 'scenarios';
+      const problems = { [field]: message };
+      return sendScenarios(request, reply.code(422), editor, { run: { ...draft, problems } });
+    }
+  });
+}
+
+/** Returns the ids of the chosen scenarios, or of all that match the search of the list. */
+async function readScenarioIds(
+  { store }: PageOptions,
+  ownerId: string,
+  form: FormData,
+): Promise<string[]> {
+  if (readText(form, 'all') === '') {
+    return form.getAll('scenario').filter((id) => typeof id === 'string');
+  }
+  const all = await listDocuments(store, ownerId, 'scenario');
+  return filterScenarios(all, readText(form, 'q')).map(({ id }) => id);
+}
+
+function addPersonaRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { store, kit, findViewer } = options;
+  const sendPersonas = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { ownerId, context }: Viewer,
+    edited?: EditedText,
+  ): Promise<FastifyReply> => {
+    const query = readQuery(request);
+    const { skip } = readListFilter(query, ownerId).filter;
+    const all = await listDocuments(store, ownerId, 'persona');
+    const personas = all.slice(skip, skip + DOCUMENTS_PER_PAGE);
+    const page = { skip, limit: DOCUMENTS_PER_PAGE, total: all.length };
+    const content = { ...page, query, personas, edited, canEdit: kit !== undefined };
+    reply.headers(servicePageHeaders).type(HTML_TYPE);
+    return reply.send(renderPersonasPage(content, context));
+  };
+  app.get('/personas', async (request, reply) =>
+    sendPersonas(request, reply, await findViewer(request)),
+  );
+  addTextRoutes(app, options, {
+    kind: 'persona',
+    path: '/personas',
+    sendList: sendPersonas,
+    async renderDocument({ ownerId, context }, persona, edited) {
+      const all = await listDocuments(store, ownerId, 'scenario');
+      const scenarios = all.filter((scenario) => scenario.persona === persona.id);
+      return renderPersonaPage({ persona, scenarios, edited }, context);
+    },
+  });
+}

@@ -1,0 +1,145 @@
+import type { SimulationRequest } from '../../../contract/index.ts';
+import { findViolations } from '../../../contract/index.ts';
+import { formatCount } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { SimulationEstimate } from '../../operations/simulations.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { renderField, renderSelect } from '../frame/fields.ts';
+import { readText, renderForm } from '../frame/forms.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { SCENARIO_CSS } from './scenario-view.ts';
+
+/** Path of the route that shows the cost of a simulation, and starts it. */
+export const RUN_PATH = '/scenarios/run';
+
+/** The names of the fields besides the scenarios. */
+const NAMES = ['agent', 'samples', 'channel', 'concurrency', 'seed', 'name'] as const;
+type FieldName = (typeof NAMES)[number];
+
+/** The typed values of a run, and what is wrong with them. */
+export interface RunDraft {
+  values: Partial<Record<FieldName, string>>;
+  scenarioIds: readonly string[];
+  problems: Partial<Record<FieldName | 'scenarios', string>>;
+}
+
+/** A run with which a form begins. */
+export const emptyRun = (agent?: string): RunDraft => ({
+  values: { ...(agent !== undefined && { agent }) },
+  scenarioIds: [],
+  problems: {},
+});
+
+const PROBLEMS: RunDraft['problems'] = {
+  scenarios: 'Choose at least one scenario, and at most 1,000.',
+  agent: 'Choose an agent.',
+  samples: 'Enter a whole number from 1 to 1,000, or nothing.',
+  concurrency: 'Enter a whole number from 1 to 100, or nothing.',
+  channel: 'Choose a channel.',
+  seed: 'Enter 1 to 64 letters, digits, dots, dashes, or underscores, or nothing.',
+  name: 'Enter at most 200 characters.',
+};
+
+/** Reads the form of a run. The request is undefined if a value is invalid. */
+export function readRunForm(
+  form: FormData,
+  scenarioIds: readonly string[],
+): { draft: RunDraft; request: SimulationRequest | undefined } {
+  const values = Object.fromEntries(NAMES.map((name) => [name, readText(form, name)]));
+  const { agent = '', samples, channel, concurrency, seed, name } = values;
+  const asNumber = (text: string): unknown => (/^\d{1,9}$/.test(text) ? Number(text) : text);
+  const request = {
+    agent,
+    scenarios: [...scenarioIds],
+    ...(samples && { samples: asNumber(samples) }),
+    ...(channel && { channel }),
+    ...(concurrency && { concurrency: asNumber(concurrency) }),
+    ...(seed && { seed }),
+    ...(name && { name }),
+  };
+  const wrong = findViolations('SimulationRequest', request).map(
+    ({ pointer }) => pointer.split('/')[1] as keyof RunDraft['problems'],
+  );
+  const problems = Object.fromEntries(wrong.map((field) => [field, PROBLEMS[field]]));
+  const draft = { values, scenarioIds, problems };
+  return { draft, request: wrong.length === 0 ? (request as SimulationRequest) : undefined };
+}
+
+/** Renders the settings of a run. */
+export function renderRunFields(agents: readonly StoredAgent[], draft: RunDraft): Html {
+  const { values, problems } = draft;
+  return html`<div class="row">
+    ${renderSelect(
+      { name: 'agent', label: 'Agent', value: values.agent, problem: problems.agent },
+      agents.map(({ id, name }) => [id, name]),
+    )}
+    ${renderSelect(
+      { name: 'channel', label: 'Channel', value: values.channel, problem: problems.channel },
+      [
+        ['', 'Per scenario'],
+        ['chat', 'Chat'],
+        ['voice', 'Voice'],
+      ],
+    )}
+    ${renderNumber('samples', 'Samples', { draft, placeholder: 'per scenario' })}
+    ${renderNumber('concurrency', 'Concurrent sessions', { draft, placeholder: '5' })}
+    ${renderField(
+      { name: 'seed', label: 'Seed', value: values.seed ?? '', problem: problems.seed },
+      html`placeholder="random" autocomplete="off"`,
+    )}
+    ${renderField(
+      { name: 'name', label: 'Name', value: values.name ?? '', problem: problems.name },
+      html`placeholder="agent and date" autocomplete="off"`,
+    )}
+  </div>`;
+}
+
+const renderNumber = (
+  name: 'samples' | 'concurrency',
+  label: string,
+  { draft, placeholder }: { draft: RunDraft; placeholder: string },
+): Html =>
+  renderField(
+    { name, label, value: draft.values[name] ?? '', problem: draft.problems[name] },
+    html`inputmode="numeric" placeholder="${placeholder}" autocomplete="off"`,
+  );
+
+/** Renders what a run costs, and what is certain to fail in it. */
+export function renderEstimate({ sessions, cost, warnings }: SimulationEstimate): Html {
+  return html`<p>${formatCount(sessions, 'session')}. ${cost}</p>
+    ${warnings.map((warning) => html`<p class="remark">${warning}</p>`)}`;
+}
+
+/** Renders the fields of a run as hidden ones. */
+export const renderHiddenRun = ({ values, scenarioIds }: RunDraft): Html =>
+  html`${[
+    ...Object.entries(values).filter(([, value]) => value !== ''),
+    ...scenarioIds.map((id) => ['scenario', id] as const),
+  ].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}`;
+
+/** Renders the page that says what a run costs before it starts. */
+export function renderReviewPage(
+  { agent, draft, estimate }: { agent: StoredAgent; draft: RunDraft; estimate: SimulationEstimate },
+  context: PageContext,
+): string {
+  const count = draft.scenarioIds.length;
+  return renderServicePage(
+    {
+      title: 'Start this simulation?',
+      section: 'Scenarios',
+      css: SCENARIO_CSS,
+      main: html`<h1>Start this simulation?</h1>
+        <p>${formatCount(count, 'scenario')} with <b>${agent.name}</b> at ${agent.url}.</p>
+        ${renderEstimate(estimate)}
+        ${renderForm(context, {
+          action: RUN_PATH,
+          body: html`${renderHiddenRun(draft)}
+            <p>
+              <button name="start" value="yes" autofocus>Start</button>
+              <a href="${linkTo(context, '/scenarios')}">Back</a>
+            </p>`,
+        })}`,
+    },
+    context,
+  );
+}

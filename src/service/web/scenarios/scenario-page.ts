@@ -1,0 +1,123 @@
+import type { EvalDefinition, Persona, Scenario } from '../../../contract/index.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { SimulationEstimate } from '../../operations/simulations.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { renderForm } from '../frame/forms.ts';
+import { linkTo, renderNotice, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderEditor, type EditedText } from './document-editor.ts';
+import {
+  emptyRun,
+  renderEstimate,
+  renderHiddenRun,
+  renderRunFields,
+  RUN_PATH,
+} from './run-form.ts';
+import { renderScenario, SCENARIO_CSS } from './scenario-view.ts';
+
+/** The content of the page of a scenario. */
+export interface ScenarioPage {
+  scenario: Scenario;
+  personas: readonly Persona[];
+  evals: readonly EvalDefinition[];
+  agents: readonly StoredAgent[];
+  /** What a run with the first agent costs, or why it can't run. */
+  estimate: SimulationEstimate | { problem: string } | undefined;
+  /** The text in the editor; undefined if the service can't edit. */
+  edited: EditedText | undefined;
+}
+
+const NOTICES = {
+  added: 'The scenario was added.',
+  saved: 'The scenario was saved.',
+};
+
+/** Renders the page of a scenario: how to run it, what it says, and its editor. */
+export function renderScenarioPage(content: ScenarioPage, context: PageContext): string {
+  const { scenario, edited } = content;
+  const { id, name, category = 'general', tags = [] } = scenario;
+  const path = `/scenarios/${encodeURIComponent(id)}`;
+  return renderServicePage(
+    {
+      title: name,
+      section: 'Scenarios',
+      css: SCENARIO_CSS,
+      main: html`<h1>${name}</h1>
+        <p class="soft">${[id, category, ...tags].join(' · ')}</p>
+        ${renderNotice(context, NOTICES)} ${renderRun(content, context)}
+        ${renderScenario(scenario, content, context)}
+        ${
+          edited === undefined
+            ? undefined
+            : html`<details ${edited.problem ? 'open' : ''}>
+                <summary>Edit</summary>
+                ${renderEditor(context, {
+                  ...{ kind: 'scenario', action: `${path}/save`, button: 'Save', edited },
+                })}
+              </details>`
+        }
+        ${renderCopyAndDelete(path, 'scenario', context)}`,
+    },
+    context,
+  );
+}
+
+/** Renders the forms that duplicate and delete a scenario or persona. */
+export function renderCopyAndDelete(
+  path: string,
+  noun: 'scenario' | 'persona',
+  context: PageContext,
+): Html | undefined {
+  if (context.token === undefined) return undefined;
+  return html`<details>
+    <summary>Duplicate or delete</summary>
+    ${renderForm(context, {
+      action: `${path}/duplicate`,
+      body: html`<button class="quiet">Duplicate the ${noun}</button>`,
+    })}
+    ${renderForm(context, {
+      action: `${path}/delete`,
+      body: html`<button class="danger">Delete the ${noun}</button>`,
+    })}
+  </details>`;
+}
+
+function renderRun({ scenario, agents, estimate }: ScenarioPage, context: PageContext): Html {
+  const [agent, ...others] = agents;
+  if (!agent || !estimate) {
+    return html`<p>
+      To run this scenario, first <a href="${linkTo(context, '/agents')}">add an agent</a>.
+    </p>`;
+  }
+  if ('problem' in estimate) {
+    return html`<p class="remark">This scenario can't run. ${estimate.problem}</p>`;
+  }
+  const draft = { ...emptyRun(agent.id), scenarioIds: [scenario.id] };
+  const oneClick =
+    others.length === 0
+      ? renderForm(context, {
+          action: RUN_PATH,
+          body: html`${renderHiddenRun(draft)}
+            <p><button name="start" value="yes">Run with ${agent.name}</button></p>`,
+        })
+      : undefined;
+  const settings = renderForm(context, {
+    action: RUN_PATH,
+    body: html`<input type="hidden" name="scenario" value="${scenario.id}" />
+      ${renderRunFields(agents, draft)}
+      <p><button class="${oneClick ? 'quiet' : ''}">Show the cost</button></p>`,
+  });
+  return html`<div class="run" role="group" aria-labelledby="run">
+    <h2 id="run">Run</h2>
+    ${renderEstimate(estimate)} ${oneClick}
+    ${
+      oneClick === undefined
+        ? settings
+        : context.token === undefined
+          ? undefined
+          : html`<details>
+              <summary>Run with other settings</summary>
+              ${settings}
+            </details>`
+    }
+  </div>`;
+}

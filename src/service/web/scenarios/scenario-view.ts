@@ -1,0 +1,187 @@
+import type { EvalDefinition, Persona, ReplyCondition, Scenario } from '../../../contract/index.ts';
+import { cutText, formatDuration, formatShare } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { linkTo, type PageContext } from '../frame/page-frame.ts';
+
+const JSON_LENGTH_MAX = 4_000;
+/** The most steps, facts, or messages that a page shows. */
+const ITEMS_MAX = 200;
+
+/** Renders what a scenario says: the user, the conversation, and the evals. */
+export function renderScenario(
+  scenario: Scenario,
+  known: { personas: readonly Persona[]; evals: readonly EvalDefinition[] },
+  context: PageContext,
+): Html {
+  const { user, evals = [], persona } = scenario;
+  const stored = known.personas.find(({ id }) => id === persona);
+  const mode = user.mode ?? 'graph';
+  return html`<h2>User</h2>
+    <dl>
+      ${fact('Goal', user.goal)}
+      <dt>Persona</dt>
+      <dd>${renderPersona(persona, stored, context)}</dd>
+      ${fact('Plays', MODES[mode])} ${fact('Opening', user.opening)}
+      ${user.speaks_first === false ? fact('Begins', 'the agent') : undefined}
+    </dl>
+    ${renderSteps(user)} ${renderFacts(user)} ${renderReactions(user)}
+    <h2>Evals</h2>
+    ${
+      evals.length === 0
+        ? html`<p>None. Without an eval, its sessions stay undecided.</p>`
+        : html`<ul class="evals">
+            ${evals.map((entry) => renderEval(entry, known.evals, context))}
+          </ul>`
+    }
+    ${renderContext(scenario)}`;
+}
+
+const MODES = {
+  scripted: 'says each line in order, whatever the agent replies',
+  graph: 'chooses its lines by the replies of the agent',
+  llm: 'a language model plays the user',
+} as const;
+
+const fact = (name: string, value: Html | string | undefined): Html =>
+  value === undefined
+    ? html``
+    : html`<dt>${name}</dt>
+        <dd class="text">${value}</dd>`;
+
+function renderPersona(
+  persona: Scenario['persona'],
+  stored: Persona | undefined,
+  context: PageContext,
+): Html | string {
+  if (persona === undefined) return 'plain, a polite customer';
+  if (typeof persona !== 'string') return persona.name;
+  const link = linkTo(context, `/personas/${encodeURIComponent(persona)}`);
+  return stored
+    ? html`<a href="${link}">${stored.name}</a>`
+    : html`<span class="fail">${persona}, which does not exist</span>`;
+}
+
+function renderSteps({ steps = [] }: Scenario['user']): Html | undefined {
+  if (steps.length === 0) return undefined;
+  return html`<h3>Then</h3>
+    <ol class="steps">
+      ${steps.slice(0, ITEMS_MAX).map(
+        ({ id, when, say, otherwise, next }) =>
+          html`<li>
+            ${id === undefined ? undefined : html`<code>${id}</code> `}${
+              when === undefined
+                ? undefined
+                : html`<span class="soft">when the agent ${describeCondition(when)}</span>`
+            }
+            <div class="text">${say}</div>
+            ${otherwise === undefined ? undefined : html`<div class="soft text">otherwise: ${otherwise}</div>`}
+            ${next === undefined ? undefined : html`<div class="soft">then <code>${next}</code></div>`}
+          </li>`,
+      )}
+    </ol>
+    ${renderRest(steps.length)}`;
+}
+
+const renderRest = (count: number): Html | undefined =>
+  count > ITEMS_MAX ? html`<p class="soft">and ${count - ITEMS_MAX} more</p>` : undefined;
+
+function renderFacts({ facts = [] }: Scenario['user']): Html | undefined {
+  if (facts.length === 0) return undefined;
+  return html`<h3>States only when asked</h3>
+    <dl>
+      ${facts.slice(0, ITEMS_MAX).map(({ name, value, say }) => fact(name, say?.replaceAll('{value}', value) ?? value))}
+    </dl>`;
+}
+
+function renderReactions({ reactions = [], stop_when: stops = [] }: Scenario['user']): Html {
+  return html`${
+    reactions.length === 0
+      ? undefined
+      : html`<h3>Reacts</h3>
+          <ul class="steps">
+            ${reactions.map(
+              ({ when, say, stop }) =>
+                html`<li>
+                  <span class="soft">when the agent ${describeCondition(when)}</span>
+                  <div class="text">${say}</div>
+                  ${stop ? html`<div class="soft">and ends the conversation</div>` : undefined}
+                </li>`,
+            )}
+          </ul>`
+  }
+  ${stops.length === 0 ? undefined : html`<p>Done when the agent ${stops.map(describeCondition).join(', or ')}.</p>`}`;
+}
+
+/** Describes a condition, to be read after "the agent". */
+function describeCondition(condition: ReplyCondition): string {
+  const quote = (text: string): string => `“${cutText(text, 200)}”`;
+  const { contains, contains_any: any, lacks, matches, tool_called: tool, turn } = condition;
+  return [
+    ...(contains === undefined ? [] : [`says ${quote(contains)}`]),
+    ...(any === undefined ? [] : [`says ${any.map(quote).join(' or ')}`]),
+    ...(lacks === undefined ? [] : [`does not say ${quote(lacks)}`]),
+    ...(matches === undefined ? [] : [`says something that matches /${cutText(matches, 200)}/`]),
+    ...(tool === undefined ? [] : [`calls ${tool}`]),
+    ...(turn === undefined ? [] : [`replies in turn ${turn}`]),
+  ].join(' and ');
+}
+
+function renderEval(
+  entry: string | EvalDefinition,
+  known: readonly EvalDefinition[],
+  context: PageContext,
+): Html {
+  const stored = known.find(({ id }) => id === entry);
+  const definition = typeof entry === 'string' ? stored : entry;
+  if (!definition) return html`<li class="fail">${entry as string}, which does not exist</li>`;
+  const { id, name, kind, required = true, params = {} } = definition;
+  const title =
+    typeof entry === 'string'
+      ? html`<a href="${linkTo(context, `/evals/${encodeURIComponent(id)}`)}">${name}</a>`
+      : html`${name}`;
+  return html`<li>
+    ${title}
+    <span class="soft">${kind.replaceAll('_', ' ')}${required ? '' : ', not required'}</span>
+    ${Object.keys(params).length === 0 ? undefined : html`<code>${cutText(JSON.stringify(params), 500)}</code>`}
+  </li>`;
+}
+
+/** Renders the settings of a scenario, and what is sent with it. */
+function renderContext(scenario: Scenario): Html {
+  const { channel, samples, pass_rate: rate, limits = {}, seed } = scenario;
+  const { initial_messages: messages, metadata, profile, preferences, history } = scenario;
+  const { max_turns: turns, turn_timeout_ms: turnMs, max_duration_ms: totalMs } = limits;
+  const sent = Object.entries({ messages, metadata, profile, preferences, history }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return html`<h2>Settings</h2>
+    <dl>
+      ${fact('Channel', channel ?? 'chat')} ${fact('Samples', String(samples ?? 1))}
+      ${fact('Required', `${formatShare(rate ?? 1)} of the samples pass`)}
+      ${fact('Most turns', turns === undefined ? '10' : String(turns))}
+      ${fact('Reply within', turnMs === undefined ? undefined : formatDuration(turnMs))}
+      ${fact('Session within', totalMs === undefined ? undefined : formatDuration(totalMs))}
+      ${fact('Seed', seed)}
+    </dl>
+    ${
+      sent.length === 0
+        ? undefined
+        : html`<details>
+            <summary>Sent to the sandbox</summary>
+            <pre>
+${cutText(JSON.stringify(Object.fromEntries(sent), null, 2), JSON_LENGTH_MAX)}</pre>
+          </details>`
+    }`;
+}
+
+/** CSS rules of the view of a scenario. */
+export const SCENARIO_CSS = `
+h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
+.text { white-space: pre-wrap; }
+.steps li, .evals li { border-left: 3px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
+.run { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
+  margin: 1rem 0; padding: 0.25rem 1rem 0.75rem; }
+.run .form { margin: 0; } .run h2 { margin: 0.75rem 0 0.25rem; }
+.row { align-items: end; display: flex; flex-wrap: wrap; gap: 0 1rem; }
+.row .field { flex: 1 1 10rem; } .form .row :is(input, select) { width: 100%; }
+`;

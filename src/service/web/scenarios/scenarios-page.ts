@@ -1,0 +1,187 @@
+import type { Scenario } from '../../../contract/index.ts';
+import { formatCount } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { Page, StoredAgent } from '../../store/store.ts';
+import { renderSelect } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import {
+  linkTo,
+  renderNotice,
+  renderPages,
+  renderServicePage,
+  renderTabs,
+  type PageContext,
+} from '../frame/page-frame.ts';
+import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
+import { renderRunFields, RUN_PATH, type RunDraft } from './run-form.ts';
+import { SCENARIO_CSS } from './scenario-view.ts';
+
+/** The content of the list of scenarios. */
+export interface ScenarioList extends Page {
+  query: URLSearchParams;
+  scenarios: readonly Scenario[];
+  /** How many match the search. */
+  total: number;
+  /** How many there are. */
+  storedCount: number;
+  agents: readonly StoredAgent[];
+  /** The starter scenarios that are not stored. */
+  starters: readonly Pick<Scenario, 'id' | 'name'>[];
+  run: RunDraft;
+  /** The text of a new scenario, after a mistake. */
+  edited?: EditedText | undefined;
+  canEdit: boolean;
+}
+
+const NOTICES = {
+  deleted: 'The scenario was deleted.',
+  starters: 'The starter scenarios were added, with their personas and evals.',
+};
+
+/** Renders the scenarios, with the form that runs some of them. */
+export function renderScenariosPage(list: ScenarioList, context: PageContext): string {
+  const { scenarios, storedCount } = list;
+  return renderServicePage(
+    {
+      title: 'Scenarios',
+      css: `${SCENARIO_CSS}td .row { gap: 0.5rem; }`,
+      main: html`<h1>Scenarios</h1>
+        ${renderDocumentTabs(context, 'scenario')} ${renderNotice(context, NOTICES)}
+        <p>A scenario says what a simulated user wants, and how the conversation is scored.</p>
+        ${storedCount === 0 ? html`<p>No scenarios yet. Add a starter scenario, or write one.</p>` : renderSearch(list, context)}
+        ${storedCount > 0 && scenarios.length === 0 ? html`<p>No scenario matches.</p>` : undefined}
+        ${scenarios.length > 0 ? renderRun(list, context) : undefined}
+        ${renderPages({ path: '/scenarios', ...list })} ${renderStarters(list, context)}
+        ${list.canEdit ? renderNew(list, context) : undefined}`,
+    },
+    context,
+  );
+}
+
+/** Renders links to scenarios and personas. */
+export const renderDocumentTabs = (context: PageContext, shown: 'scenario' | 'persona'): Html =>
+  renderTabs('Documents', [
+    { url: linkTo(context, '/scenarios'), name: 'Scenarios', isCurrent: shown === 'scenario' },
+    { url: linkTo(context, '/personas'), name: 'Personas', isCurrent: shown === 'persona' },
+  ]);
+
+function renderSearch({ query, storedCount, total }: ScenarioList, { owner }: PageContext): Html {
+  const text = query.get('q') ?? '';
+  return html`<form action="/scenarios" class="filters" role="search">
+      ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
+      <label>Name, id, category, or tag contains <input name="q" value="${text}" /></label>
+      <button class="quiet">Search</button>
+    </form>
+    <p>
+      ${text === '' ? formatCount(storedCount, 'scenario') : `${total} of ${formatCount(storedCount, 'scenario')}`}.
+    </p>`;
+}
+
+function renderRun(list: ScenarioList, context: PageContext): Html {
+  const { agents, run, query, total } = list;
+  const { problems } = run;
+  const table = renderTable(list, context);
+  if (agents.length === 0) {
+    return html`${table}
+      <p>To run scenarios, first <a href="${linkTo(context, '/agents')}">add an agent</a>.</p>`;
+  }
+  if (context.token === undefined) return table;
+  return renderForm(context, {
+    action: RUN_PATH,
+    body: html`${table}
+      ${problems.scenarios === undefined ? undefined : html`<p class="fail" role="alert">${problems.scenarios}</p>`}
+      <div class="run" role="group" aria-labelledby="run">
+        <h2 id="run">Run</h2>
+        <label
+          ><input type="checkbox" name="all" value="yes" />
+          ${(query.get('q') ?? '') === '' ? 'All' : 'All matching'}
+          ${formatCount(total, 'scenario')}</label
+        >
+        <input type="hidden" name="q" value="${query.get('q') ?? ''}" />
+        ${renderRunFields(agents, run)}
+        <p>
+          <button>Show the cost</button>
+          <span class="soft">Nothing starts before you confirm it.</span>
+        </p>
+      </div>`,
+  });
+}
+
+function renderTable({ scenarios, run, agents }: ScenarioList, context: PageContext): Html {
+  const canRun = agents.length > 0 && context.token !== undefined;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Scenarios">
+    <table>
+      <thead>
+        <tr>
+          <th>scenario</th>
+          <th>category</th>
+          <th>user</th>
+          <th>channel</th>
+          <th class="number">evals</th>
+          <th class="number">samples</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${scenarios.map((scenario) => renderRow(scenario, { run, canRun }, context))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function renderRow(
+  { id, name, category = 'general', tags = [], user, channel, evals = [], samples }: Scenario,
+  { run, canRun }: { run: RunDraft; canRun: boolean },
+  context: PageContext,
+): Html {
+  const isChosen = run.scenarioIds.includes(id);
+  return html`<tr>
+    <td>
+      ${
+        canRun
+          ? html`<input
+              type="checkbox"
+              name="scenario"
+              value="${id}"
+              aria-label="Run ${name}"
+              ${isChosen ? 'checked' : ''}
+            />`
+          : undefined
+      }
+      <a href="${linkTo(context, `/scenarios/${encodeURIComponent(id)}`)}">${name}</a>
+    </td>
+    <td>${category} <span class="soft">${tags.join(', ')}</span></td>
+    <td>${user.mode ?? 'graph'}</td>
+    <td>${channel ?? 'chat'}</td>
+    <td class="number">${evals.length}</td>
+    <td class="number">${samples ?? 1}</td>
+  </tr>`;
+}
+
+function renderStarters(
+  { starters, storedCount }: ScenarioList,
+  context: PageContext,
+): Html | undefined {
+  if (starters.length === 0) return undefined;
+  return html`<details ${storedCount === 0 ? 'open' : ''}>
+    <summary>Add a starter scenario</summary>
+    <p>The starter scenarios are for the support agent of a shop, such as the reference agent.</p>
+    ${renderForm(context, {
+      action: '/scenarios/starters',
+      body: html`${renderSelect({ name: 'starter', label: 'Starter scenario' }, [
+          ['', `All ${starters.length}`],
+          ...starters.map(({ id, name }) => [id, name] as const),
+        ])}
+        <p><button>Add</button></p>`,
+    })}
+  </details>`;
+}
+
+function renderNew({ edited }: ScenarioList, context: PageContext): Html {
+  return html`<details ${edited ? 'open' : ''}>
+    <summary>Write a scenario</summary>
+    ${renderEditor(context, {
+      ...{ kind: 'scenario', action: '/scenarios', button: 'Add the scenario' },
+      edited: edited ?? { text: NEW_TEXTS.scenario },
+    })}
+  </details>`;
+}

@@ -1,0 +1,252 @@
+/** The pages of scenarios and personas in a real browser: view, editor, starters, and runs. */
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import type { Scenario } from '../../../src/contract/index.ts';
+import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { withService, type Bench } from '../../helpers/service.ts';
+
+const withKit = (t: Test): Promise<Bench> => withService(t, { kit: createKitFunctions() });
+
+/** Submits the form that contains a button with this name. */
+async function submit(page: Page, button: string): Promise<string> {
+  const clicked = page.getByRole('button', { name: button, exact: true }).first().click();
+  await Promise.all([page.waitForEvent('load'), clicked]);
+  return page.innerText('main');
+}
+
+/** Visits a page at both widths and in both color schemes. */
+async function inspectPage(t: Test, browser: Browser, url: string): Promise<void> {
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width, height: 844 };
+      const { page, requests, errors } = await openPage(browser, url, { viewport, colorScheme });
+      await page.evaluate(
+        `for (const part of document.querySelectorAll('details')) part.open = true`,
+      );
+      t.same(requests, [url], 'the page makes no other request');
+      t.same(errors, [], url);
+      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, url);
+      t.equal(await page.evaluate('window.ran'), undefined, 'no foreign script runs');
+      await assertAccessible(t, page);
+      await page.context().close();
+    }
+  }
+}
+
+const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable/.test(message);
+
+void t.test('A starter scenario is added with its persona and its evals', async (t) => {
+  const { service, admin } = await withKit(t);
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${service.url}/scenarios`);
+  t.match(await page.innerText('main'), 'No scenarios yet. Add a starter scenario, or write one.');
+  await inspectPage(t, browser, `${service.url}/scenarios`);
+  await page.selectOption('[name=starter]', 'two-orders');
+  const text = await submit(page, 'Add');
+  t.match(page.url(), '/scenarios/two-orders?notice=added');
+  for (const part of ['Know where both parcels are.', 'when the agent says “delivered”']) {
+    t.match(text, part);
+  }
+  t.match(text, /Looks the order up\s+tool called\s+\{"name":"look_up_order"\}/);
+  t.match(text, 'first add an agent');
+  t.match(await admin('GET /evals'), { evals: [{ id: 'looks-it-up' }] });
+  await page.click('text=Regular');
+  t.match(await page.innerText('main'), /Friendly.*Asks after two orders at once/s);
+  await inspectPage(t, browser, `${service.url}/scenarios/two-orders`);
+  await inspectPage(t, browser, `${service.url}/personas/regular`);
+  await page.goto(`${service.url}/scenarios`);
+  await page.click('summary:text-is("Add a starter scenario")');
+  t.match(await submit(page, 'Add'), 'The starter scenarios were added');
+  t.equal(await page.locator('tbody tr').count(), 12);
+  await page.fill('[name=q]', 'REFUND');
+  t.match(await submit(page, 'Search'), '3 of 12 scenarios.');
+  t.same(errors, []);
+});
+
+void t.test(
+  'A typed scenario is validated; the error names the line and keeps the text',
+  async (t) => {
+    const { service, admin } = await withKit(t);
+    await admin('POST /personas', { id: 'calm', name: 'Calm' });
+    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/scenarios`);
+    await page.click('summary:text-is("Write a scenario")');
+    const rows: [text: string, problem: string][] = [
+      ['', 'Line 1, column 1: the Scenario must be an object'],
+      ['id: a\n  b: c: d', 'Line 1'],
+      ['{"id": "a" "b"}', 'Invalid JSON'],
+      [
+        'id: a\nname: A\nuser:\n  openning: Hi',
+        'Line 4, column 3: Unknown field openning. Did you mean opening?',
+      ],
+      [
+        'id: a\nname: A\nuser: { opening: Hi }\npersona: clam',
+        'Line 4, column 10: /persona must be the id of a persona',
+      ],
+      [
+        'id: a\nname: A\nuser: { opening: Hi }\nevals: [{ id: e, name: E, kind: regex, params: { pattern: "(" } }]',
+        'Line 4',
+      ],
+      ['id: a\nname: 7\nuser: { opening: Hi }', 'Put it in quotes: "7"'],
+      ['['.repeat(50_000), 'Line 1'],
+      ['x'.repeat(300_001), 'at most 300000 characters'],
+    ];
+    for (const [text, problem] of rows) {
+      await page.fill('textarea', text);
+      t.match(await submit(page, 'Add the scenario'), problem);
+      t.equal(await page.inputValue('textarea'), text, 'the text is kept');
+      t.equal(await page.getAttribute('textarea', 'aria-invalid'), 'true');
+      t.ok(
+        await page.evaluate('document.activeElement.name === "text"'),
+        'the editor has the focus',
+      );
+    }
+    await assertAccessible(t, page);
+    t.match(await admin('GET /scenarios'), { scenarios: { length: 0 } });
+    const valid =
+      '# a comment\nid: a\nname: A\nuser:\n  opening: |\n    Hi,\n    there\npersona: calm\n';
+    await page.fill('textarea', valid);
+    t.match(await submit(page, 'Add the scenario'), 'The scenario was added.');
+    t.match(await admin('GET /scenarios/a'), { user: { opening: 'Hi,\nthere\n' } });
+    await page.click('summary:text-is("Edit")');
+    const stored = await page.inputValue('textarea');
+    await page.fill('textarea', stored.replace('id: a', 'id: b'));
+    t.match(await submit(page, 'Save'), 'Line 1, column 5: The id must stay a.');
+    await page.fill(
+      'textarea',
+      JSON.stringify({ id: 'a', name: 'Renamed', user: { opening: 'Hi' } }),
+    );
+    t.match(await submit(page, 'Save'), 'The scenario was saved.');
+    t.equal(await page.innerText('h1'), 'Renamed');
+    await page.click('summary:text-is("Duplicate or delete")');
+    await submit(page, 'Duplicate the scenario');
+    t.equal(await page.innerText('h1'), 'Copy of Renamed');
+    t.match(page.url(), '/scenarios/a-copy?');
+    await page.goto(`${service.url}/scenarios`);
+    await page.click('summary:text-is("Write a scenario")');
+    await page.fill('textarea', stored);
+    t.match(await submit(page, 'Add the scenario'), 'A scenario with the id a exists already.');
+    await page.goto(`${service.url}/scenarios/a-copy`);
+    await page.click('summary:text-is("Duplicate or delete")');
+    t.match(await submit(page, 'Delete the scenario'), 'The scenario was deleted.');
+    t.match(await admin('GET /scenarios'), { scenarios: [{ id: 'a', name: 'Renamed' }] });
+    t.same(errors.filter(isExpected), []);
+  },
+);
+
+void t.test('A persona is written, changed, and deleted', async (t) => {
+  const { service, admin } = await withKit(t);
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${service.url}/personas`);
+  await page.click('summary:text-is("Write a persona")');
+  await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 0\n');
+  t.match(await submit(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
+  await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 2\n');
+  t.match(await submit(page, 'Add the persona'), /Busy.*was added.*2 unhelpful replies/s);
+  await page.click('summary:text-is("Edit")');
+  await page.fill('textarea', 'id: busy\nname: Very busy\n');
+  t.match(await submit(page, 'Save'), 'Very busy');
+  await page.click('main >> text=Personas');
+  await inspectPage(t, browser, `${service.url}/personas`);
+  await page.click('text=Very busy');
+  await page.click('summary:text-is("Duplicate or delete")');
+  t.match(await submit(page, 'Delete the persona'), 'The persona was deleted.');
+  t.match(await admin('GET /personas'), { personas: { length: 0 } });
+  t.same(errors.filter(isExpected), []);
+});
+
+void t.test('A run says its cost and its warnings before it starts', async (t) => {
+  const { service, admin } = await withKit(t);
+  const { agent } = await withAgent(t);
+  const browser = await withBrowser(t);
+  const judge = { id: 'judge', name: 'Judge', kind: 'judge', params: { criteria: 'Polite.' } };
+  const user = { mode: 'llm', goal: 'Get a refund.' };
+  await admin('POST /scenarios', { id: 'model', name: 'Model', user, evals: [judge] });
+  await admin('POST /scenarios', { id: 'run', name: 'Named as a route', user: { opening: 'Hi' } });
+  const { page, errors } = await openPage(browser, `${service.url}/scenarios`);
+  t.match(await page.innerText('main'), 'first add an agent');
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+  await admin('POST /agents', { id: 'other', name: 'Other', url: 'http://127.0.0.1:1' });
+  await page.goto(`${service.url}/scenarios?agent=other`);
+  t.equal(await page.inputValue('[name=agent]'), 'other');
+  t.match(await submit(page, 'Show the cost'), 'Choose at least one scenario');
+  await page.check('[aria-label="Run Model"]');
+  await page.selectOption('[name=agent]', 'shop');
+  for (const [name, value] of Object.entries({ samples: 'many', concurrency: '0', seed: 'a b' })) {
+    await page.fill(`[name=${name}]`, value);
+  }
+  const refused = await submit(page, 'Show the cost');
+  t.match(refused, 'Enter a whole number from 1 to 1,000');
+  t.match(refused, 'Enter a whole number from 1 to 100');
+  t.match(refused, 'Enter 1 to 64 letters');
+  t.equal(await page.inputValue('[name=samples]'), 'many', 'typed values are kept');
+  t.ok(await page.isChecked('[aria-label="Run Model"]'));
+  t.equal(await page.inputValue('[name=agent]'), 'shop');
+  await assertAccessible(t, page);
+  for (const [name, value] of Object.entries({ samples: '3', concurrency: '2', seed: 'a' })) {
+    await page.fill(`[name=${name}]`, value);
+  }
+  await page.check('[name=all]');
+  const review = await submit(page, 'Show the cost');
+  t.match(review, '2 scenarios with Shop at http');
+  t.match(
+    review,
+    '6 sessions. At most 60 turns, which reach the model of the sandbox, and at most 33 requests to the model of the users and 3 requests to the LLM judge.',
+  );
+  t.match(review, 'No LLM judge is configured.');
+  t.match(review, 'No model is configured to play the user.');
+  await assertAccessible(t, page);
+  t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/simulation\/sim_/);
+  const { simulations } = (await admin('GET /simulations')) as { simulations: object[] };
+  t.match(simulations, [{ seed: 'a', agent: { name: 'Shop' }, counts: { sessions: 6 } }]);
+  await page.goto(`${service.url}/scenarios/run`);
+  t.equal(await page.innerText('h1'), 'Named as a route');
+  t.match(await page.innerText('.run'), '1 session. At most 10 turns');
+  await page.goto(`${service.url}/scenarios/model`);
+  t.match(await page.innerText('.run'), 'No LLM judge is configured.');
+  await admin('POST /personas', { id: 'calm', name: 'Calm' });
+  await admin('POST /scenarios', { id: 'x', name: 'X', persona: 'calm', user: { opening: 'Hi' } });
+  await admin('DELETE /personas/calm');
+  await page.goto(`${service.url}/scenarios/x`);
+  t.match(await page.innerText('main'), /This scenario can't run\..*must be the id of a persona/);
+  t.same(
+    errors.filter((message) => isExpected(message) && !message.includes('404')),
+    [],
+  );
+});
+
+void t.test('Hostile text of scenarios and personas stays text', async (t) => {
+  const { service, admin } = await withKit(t);
+  const line = HOSTILE_MARKUP.replaceAll(/[\r\n]/g, ' ').slice(0, 90);
+  const text = HOSTILE_MARKUP.slice(0, 9_000);
+  const persona = { id: 'p', name: line, characteristics: text, tags: [line] };
+  await admin('POST /personas', persona);
+  const condition = { contains: text, lacks: text, tool_called: line };
+  const scenario: Scenario = {
+    ...{ id: 'h', name: line, category: line, tags: [line], persona: 'p' },
+    initial_messages: [{ role: 'user', content: text }],
+    user: {
+      ...{ goal: text, opening: text, stop_when: [condition] },
+      facts: [{ name: line, value: text }],
+      steps: [{ say: text, when: condition, otherwise: text }],
+      reactions: [{ when: condition, say: text }],
+    },
+    evals: [{ id: 'e', name: line, kind: 'contains', params: { text } }],
+    ...{ metadata: { time_of_day: text }, profile: { name: text } },
+  };
+  await admin('POST /scenarios', scenario);
+  await admin('POST /agents', { id: 'a', name: line, url: 'http://127.0.0.1:1' });
+  const browser = await withBrowser(t);
+  for (const path of ['/scenarios', '/scenarios/h', '/personas', '/personas/p']) {
+    await inspectPage(t, browser, service.url + path);
+  }
+  const { page } = await openPage(browser, `${service.url}/scenarios/h`);
+  await page.click('summary:text-is("Edit")');
+  t.match(await submit(page, 'Save'), 'The scenario was saved.');
+  t.same(await admin('GET /scenarios/h'), scenario, 'the editor keeps every character');
+});

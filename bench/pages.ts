@@ -5,6 +5,8 @@
  * Both services run in this process, and each page is requested from both in turn, so that other load
  * on the machine affects both.
  */
+import { schemas } from '../src/contract/index.ts';
+import { createKitFunctions } from '../src/library/kit-functions.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 
@@ -13,6 +15,7 @@ const BATCH = 5_000;
 const ROUNDS = 15;
 const MS_MAX = 200;
 const BYTES_MAX = 300_000;
+const REPORTS = 50;
 
 const paths = [
   '/',
@@ -22,22 +25,59 @@ const paths = [
   '/sessions?kind=simulation',
   '/runs?kind=production',
   '/runs?kind=simulation',
+  '/agents',
+  '/agents/agent-0',
+  '/scenarios',
+  '/scenarios?q=parcel-99',
+  '/scenarios/parcel-0',
+  '/personas',
 ];
 
 async function startWith(count: number): Promise<RunningService> {
-  const service = await startService();
+  const service = await startService({ kit: createKitFunctions() });
+  await post(service, '/seed', createDocuments(Math.min(1_000, count / 10)));
+  for (let nth = 0; nth < REPORTS; nth += 1) {
+    await post(service, '/agents/agent-0/reports', schemas.LoadReport.examples[0]);
+  }
   for (let from = 0; from < count; from += BATCH) {
     const size = Math.min(BATCH, count - from);
-    const response = await fetch(`${service.url}/__admin/seed`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(createSeed(from, size)),
-    });
-    if (!response.ok) throw new Error(`Seeding failed: ${await response.text()}`);
+    await post(service, '/seed', createSeed(from, size));
     process.stderr.write(`\r${from + size} of ${count} sessions `);
   }
   process.stderr.write('\n');
   return service;
+}
+
+async function post(service: RunningService, path: string, body: unknown): Promise<void> {
+  const response = await fetch(service.adminUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`POST ${path} failed: ${await response.text()}`);
+}
+
+/** Returns scenarios with their personas, and agents, one of them with simulations. */
+function createDocuments(count: number): object {
+  const numbers = Array.from({ length: count }, (_, nth) => nth);
+  return {
+    agents: numbers.map((nth) => ({
+      ...{ id: `agent-${nth}`, name: nth === 0 ? 'Shop agent' : `Agent ${nth}` },
+      url: 'https://shop.example/agent',
+    })),
+    personas: numbers.map((nth) => ({
+      ...{ id: `persona-${nth}`, name: `Persona ${nth}` },
+      characteristics: 'Friendly, buys here now and then, says one thing at a time.',
+    })),
+    scenarios: numbers.map((nth) => ({
+      ...{ id: `parcel-${nth}`, name: `Asks about parcel ${nth}`, persona: `persona-${nth}` },
+      user: {
+        ...{ goal: 'Know when the parcel arrives.', opening: 'Where is my parcel?' },
+        steps: Array.from({ length: 10 }, () => ({ say: 'And when does it arrive, please?' })),
+      },
+      evals: [{ id: 'when', name: 'Says when', kind: 'contains', params: { text: 'tomorrow' } }],
+    })),
+  };
 }
 
 /** Returns sessions of 30 days: nine of ten from production, one from a simulation. */
@@ -62,7 +102,6 @@ function createSeed(from: number, count: number): object {
   }));
   const simulated = sessions.filter(({ nth }) => nth % 10 === 0);
   return {
-    agents: [{ name: 'Shop agent', url: 'https://shop.example/agent' }],
     runs,
     simulations: [
       {

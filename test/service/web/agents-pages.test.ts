@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
+import { startService } from '../../../src/service/index.ts';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
@@ -17,6 +18,22 @@ const KEY = 'sandbox-key-1234';
 const [LOAD_REPORT] = schemas.LoadReport.examples;
 
 const withKit = (t: Test): Promise<Bench> => withService(t, { kit: createKitFunctions() });
+
+const KEY_OF_SERVICE = 'the-key-of-this-service';
+const TEAM_KEY = 'the-key-of-team-b';
+
+/** Starts a service that other machines could reach, with two owners. The test reaches it on loopback. */
+async function withOpenService(t: Test) {
+  const keys = [{ key: KEY_OF_SERVICE }, { key: TEAM_KEY, owner: 'team b' }];
+  const service = await startService({ host: '0.0.0.0', keys, kit: createKitFunctions() });
+  t.teardown(() => service.stop());
+  const admin = async (path: string, body: unknown): Promise<void> => {
+    const headers = { 'x-service-api-key': KEY_OF_SERVICE, 'content-type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    t.equal((await fetch(service.adminUrl + path, request)).status, 200);
+  };
+  return { service, admin };
+}
 
 /** Writes a file to upload. */
 function writeFile(t: Test, name: string, content: string): string {
@@ -231,3 +248,46 @@ void t.test('Hostile text of agents, reports, and sandboxes stays text', async (
     await inspectPage(t, browser, `${service.url}/agents${path}`);
   }
 });
+
+void t.test(
+  'Beyond loopback, only the first key changes agents, and owners are apart',
+  async (t) => {
+    const { service, admin } = await withOpenService(t);
+    const agent = { id: 'shop', name: 'Shop of the first owner', url: 'http://127.0.0.1:1' };
+    await admin('/agents', agent);
+    await admin('/agents?owner=team%20b', { ...agent, name: 'Shop of team b' });
+    await admin('/agents/shop/reports', report([row('CHAT-001')]));
+    const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+    const signIn = async (key: string): Promise<string> => {
+      await page.fill('[name=key]', key);
+      return submit(page, 'Sign in');
+    };
+    const seen = await signIn(TEAM_KEY);
+    t.match(seen, /Shop of team b.*No reports yet\./s);
+    t.match(seen, 'To change this, sign in with the first API key of this service.');
+    t.equal(await page.locator('main button').count(), 0);
+    await assertAccessible(t, page);
+    for (const path of ['/agents/shop/reports/1', '/agents/shop/reports/1/json']) {
+      const response = await page.goto(service.url + path);
+      t.equal(response?.status(), 404, 'reports of another owner');
+    }
+    const posts = ['', '/shop', '/shop/delete', '/shop/connection', '/shop/reports'];
+    for (const path of posts) {
+      const response = await page.request.post(`${service.url}/agents${path}`, {
+        form: { name: 'Taken over', url: 'http://127.0.0.1:1' },
+        headers: { origin: service.url, accept: 'application/json' },
+      });
+      t.equal(response.status(), 403, `POST /agents${path}`);
+    }
+    await page.goto(service.url);
+    await page.click('text=Sign out');
+    await page.goto(`${service.url}/agents/shop`);
+    const own = await signIn(KEY_OF_SERVICE);
+    t.match(own, /Shop of the first owner.*Conforming/s);
+    await page.click('summary:text-is("Commands that write and attach a report")');
+    t.match(await page.innerText('main'), '-H "x-service-api-key: $SANDBOX_KIT_SERVICE_API_KEY"');
+    await page.click('summary:text-is("Settings")');
+    await page.fill('[name=name]', 'Renamed');
+    t.match(await submit(page, 'Save'), 'The agent was saved.');
+  },
+);

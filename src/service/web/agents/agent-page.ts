@@ -43,10 +43,7 @@ const NOTICES = {
 
 /** Renders the page of an agent: whether it is ready, its simulations, its reports, and its settings. */
 export function renderAgentPage(content: AgentPage, context: PageContext): string {
-  const { readiness, draft } = content;
-  const { agent, runs } = readiness;
-  const hasProblem = Object.keys(draft.problems).length > 0;
-  const path = `/agents/${agent.id}`;
+  const { agent, runs } = content.readiness;
   return renderServicePage(
     {
       title: agent.name,
@@ -59,24 +56,32 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
         ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
         <p><a href="${linkTo(context, '/scenarios', { agent: agent.id })}">Run scenarios</a></p>
         <h2 id="reports">Reports</h2>
-        ${renderHistory(content, context)} ${renderUpload(content, context)}
-        <details ${hasProblem ? 'open' : ''} id="settings">
-          <summary>Settings</summary>
-          ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
-        </details>
-        <details>
-          <summary>Delete</summary>
-          <p>
-            This deletes the agent, its key, and its reports. The sessions of its simulations stay.
-          </p>
-          ${renderForm(context, {
-            action: `${path}/delete`,
-            body: html`<p><button class="danger">Delete the agent</button></p>`,
-          })}
-        </details>`,
+        ${renderHistory(content, context)}
+        ${context.token === undefined ? undefined : renderChanges(content, context)}`,
     },
     context,
   );
+}
+
+/** Renders the forms that change an agent. */
+function renderChanges(content: AgentPage, context: PageContext): Html {
+  const { readiness, draft } = content;
+  const { agent } = readiness;
+  const hasProblem = Object.keys(draft.problems).length > 0;
+  const path = `/agents/${agent.id}`;
+  return html`${renderUpload(content, context)}
+    <details ${hasProblem ? 'open' : ''} id="settings">
+      <summary>Settings</summary>
+      ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
+    </details>
+    <details>
+      <summary>Delete</summary>
+      <p>This deletes the agent, its key, and its reports. The sessions of its simulations stay.</p>
+      ${renderForm(context, {
+        action: `${path}/delete`,
+        body: html`<p><button class="danger">Delete the agent</button></p>`,
+      })}
+    </details>`;
 }
 
 function renderReadiness(content: AgentPage, context: PageContext): Html {

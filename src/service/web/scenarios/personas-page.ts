@@ -39,7 +39,7 @@ export function renderPersonasPage(list: PersonaList, context: PageContext): str
         ${total === 0 ? html`<p>No personas yet.</p>` : renderTable(personas, context)}
         ${renderPages({ path: '/personas', ...list })}
         ${
-          list.canEdit
+          list.canEdit && context.token !== undefined
             ? html`<details ${edited ? 'open' : ''}>
                 <summary>Write a persona</summary>
                 ${renderEditor(context, {
@@ -140,7 +140,7 @@ export function renderPersonaPage(
               </ul>`
         }
         ${
-          edited === undefined
+          edited === undefined || context.token === undefined
             ? undefined
             : html`<details ${edited.problem ? 'open' : ''}>
                 <summary>Edit</summary>

@@ -46,7 +46,7 @@ export function renderScenarioPage(content: ScenarioPage, context: PageContext):
         ${renderNotice(context, NOTICES)} ${renderRun(content, context)}
         ${renderScenario(scenario, content, context)}
         ${
-          edited === undefined
+          edited === undefined || context.token === undefined
             ? undefined
             : html`<details ${edited.problem ? 'open' : ''}>
                 <summary>Edit</summary>

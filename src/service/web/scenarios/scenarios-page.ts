@@ -52,7 +52,7 @@ export function renderScenariosPage(list: ScenarioList, context: PageContext): s
         ${storedCount > 0 && scenarios.length === 0 ? html`<p>No scenario matches.</p>` : undefined}
         ${scenarios.length > 0 ? renderRun(list, context) : undefined}
         ${renderPages({ path: '/scenarios', ...list })} ${renderStarters(list, context)}
-        ${list.canEdit ? renderNew(list, context) : undefined}`,
+        ${list.canEdit && context.token !== undefined ? renderNew(list, context) : undefined}`,
     },
     context,
   );
@@ -161,7 +161,7 @@ function renderStarters(
   { starters, storedCount }: ScenarioList,
   context: PageContext,
 ): Html | undefined {
-  if (starters.length === 0) return undefined;
+  if (starters.length === 0 || context.token === undefined) return undefined;
   return html`<details ${storedCount === 0 ? 'open' : ''}>
     <summary>Add a starter scenario</summary>
     <p>The starter scenarios are for the support agent of a shop, such as the reference agent.</p>

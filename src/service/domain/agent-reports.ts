@@ -65,9 +65,16 @@ const checkVerdicts = {
   'not-judged': ['warn', 'Not judged'],
 } as const;
 
+/** Whether the run left out a rule that every agent must obey. An agent need not have voice. */
+const isOmitted = ({ area, level, verdict }: CheckReport['requirements'][number]): boolean =>
+  verdict === 'not_selected' && level === 'must' && area !== 'voice';
+
 function summarizeCheck(report: CheckReport): AgentReportSummary {
   const { verdict, blockedBy, counts, target, endedAt, kitVersion } = report;
-  const [standing, words] = checkVerdicts[verdict];
+  const isPartial = verdict === 'conforming' && report.requirements.some(isOmitted);
+  const [standing, words] = isPartial
+    ? (['warn', 'Conforming in part'] as const)
+    : checkVerdicts[verdict];
   const detail = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);

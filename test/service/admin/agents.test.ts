@@ -3,7 +3,7 @@ import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { withAgent } from '../../helpers/agent.ts';
-import { failed, report, row } from '../../helpers/check-report.ts';
+import { failed, report, row, type Row } from '../../helpers/check-report.ts';
 import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { assertError, withService } from '../../helpers/service.ts';
 
@@ -31,6 +31,19 @@ void t.test('Reports of a check and a load test are attached to an agent and lis
     ((await admin(`GET /agents/shop/reports/${first.id}`)) as { report: object }).report,
     check,
   );
+});
+
+void t.test('A check that left out a rule for every agent shows only a part', async (t) => {
+  const { admin } = await withService(t);
+  await admin('POST /agents', AGENT);
+  const omitted: Partial<Row> = { verdict: 'not_selected', evidence: [] };
+  const attach = (...rows: Row[]): Promise<unknown> =>
+    admin('POST /agents/shop/reports', report([row('CHAT-001'), ...rows]));
+  const part = { standing: 'warn', verdict: 'Conforming in part' };
+  t.match(await attach(row('USERS-001', omitted)), part);
+  const whole = { standing: 'pass', verdict: 'Conforming' };
+  t.match(await attach(row('VOICE-001', { ...omitted, area: 'voice' })), whole);
+  t.match(await attach(row('USERS-002', { ...omitted, level: 'may' })), whole);
 });
 
 void t.test('Anything else is rejected, with what to attach instead', async (t) => {

@@ -146,6 +146,21 @@ void t.test('A failed connection check says what happened and what to do', async
   }
 });
 
+void t.test('A key that is sent unencrypted to another machine is pointed out', async (t) => {
+  const { admin, send } = await withKit(t);
+  const rows = [
+    ['http://sandbox.example', KEY, true],
+    ['http://sandbox.example', undefined, false],
+    ['https://sandbox.example', KEY, false],
+    ['http://127.0.0.1:1', KEY, false],
+  ] as const;
+  for (const [url, key, isExposed] of rows) {
+    await admin('POST /agents', { id: 'a', name: 'A', url, ...(key && { api_key: key }) });
+    const { text } = await send('GET /agents/a', { key: null });
+    t.equal(text.includes('is sent unencrypted'), isExposed, url);
+  }
+});
+
 void t.test('Reports are uploaded; wrong files are refused with the reason', async (t) => {
   const { service, admin } = await withKit(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });

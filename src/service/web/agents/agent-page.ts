@@ -1,10 +1,11 @@
 import { isoTime } from '../../../platform/clock.ts';
+import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness, ReadinessPart } from '../../operations/agent-readiness.ts';
-import type { AgentReport, Page } from '../../store/store.ts';
+import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
 import { renderField } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
@@ -51,6 +52,7 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
       css: CSS,
       main: html`<h1>${agent.name}</h1>
         <p class="soft">${agent.url}</p>
+        ${isExposed(agent) ? html`<p class="remark">The key of this agent is sent unencrypted, because its URL starts with <code>http://</code>.</p>` : undefined}
         ${renderNotice(context, NOTICES)} ${renderReadiness(content, context)}
         <h2 id="simulations">Simulations</h2>
         ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
@@ -62,6 +64,10 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
     context,
   );
 }
+
+/** Whether the key of an agent is sent to another machine without encryption. */
+const isExposed = ({ url, has_api_key: hasKey }: StoredAgent): boolean =>
+  hasKey && url.startsWith('http:') && !isLoopbackUrl(url);
 
 /** Renders the forms that change an agent. */
 function renderChanges(content: AgentPage, context: PageContext): Html {

@@ -1,6 +1,7 @@
 import type { CheckReport, LoadReport } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import {
+  cutText,
   formatCount,
   formatDuration,
   formatInstant,
@@ -15,7 +16,9 @@ import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame
 import { classOf } from './agents-page.ts';
 
 /** The most requirements, targets, or requests that a page shows in full. */
-const ROWS_MAX = 200;
+const ROWS_MAX = 100;
+/** The most characters of a command that a page shows. */
+const COMMAND_LENGTH_MAX = 2_000;
 
 /** Renders a report that is attached to an agent: its verdict, and what did not pass. */
 export function renderReportPage(
@@ -120,7 +123,7 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
         ? undefined
         : html`<details>
             <summary>Repeat the request</summary>
-            <pre>${curl}</pre>
+            <pre>${cutText(curl, COMMAND_LENGTH_MAX)}</pre>
           </details>`
     }
   </div>`;

@@ -154,12 +154,15 @@ function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadRepor
 const targetClass = (verdict: LoadReport['verdict']): string =>
   verdict === 'PASS' ? 'passed' : verdict === 'FAIL' ? 'failed' : 'undecided';
 
+/** The columns that contain numbers. */
+const NUMBERS = new Set(['time', 'required', 'measured']);
+
 function renderTable(name: string, columns: readonly string[], rows: readonly Html[]): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
       <table>
         <thead>
           <tr>
-            ${columns.map((column) => html`<th>${column}</th>`)}
+            ${columns.map((column) => html`<th ${NUMBERS.has(column) ? html`class="number"` : ''}>${column}</th>`)}
           </tr>
         </thead>
         <tbody>
@@ -181,4 +184,5 @@ const renderRest = (count: number): Html | undefined =>
 const CSS = `
 .finding { border-top: 1px solid var(--line); padding: 0.6rem 0; }
 main li { margin: 0.2rem 0; }
+th { white-space: nowrap; }
 `;

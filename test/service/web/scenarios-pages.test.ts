@@ -186,9 +186,16 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   t.ok(await page.isChecked('[aria-label="Run Model"]'));
   t.equal(await page.inputValue('[name=agent]'), 'shop');
   await assertAccessible(t, page);
-  for (const [name, value] of Object.entries({ samples: '3', concurrency: '2', seed: 'a' })) {
-    await page.fill(`[name=${name}]`, value);
-  }
+  const fill = async (values: Record<string, string>): Promise<void> => {
+    for (const [name, value] of Object.entries(values)) {
+      await page.fill(`[name=${name}]`, value);
+    }
+  };
+  await fill({ samples: '3', concurrency: '2', seed: 'a' });
+  await page.selectOption('[name=channel]', 'voice');
+  t.match(await submit(page, 'Show the cost'), 'Places 3 calls. At most 30 turns');
+  await page.goto(`${service.url}/scenarios`);
+  await fill({ samples: '3', concurrency: '2', seed: 'a' });
   await page.check('[name=all]');
   const review = await submit(page, 'Show the cost');
   t.match(review, '2 scenarios with Shop at http');

@@ -1,3 +1,4 @@
+import { isMessage } from '../contract/index.ts';
 import type { KitFunctions } from '../service/index.ts';
 
 /** Returns the functions of other packages that the pages of the service use. Each is loaded when it is called. */
@@ -9,7 +10,12 @@ export function createKitFunctions(): KitFunctions {
         import('../../conformance/index.ts'),
       ]);
       const voice = voiceUrl === undefined ? undefined : { url: voiceUrl };
-      return diagnosisJson(await runDiagnosis({ url, apiKey, timeoutMs, signal, voice }), url);
+      const diagnosis = await runDiagnosis({ url, apiKey, timeoutMs, signal, voice });
+      const body = diagnosis.exchanges.find(({ endpoint }) => endpoint === 'health')?.json;
+      return {
+        ...diagnosisJson(diagnosis, url),
+        ...(isMessage('Health', body) && { health: body.status }),
+      };
     },
     async readDocument(text, name) {
       const { readDocumentText } = await import('./input/documents.ts');

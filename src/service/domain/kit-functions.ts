@@ -1,5 +1,6 @@
 import type {
   EvalDefinition,
+  Health,
   MessageName,
   Messages,
   Persona,
@@ -40,6 +41,8 @@ export interface ConnectionReport {
   blockedBy?: { id: string; message: string; cure: string };
   /** A problem with the voice endpoint of a sandbox that may have none. */
   remark?: string;
+  /** The status that `/health` reports; undefined if it reports none. */
+  health?: Health['status'];
   requests: { request: string; outcome: string; tookMs: number }[];
 }
 

@@ -76,17 +76,41 @@ export async function checkConnection(
   const found = await kit.diagnose({ url, voiceUrl, apiKey, timeoutMs, signal });
   const report = explainForService(found);
   const atMs = clock.nowMs();
-  const summary: AgentReportSummary = {
-    // A remark is about voice, which an agent need not have.
-    standing: report.ok ? 'pass' : 'fail',
-    verdict: report.ok ? 'Reachable' : 'Not reachable',
-    detail: report.blockedBy?.message ?? report.remark ?? 'Every endpoint responds.',
-    ...{ target: url, endedAt: isoTime(atMs), kitVersion: contractVersion },
-  };
+  const times = { endedAt: isoTime(atMs), kitVersion: contractVersion };
+  const summary = { ...summarizeConnection(report), ...times, target: url };
   const added = { agentId, kind: 'connection', atMs, summary, report } as const;
   await store.agentReports.add(ownerId, added, REPORTS_KEPT_MAX);
   return report;
 }
+
+function summarizeConnection(
+  report: ConnectionReport,
+): Pick<AgentReportSummary, 'standing' | 'verdict' | 'detail'> {
+  const { blockedBy, health, remark, requests } = report;
+  if (blockedBy) return { standing: 'fail', verdict: 'Not reachable', detail: blockedBy.message };
+  if (health !== undefined && health !== 'healthy') {
+    const detail = `GET /health reports that the sandbox is ${health}.`;
+    return { standing: 'warn', verdict: 'Reachable, not healthy', detail };
+  }
+  const failed = requests.filter(isFailed).map(({ request, outcome }) => `${request}: ${outcome}`);
+  if (failed.length > 0 || health === undefined) {
+    const reasons = health === undefined ? [...failed, 'GET /health reports no status'] : failed;
+    return {
+      standing: 'warn',
+      verdict: 'Reachable, with errors',
+      detail: `${reasons.join('. ')}.`,
+    };
+  }
+  // A remark is about voice, which an agent need not have.
+  const detail = remark ?? 'Every endpoint responds.';
+  return { standing: 'pass', verdict: 'Reachable and healthy', detail };
+}
+
+/** Whether a request failed. An agent need not have users and voice, nor the path of no endpoint. */
+const isFailed = ({ request, outcome }: ConnectionReport['requests'][number]): boolean =>
+  /\/(health|v1\/chat\/completions|users)$/.test(request) &&
+  !/^2\d\d/.test(outcome) &&
+  !(request.endsWith('/users') && /^(404|405|501)/.test(outcome));
 
 /** What to do about a cause here, where the command line would name an option. */
 const CURES: Partial<Record<string, string>> = {

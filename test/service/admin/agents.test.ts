@@ -4,7 +4,12 @@ import { schemas } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
-import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import {
+  respondWith,
+  withSandboxDouble,
+  type RouteBehavior,
+  type RouteBehaviors,
+} from '../../helpers/sandbox-double.ts';
 import { assertError, withService } from '../../helpers/service.ts';
 
 const AGENT = { id: 'shop', name: 'Shop agent', url: 'http://127.0.0.1:1' };
@@ -111,7 +116,37 @@ void t.test('A connection check says what happened and what to do next', async (
       { kind: 'connection', standing: 'fail', verdict: 'Not reachable', detail: /an HTML page/ },
       { detail: /Nothing accepts connections/ },
       { detail: /refuses the key with 401/ },
-      { standing: 'pass', verdict: 'Reachable' },
+      { standing: 'pass', verdict: 'Reachable and healthy' },
     ],
   });
 });
+
+void t.test(
+  'A sandbox that responds with errors or is not healthy is reachable, no more',
+  async (t) => {
+    const { admin } = await withService(t, { kit: createKitFunctions() });
+    const double = await withSandboxDouble(t);
+    await admin('POST /agents', { ...AGENT, url: double.url });
+    const health = (status: string, code = 200): RouteBehavior =>
+      respondWith(code, { status, timestamp: '2026-11-20T09:30:00Z' });
+    const rows: [RouteBehaviors, object][] = [
+      [{}, { standing: 'pass', verdict: 'Reachable and healthy' }],
+      [
+        { health: health('unhealthy', 503) },
+        { standing: 'warn', verdict: 'Reachable, not healthy', detail: /sandbox is unhealthy\.$/ },
+      ],
+      [{ health: health('degraded') }, { standing: 'warn', detail: /sandbox is degraded\.$/ }],
+      [
+        { chat: respondWith(500, '{}') },
+        { standing: 'warn', verdict: 'Reachable, with errors', detail: /completions: 500\./ },
+      ],
+      [{ health: respondWith(404, '{}') }, { standing: 'warn', detail: /reports no status\.$/ }],
+      [{ create: respondWith(404, '{}') }, { standing: 'pass' }],
+    ];
+    for (const [behavior, summary] of rows) {
+      double.setBehavior(behavior);
+      await admin('POST /agents/shop/connection');
+      t.match(await admin('GET /agents/shop/reports'), { reports: { 0: summary } });
+    }
+  },
+);

@@ -85,7 +85,7 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   await page.fill('[name=api_key]', KEY);
   t.match(await submit(page, 'Add the agent'), 'The agent was added.');
   t.match(page.url(), /\/agents\/agt_[^/]+\?notice=added$/);
-  t.match(await submit(page, 'Check connection'), /Connection\s+Reachable/);
+  t.match(await submit(page, 'Check connection'), /Connection\s+Reachable and healthy/);
   t.match(await page.innerText('.ready'), 'Not ready to onboard yet. Conformance: no report');
   await page.click('summary:text-is("Settings")');
   await page.fill('[name=url]', 'http://127.0.0.1:1');
@@ -232,7 +232,7 @@ void t.test(
     t.match(rows[1], /New.*not yet.*Not checked.*No report.*No report.*None yet/s);
     await page.click('text=Shop');
     t.equal(await page.innerText('.ready'), 'Ready to onboard.');
-    t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s+1 of 1\s+100%/);
+    t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s.*1 of 1\s+100%/s);
     await inspectPage(t, browser, `${service.url}/agents`);
     await inspectPage(t, browser, `${service.url}/agents/shop`);
   },

@@ -8,8 +8,8 @@ export interface ShownSession {
 export async function readSessionPage(link: string): Promise<ShownSession> {
   const page = await (await fetch(link)).text();
   return {
-    turns: [...page.matchAll(/<li class="turn">([^]*?)<\/li>/g)].map(([, turn = '']) => ({
-      marks: /<span class="soft">(.*?)<\/span>/.exec(turn)?.[1] ?? '',
+    turns: [...page.matchAll(/<li class="turn"[^>]*>([^]*?)<\/li>/g)].map(([, turn = '']) => ({
+      marks: /<div class="soft metrics[^>]*>([^]*?)<\/div>/.exec(turn)?.[1] ?? '',
       tools: [...turn.matchAll(tool)].map(([, name = '', args = '', result = '']) => ({
         name: decodeHtml(name),
         arguments: parseRecorded(args),
@@ -24,7 +24,7 @@ export async function readSessionPage(link: string): Promise<ShownSession> {
   };
 }
 
-const PART = '<(?:pre|p class="soft")>([^]*?)</p(?:re)?>';
+const PART = '(?:<div class="soft part">.*?</div>\\s*)?<(?:pre|p class="soft")>([^]*?)</p(?:re)?>';
 const tool = new RegExp(`<summary>(.*?)</summary>\\s*${PART}\\s*${PART}`, 'g');
 
 /** Parses arguments or a result; null if the page shows that none was recorded. */

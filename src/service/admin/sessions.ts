@@ -77,7 +77,7 @@ function toSessionVerdict(session: Session, appUrl: string): SessionVerdict {
       outcome: outcome.outcome,
       required: outcome.required,
       reasoning: outcome.reasoning,
-      ...(outcome.evidence && { evidence: [...outcome.evidence] }),
+      ...(outcome.evidence?.length && { evidence: [...outcome.evidence] }),
     })),
   };
 }

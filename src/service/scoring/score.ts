@@ -9,7 +9,7 @@ export interface Score {
   outcome: 'pass' | 'fail' | 'error';
   /** What the eval looked for and found. May quote the conversation unless the outcome is an error. */
   reasoning: string;
-  /** The places in the transcript that decide the outcome. */
+  /** The places in the transcript that decide the outcome; empty if there are none. */
   evidence?: readonly OutcomeEvidence[];
 }
 
@@ -48,7 +48,7 @@ export function createScore(
   return {
     outcome: passes ? 'pass' : 'fail',
     reasoning,
-    ...(evidence.length > 0 && { evidence: evidence.slice(0, EVIDENCE_MAX) }),
+    evidence: evidence.slice(0, EVIDENCE_MAX),
   };
 }
 

@@ -28,7 +28,7 @@ export async function insertOutcomes(
   atMs: number | null,
 ): Promise<void> {
   const rows = [];
-  for (const { evalId, evalName, required, evidence = [], ...rest } of outcomes) {
+  for (const { evalId, evalName, required, evidence, ...rest } of outcomes) {
     rows.push({
       ...rest,
       session_key: session.key,
@@ -36,7 +36,7 @@ export async function insertOutcomes(
       eval_name_key: await findOrInsertEvalName(db, session.ownerId, evalName),
       required: required ? 1 : 0,
       at_ms: atMs,
-      evidence: evidence.length === 0 ? null : JSON.stringify(evidence),
+      evidence: evidence ? JSON.stringify(evidence) : null,
       run_key: selectOfSession('run_key', session.key),
       simulation_key: selectOfSession('simulation_key', session.key),
     });

@@ -11,6 +11,10 @@ export function createOwnerStore({ reader, write }: Connections): OwnerStore {
   };
   return {
     findId,
+    async findName(id) {
+      const query = reader.selectFrom('owners').select('name').where('id', '=', id);
+      return (await query.executeTakeFirst())?.name;
+    },
     async listIds() {
       const rows = await reader.selectFrom('owners').select('id').orderBy('id').execute();
       return rows.map(({ id }) => id);

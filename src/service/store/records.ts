@@ -161,7 +161,7 @@ export interface Outcome {
   /** False if it never makes the session fail. */
   required: boolean;
   reasoning: string;
-  /** The places in the transcript that decided it, if it knows them. */
+  /** The places in the transcript that decided it; undefined if the eval did not say. */
   evidence?: readonly OutcomeEvidence[];
 }
 

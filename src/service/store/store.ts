@@ -97,6 +97,7 @@ export interface OwnerStore {
   /** Returns the owner of a key, and the stored digest for a constant-time comparison. */
   findByKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
   findId(name: string): Promise<string | undefined>;
+  findName(id: string): Promise<string | undefined>;
   /** Returns the ids of all owners. */
   listIds(): Promise<string[]>;
 }

@@ -117,7 +117,7 @@ void t.test('the overview leads to the failed session, and to why data is missin
   t.match(page.url(), /\/production-eval\/\d+\?sessionId=/);
   t.match(await page.innerText('main'), /fail\s+Says please/);
   const text = await page.innerText('main');
-  t.match(text, /Turn 1 · [\d.]+ m?s/, 'the latency of the turn');
+  t.match(await page.innerText('#turn-1 .metrics'), /^[\d.]+ m?s/, 'the latency of the turn');
   t.match(text, `scenario from-conversation Hello. --service ${bench.service.url} --out`);
   const span = page.locator('[aria-label=Spans] tbody tr');
   t.equal(await span.count(), 1);
@@ -159,7 +159,7 @@ void t.test('the list has the filters and the totals of the results endpoint', a
   const { status } = await bench.send('GET /sessions?kind=nothing', { key: null });
   t.equal(status, 400, 'an unknown kind');
   await submit({ started_before: '' });
-  await page.check('[name=failed_only]');
+  await page.selectOption('[name=outcome]', 'failed');
   t.match(await submit({}), '1 session with these filters');
 });
 

@@ -20,7 +20,7 @@ void t.test('A tool call without recorded arguments or result is marked as such'
   await drain();
   const [item] = (await production()).items;
   const page = await (await fetch(item?.url ?? '')).text();
-  const details = [...page.matchAll(/<details>([^]*?)<\/details>/g)].map(
+  const details = [...page.matchAll(/<details[^>]*>([^]*?)<\/details>/g)].map(
     ([, content = '']) => content,
   );
   const detailsOf = (name: string): string =>

@@ -294,7 +294,7 @@ void t.test('An outcome names the places in the transcript that decided it', asy
   const rows: [EvalDefinition['kind'], Record<string, unknown>, unknown][] = [
     ['contains', { text: 'SHIPPED' }, [shipped]],
     ['contains', { text: 'where', in: 'any' }, [{ turn: 1, part: 'user', start: 0, end: 5 }]],
-    ['contains', { text: 'lost' }, undefined],
+    ['contains', { text: 'lost' }, []],
     ['regex', { pattern: 'ship+ed' }, [shipped]],
     ['tool_called', { name: 'track' }, [tracked]],
     ['tool_args', { name: 'track', arguments: { order: 7 } }, [tracked]],

@@ -1,31 +1,30 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTML_TYPE } from '../../../http-kit/pages.ts';
-import { loadTurns } from '../../domain/sessions.ts';
-import type { Session, SessionKind, Store } from '../../store/store.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { buildConversationTurns } from '../../domain/sessions.ts';
+import type { SessionKind, Session, Store } from '../../store/store.ts';
+import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
+import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
-import {
-  renderMissingSessionPage,
-  servicePageHeaders,
-  type PageContext,
-} from '../frame/page-frame.ts';
+import { renderMissingSessionPage, servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions } from '../frame/viewer.ts';
+import { renderConversationPage } from './conversation-page.ts';
+import { loadSessionPage } from './load-session-page.ts';
+import { addRecordingRoute } from './recording-route.ts';
+import { MAKE_SCENARIO_PATH } from './scenario-form.ts';
+import { readSessionFilter } from './session-filter.ts';
+import { linkToSession } from './session-links.ts';
 import { renderSessionPage } from './session-page.ts';
 import { renderSessionsPage } from './sessions-page.ts';
+import { readTurnPage } from './turn-pages.ts';
+import { renderWaitingPage } from './waiting-page.ts';
 
-/** Adds the list of sessions, and the pages that deep links lead to (spec 2.4, 2.5). */
+/**
+ * Adds the lists of sessions and conversations, the pages that deep links lead to (spec 2.4, 2.5), and
+ * the form that makes a scenario.
+ */
 export function addSessionRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, findViewer } = options;
-  app.get('/sessions', async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    const query = readQuery(request);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    const { filter, problem } = readListFilter(query, ownerId);
-    if (problem) reply.code(problem.status);
-    const found = problem
-      ? { sessions: [], total: 0, problem: problem.message }
-      : await store.sessions.listPage(filter);
-    return reply.send(renderSessionsPage({ filter, query, ...found }, context));
-  });
+  addListRoute(app, options);
   const simulationOf = ({ simulation }: Session): string | undefined =>
     simulation?.deleted ? undefined : simulation?.id;
   app.get('/simulation/:id', showSession(options, 'simulation', simulationOf));
@@ -33,22 +32,62 @@ export function addSessionRoutes(app: FastifyInstance, options: PageOptions): vo
     '/production-eval/:id',
     showSession(options, 'production', ({ run }) => run?.id),
   );
+  addConversationRoute(app, options);
+  addRecordingRoute(app, options);
+  addScenarioRoute(app, options);
+}
+
+function addListRoute(app: FastifyInstance, { store, findViewer }: PageOptions): void {
+  app.get('/sessions', async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    const query = readQuery(request);
+    reply.headers(servicePageHeaders).type(HTML_TYPE);
+    const state = query.get('kind');
+    if (state === 'open' || state === 'unscored') {
+      const pages = new URLSearchParams([...query].filter(([name]) => name !== 'kind'));
+      const { filter, problem } = readListFilter(pages, ownerId);
+      if (problem) throw problem;
+      const { skip, limit } = filter;
+      const found = await store.conversations.listWaiting(ownerId, state, { skip, limit });
+      return reply.send(renderWaitingPage({ state, query, skip, limit, ...found }, context));
+    }
+    const { filter, problem } = readSessionFilter(query, ownerId);
+    if (problem) reply.code(problem.status);
+    const found = problem
+      ? { sessions: [], total: 0, problem: problem.message }
+      : await store.sessions.listPage(filter);
+    return reply.send(renderSessionsPage({ filter, query, ...found }, context));
+  });
 }
 
 /** Shows the session of a deep link if it belongs to the run or simulation that the link names. */
 function showSession(
-  { store, findOwners }: PageOptions,
+  options: PageOptions,
   kind: SessionKind,
   parentOf: (session: Session) => string | undefined,
 ) {
   return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
+    const { store, findOwners } = options;
     const { ownerIds, context } = await findOwners(request);
-    const session = await findSession(store, ownerIds, readQuery(request).get('sessionId') ?? '');
+    const query = readQuery(request);
+    const session = await findSession(store, ownerIds, query.get('sessionId') ?? '');
     const exists = session?.kind === kind && parentOf(session) === request.params.id;
     reply.headers(servicePageHeaders).type(HTML_TYPE);
     if (!exists) return reply.code(404).send(renderMissingSessionPage(context));
-    return reply.send(await renderSession(store, session, context));
+    const owner = await findOwnerName(options, request, session.ownerId);
+    const content = await loadSessionPage(store, session, query);
+    return reply.send(renderSessionPage(content, { ...context, owner }));
   };
+}
+
+/** Returns the name of the owner of a session, if the pages would show another owner by default. */
+async function findOwnerName(
+  { store, findViewer }: PageOptions,
+  request: FastifyRequest,
+  ownerId: string,
+): Promise<string | undefined> {
+  const viewer = await findViewer(request);
+  return viewer.ownerId === ownerId ? viewer.context.owner : store.owners.findName(ownerId);
 }
 
 async function findSession(
@@ -63,19 +102,36 @@ async function findSession(
   return undefined;
 }
 
-async function renderSession(
-  store: Store,
-  session: Session,
-  context: PageContext,
-): Promise<string> {
-  const { ownerId, sourceSessionId } = session;
-  const { conversations } = store;
-  const [turns, tags, spans] = await Promise.all([
-    loadTurns(store, session),
-    sourceSessionId === undefined ? [] : conversations.listTags(ownerId, sourceSessionId),
-    sourceSessionId === undefined || session.kind === 'simulation'
-      ? []
-      : conversations.listSpans(ownerId, sourceSessionId),
-  ]);
-  return renderSessionPage({ session, turns, tags, spans }, context);
+/** Adds the page of a conversation. One with a session leads to the page of the session. */
+function addConversationRoute(app: FastifyInstance, { store, findViewer }: PageOptions): void {
+  app.get('/conversation', async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    const query = readQuery(request);
+    const conversationId = query.get('id') ?? '';
+    const { conversations, sessions } = store;
+    const conversation = await conversations.find(ownerId, conversationId);
+    if (!conversation) throw new RequestError('not_found', 'There is no such conversation.');
+    const { sessionId } = conversation;
+    const session = sessionId === undefined ? undefined : await sessions.find(ownerId, sessionId);
+    const link = session && linkToSession(session, context);
+    if (link !== undefined) return reply.redirect(link);
+    const [turns, tags, spans] = [
+      await buildConversationTurns(store, { ownerId, conversationId }),
+      await conversations.listTags(ownerId, conversationId),
+      await conversations.listSpans(ownerId, conversationId),
+    ];
+    const content = { ...readTurnPage(query), conversation, turns, tags, spans };
+    reply.headers(servicePageHeaders).type(HTML_TYPE);
+    return reply.send(renderConversationPage(content, context));
+  });
+}
+
+/** Adds the form that stores the scenario of a conversation or session, and leads to its page. */
+function addScenarioRoute(app: FastifyInstance, { store, findEditor }: PageOptions): void {
+  app.post(MAKE_SCENARIO_PATH, async (request, reply) => {
+    const { ownerId, context, form } = await findEditor(request);
+    const { scenario, isNew } = await storeScenarioOf(store, ownerId, readText(form, 'id'));
+    const path = `/scenarios/${encodeURIComponent(scenario.id)}`;
+    return redirect(reply, context, path, isNew ? { notice: 'added' } : {});
+  });
 }

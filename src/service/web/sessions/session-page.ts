@@ -1,33 +1,53 @@
-import { quoteArgument } from '../../../platform/shell.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { type SessionTurn, decideVerdict } from '../../domain/sessions.ts';
-import type { Outcome, Session, StoredSpan } from '../../store/store.ts';
-import { renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
+import type { Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { CALL_CSS, renderCall } from './call-player.ts';
+import { explainOutcomes, listMarks } from './evidence.ts';
+import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';
+import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
+import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
-import { renderTranscript } from '../../../report-kit/transcript.ts';
+import { listMetadata, renderTag, type ShownTag } from './tags.ts';
+import { pageOfTurn, renderTurns, type TurnPage } from './turn-pages.ts';
 
 /** The content of a session page. */
-export interface SessionPage {
+export interface SessionPage extends TurnPage {
   session: Session;
   turns: readonly SessionTurn[];
-  tags: readonly { key: string; value: string }[];
+  tags: readonly ShownTag[];
   /** The spans of a production session. */
   spans: readonly StoredSpan[];
+  recording: Recording | undefined;
+  /** The scenario that can be made, or that a simulation used. */
+  scenario: ScenarioSource | undefined;
+  /** The list that the page was opened from, and the neighbors in it. */
+  list: { query: URLSearchParams; neighbors: Neighbors } | undefined;
 }
 
 /** Renders the page of a session: its properties, outcomes, and transcript. */
-export function renderSessionPage(
-  { session, turns, tags, spans }: SessionPage,
-  context: PageContext,
-): string {
-  const title = session.sourceSessionId ?? session.scenario ?? session.id;
+export function renderSessionPage(content: SessionPage, context: PageContext): string {
+  const { session, turns, tags, spans, recording, scenario, list } = content;
+  const title = nameSession(session);
+  const outcomes = explainOutcomes(session.outcomes, turns);
+  const verdict = decideVerdict(session);
+  const self = linkToSession(session, context, list?.query) ?? '';
+  const linkToTurn = (sequence: number): string =>
+    `${pageOfTurn(self, content, turns, sequence)}#turn-${sequence}`;
+  const shownTags = [...tags, ...listMetadata(session)];
   return renderServicePage(
     {
       title,
       section: 'Sessions',
-      main: html`<h1>${title}</h1>
+      css: `${CALL_CSS}${OUTCOME_CSS}${SESSION_CSS}`,
+      main: html`${list === undefined ? undefined : renderPath(list, context)}
+        <h1>${title}</h1>
+        <p>
+          <span class="mark ${verdict}">${verdict}</span>
+          ${session.status === 'completed' ? undefined : html`<span class="soft">${session.status}</span>`}
+        </p>
         <dl>
           ${listProperties(session).map(
             ([name, value]) =>
@@ -35,64 +55,54 @@ export function renderSessionPage(
                 <dd>${value}</dd>`,
           )}
         </dl>
-        <h2>Outcomes</h2>
-        ${describeErrored(session)}
-        <ul>
-          ${session.outcomes.map(renderOutcome)}
-        </ul>
-        ${listNotes(session).map((note) => html`<p class="soft">${note}</p>`)}
-        ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
-        <h2>Transcript</h2>
-        ${renderTranscript(turns)}
+        ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn })}
+        ${recording === undefined ? undefined : renderCall(session, recording, turns)}
+        <h2 id="transcript">Transcript</h2>
+        ${renderTurns(self, content, turns, listMarks(outcomes))}
         ${
-          tags.length > 0
-            ? html`<h2>Tags</h2>
-                <p>${tags.map(renderTag)}</p>`
-            : ''
+          shownTags.length === 0
+            ? undefined
+            : html`<h2>Tags</h2>
+                <p>${shownTags.slice(0, TAGS_MAX).map(renderTag)}</p>`
         }
-        ${renderSpans(spans)} ${renderNextStep({ session, turns }, context)}`,
+        ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
     },
     context,
   );
 }
 
-/** Shows how to make a scenario of a production session. */
-function renderNextStep(
-  { session: { kind, sourceSessionId }, turns }: Pick<SessionPage, 'session' | 'turns'>,
-  { owner, serviceUrl }: PageContext,
-): Html | undefined {
-  if (kind !== 'production' || sourceSessionId === undefined) return undefined;
-  if (turns.every(({ userInput }) => userInput === '')) return undefined;
-  const command = [
-    ...['npx', 'sandbox-kit', 'scenario', 'from-conversation', quoteArgument(sourceSessionId)],
-    ...['--service', quoteArgument(serviceUrl)],
-    ...(owner === undefined ? [] : ['--owner', quoteArgument(owner)]),
-    ...['--out', 'conversation.scenario.yaml'],
-  ].join(' ');
-  return html`<h2>Make a scenario of this</h2>
-    <p>This command writes a scenario in which a simulated user says the same lines:</p>
-    <pre>${command}</pre>`;
+const TAGS_MAX = 100;
+
+/** Renders links to the list that the page was opened from, and to the sessions before and after. */
+function renderPath(
+  { query, neighbors }: NonNullable<SessionPage['list']>,
+  context: PageContext,
+): Html {
+  const linkNeighbor = (
+    session: Session | undefined,
+    name: string,
+    rel: string,
+  ): Html | undefined => {
+    const link = session && linkToSession(session, context, query);
+    return link === undefined ? undefined : html`<a rel="${rel}" href="${link}">${name}</a>`;
+  };
+  return html`<nav class="path" aria-label="List">
+    <a href="${linkTo(context, '/sessions', Object.fromEntries(query))}">Back to the list</a>
+    ${linkNeighbor(neighbors.newer, 'Previous (newer)', 'prev')}
+    ${linkNeighbor(neighbors.older, 'Next (older)', 'next')}
+  </nav>`;
 }
 
-function describeErrored({ outcomes }: Session): Html | '' {
-  const errored = outcomes.filter(({ outcome }) => outcome === 'error').length;
-  if (errored === 0) return '';
-  const count = errored === 1 ? '1 eval' : `${errored} evals`;
-  const hidden =
-    errored === outcomes.length
-      ? ' Results omit this session, because no other eval scored it.'
-      : '';
-  return html`<p class="soft">
-    ${count} errored. Errored evals count neither as passed nor as failed, and results omit
-    them.${hidden}
-  </p>`;
-}
-
-/** Returns the error and the notes of a simulated session. */
-function listNotes({ simulated = {} }: Session): string[] {
+/** Renders the error and the notes of a simulated session. */
+function renderNotes({ simulated = {} }: Session): Html | undefined {
   const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
-  return error === undefined ? notes : [error, ...notes];
+  if (error === undefined && notes.length === 0) return undefined;
+  return html`<h2>Notes</h2>
+    ${error === undefined ? undefined : html`<p class="fail">${error}</p>`}
+    ${notes.map((note) => html`<p class="soft">${note}</p>`)}`;
 }
+
+const PROPERTY_CHARS_MAX = 1_100;
 
 function listProperties(session: Session): [string, string][] {
   const facts: [string, string | undefined][] = [
@@ -102,23 +112,16 @@ function listProperties(session: Session): [string, string][] {
     ['Scenario', session.scenario],
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
-    ['Status', session.status],
-    ['Verdict', decideVerdict(session)],
     ['End reason', session.endReason],
     ['Started', formatInstant(isoTime(session.startedAtMs))],
     ['Ended', formatInstant(isoTime(session.endedAtMs))],
+    ['Session id', session.id],
   ];
-  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, cutText(value, PROPERTY_CHARS_MAX)]],
+  );
 }
 
-function renderOutcome({ evalName, category, outcome, required, reasoning }: Outcome): Html {
-  const about = required ? category : `${category} · not required`;
-  return html`<li class="outcome">
-    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${about}</span
-    ><br />${reasoning}
-  </li>`;
-}
-
-function renderTag({ key, value }: { key: string; value: string }): Html {
-  return html`<code class="tag">${key} = ${value}</code>`;
-}
+const SESSION_CSS = `
+nav.path { margin: 0.75rem -0.6rem -0.75rem; }
+`;

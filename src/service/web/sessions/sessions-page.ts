@@ -1,15 +1,10 @@
-import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { isoTime } from '../../../platform/clock.ts';
-import { decideVerdict, makeDeepLink } from '../../domain/sessions.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
-import {
-  linkTo,
-  renderKindTabs,
-  renderPages,
-  renderServicePage,
-  type PageContext,
-} from '../frame/page-frame.ts';
+import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { OUTCOME_FILTERS } from './session-filter.ts';
+import { renderSessionTable, SESSION_TABLE_CSS } from './session-table.ts';
+import { renderSessionTabs } from './session-tabs.ts';
 
 /** A page of sessions, and the query that found them. */
 export interface SessionList {
@@ -18,6 +13,8 @@ export interface SessionList {
   query: URLSearchParams;
   sessions: readonly Session[];
   total: number;
+  /** Set if a search covered only this number of the newest sessions. */
+  searched?: number;
   /** Why the query is invalid. The page then has no sessions. */
   problem?: string | undefined;
 }
@@ -30,127 +27,90 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
     {
       title,
       section: 'Sessions',
+      css: SESSION_TABLE_CSS,
       main: html`<h1>${title}</h1>
-        ${renderKindTabs(context, '/sessions', filter.kind)}
-        ${renderForm(filter.kind, query, context)}
+        ${renderSessionTabs(context, filter.kind)} ${renderFilters(filter.kind, query, context)}
         ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
-        <p>${describeTotal(total, query)}</p>
-        ${sessions.length === 0 ? renderEmpty(filter.kind, query, context) : renderTable(sessions)}
+        <p>${describeTotal(list)}</p>
+        ${
+          sessions.length === 0
+            ? renderEmpty(filter.kind, query, context)
+            : renderSessionTable(sessions, query, context)
+        }
         ${renderPages({ path: '/sessions', query, ...filter, total })}`,
     },
     context,
   );
 }
 
-function describeTotal(total: number, query: URLSearchParams): string {
-  return hasFilter(query)
-    ? `${formatCount(total, 'session')} with these filters, newest first.`
-    : `${formatCount(total, 'session')}, newest first.`;
+function describeTotal({ total, query, searched }: SessionList): string {
+  const count = formatCount(total, 'session');
+  if (!hasFilter(query)) return `${count}, newest first.`;
+  const found = `${count} with these filters, newest first.`;
+  if (searched === undefined) return found;
+  return (
+    `${found} The search covered the newest ${formatNumber(searched)} sessions that match the other ` +
+    'filters. To search older ones, set "Started before" or name a run or agent.'
+  );
 }
 
-const FILTERS = ['agent', 'run', 'eval', 'started_after', 'started_before', 'failed_only'] as const;
+const FILTERS = [
+  ...['text', 'tag', 'agent', 'run', 'eval', 'started_after', 'started_before'],
+  ...['outcome', 'failed_only'],
+];
 
 const hasFilter = (query: URLSearchParams): boolean =>
   FILTERS.some((name) => (query.get(name) ?? '') !== '');
 
 /** Renders the filters as a form that works by GET, so that each view has a URL. */
-function renderForm(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
-  const field = (name: string, label: string, more: Record<string, string> = {}): Html => {
-    const attributes = Object.entries(more).map(([key, value]) => html`${key}="${value}" `);
-    return html`<label
-      >${label} <input name="${name}" value="${query.get(name) ?? ''}" ${attributes}
+function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
+  const field = (name: string, label: string, placeholder = ''): Html =>
+    html`<label
+      >${label} <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
     /></label>`;
-  };
   return html`<form action="/sessions" class="filters" role="search">
     <input type="hidden" name="kind" value="${kind}" />
     ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
+    ${field('text', 'Text of the conversation')} ${field('tag', 'Tag', 'key=value')}
     ${kind === 'production' ? field('run', 'Run contains') : field('agent', 'Agent contains')}
-    ${field('eval', 'Eval contains')}
-    ${field('started_after', 'Started after', { placeholder: '2026-11-20T09:30:00Z' })}
-    ${field('started_before', 'Started before', { placeholder: '2026-11-21' })}
-    <label
-      ><input
-        type="checkbox"
-        name="failed_only"
-        value="true"
-        ${query.get('failed_only') === 'true' ? 'checked' : ''}
-      />
-      failed only</label
-    >
+    ${field('eval', 'Eval contains')} ${renderOutcomeFilter(query)}
+    ${field('started_after', 'Started after', '2026-11-20T09:30:00Z')}
+    ${field('started_before', 'Started before', '2026-11-21')}
     <button>Filter</button>
   </form>`;
+}
+
+/** Renders the filter by outcome. `failed_only` of the results endpoint is the same as `failed`. */
+function renderOutcomeFilter(query: URLSearchParams): Html {
+  const isFailedOnly = ['true', '1'].includes(query.get('failed_only')?.toLowerCase() ?? '');
+  const chosen = query.get('outcome') || (isFailedOnly ? 'failed' : '');
+  return html`<label
+    >Outcome
+    <select name="outcome">
+      <option value="">any</option>
+      ${Object.entries(OUTCOME_FILTERS).map(
+        ([value, name]) =>
+          html`<option value="${value}" ${value === chosen ? 'selected' : ''}>${name}</option>`,
+      )}
+    </select></label
+  >`;
 }
 
 function renderEmpty(kind: SessionKind, query: URLSearchParams, context: PageContext): Html {
   if (hasFilter(query)) {
     return html`<p>
-      No session matches. Text matches part of a name, in any case.
+      No session matches. Text and names match in part and in any case; tags match exactly.
       <a href="${linkTo(context, '/sessions', { kind })}">Show all ${kind} sessions</a>
     </p>`;
   }
   if (kind === 'simulation') {
     return html`<p>
-      No simulation has run yet. Start one with <code>POST /__admin/simulations</code>.
+      No simulation has run yet. Start one from a
+      <a href="${linkTo(context, '/scenarios')}">scenario</a>.
     </p>`;
   }
   return html`<p>
     No scored sessions yet. A conversation appears here when it is closed and an eval has scored it.
-    The
-    <a href="${linkTo(context, '/')}">overview</a> shows what arrived and why data is missing.
+    The <a href="${linkTo(context, '/')}">overview</a> shows what arrived and why data is missing.
   </p>`;
-}
-
-function renderTable(sessions: readonly Session[]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Sessions">
-    <table>
-      <thead>
-        <tr>
-          <th>session</th>
-          <th>verdict</th>
-          <th class="number">passed</th>
-          <th>failed and errored evals</th>
-          <th>run</th>
-          <th>started</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${sessions.map(renderRow)}
-      </tbody>
-    </table>
-  </div>`;
-}
-
-const OUTCOMES_MAX = 5;
-
-function renderRow(session: Session): Html {
-  const { id, status, outcomes, run, simulation, agent, startedAtMs } = session;
-  const verdict = decideVerdict(session);
-  const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
-  const passed = judged.filter(({ outcome }) => outcome === 'pass').length;
-  const open = outcomes.filter(({ outcome }) => outcome !== 'pass');
-  const name = session.sourceSessionId ?? session.scenario ?? id;
-  const link = makeDeepLink(session, '');
-  return html`<tr>
-    <td>${link === null ? html`${name}` : html`<a href="${link}">${name}</a>`}</td>
-    <td>
-      <span class="${verdict}">${verdict}</span>
-      ${status === 'completed' ? undefined : html`<span class="soft">${status}</span>`}
-    </td>
-    <td class="number">${formatNumber(passed)} of ${formatNumber(judged.length)}</td>
-    <td>
-      ${open
-        .slice(0, OUTCOMES_MAX)
-        .map(
-          ({ evalName, outcome }) =>
-            html`<span class="${outcome}"
-              >${evalName}${outcome === 'error' ? ' (errored)' : ''}</span
-            >`,
-        )}
-      ${open.length > OUTCOMES_MAX ? `and ${open.length - OUTCOMES_MAX} more` : ''}
-    </td>
-    <td>
-      ${run?.name ?? simulation?.name ?? ''}${agent ? html` <span class="soft">${agent.name}</span>` : undefined}
-    </td>
-    <td class="when">${formatInstant(isoTime(startedAtMs))}</td>
-  </tr>`;
 }

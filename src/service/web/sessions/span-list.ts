@@ -4,8 +4,9 @@ import type { StoredSpan } from '../../store/store.ts';
 
 /** The most spans to show. */
 const SPANS_MAX = 200;
-/** The most characters of the attributes of one span. */
+/** The most characters of the attributes of one span, and of all of them. */
 const RAW_LENGTH_MAX = 4_000;
+const RAW_LENGTHS_MAX = 60_000;
 
 /** Renders the spans of a conversation as a table with a bar for the time of each. */
 export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
@@ -14,7 +15,9 @@ export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
   const shown = inOrder.slice(0, SPANS_MAX);
   const startNs = shown[0]?.startNs ?? 0n;
   const endNs = shown.reduce((last, { endNs: end }) => (end > last ? end : last), startNs);
-  const period = { startNs, lengthMs: Math.max(1, msBetween(startNs, endNs)) };
+  const lengthMs = Math.max(1, msBetween(startNs, endNs));
+  const rawLengthMax = Math.min(RAW_LENGTH_MAX, Math.floor(RAW_LENGTHS_MAX / shown.length));
+  const layout = { startNs, lengthMs, rawLengthMax };
   const omitted = inOrder.length - shown.length;
   return html`<h2>Spans</h2>
     <div class="scroll" tabindex="0" role="region" aria-label="Spans">
@@ -28,7 +31,7 @@ export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
           </tr>
         </thead>
         <tbody>
-          ${shown.map((span) => renderSpan(span, period))}
+          ${shown.map((span) => renderSpan(span, layout))}
         </tbody>
       </table>
     </div>
@@ -37,7 +40,7 @@ export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
 
 function renderSpan(
   span: StoredSpan,
-  { startNs, lengthMs }: { startNs: bigint; lengthMs: number },
+  { startNs, lengthMs, rawLengthMax }: { startNs: bigint; lengthMs: number; rawLengthMax: number },
 ): Html {
   const fromMs = msBetween(startNs, span.startNs);
   const durationMs = msBetween(span.startNs, span.endNs);
@@ -51,7 +54,7 @@ function renderSpan(
           ${span.operation} <span class="soft">${span.name}</span>
           ${marks.map((mark) => html`<span class="fail">${mark}</span>`)}
         </summary>
-        <pre>${describe(span)}</pre>
+        <pre>${describe(span, rawLengthMax)}</pre>
       </details>
     </td>
     <td class="number">${formatDuration(fromMs)}</td>
@@ -70,11 +73,11 @@ function renderSpan(
 }
 
 /** Returns the ids and attributes of a span as JSON, cut if they are long. */
-function describe(span: StoredSpan): string {
+function describe(span: StoredSpan, lengthMax: number): string {
   const { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes } = span;
   const parts = { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes };
   const text = JSON.stringify(parts, null, 2);
-  return cutText(text, RAW_LENGTH_MAX);
+  return cutText(text, lengthMax);
 }
 
 const msBetween = (from: bigint, until: bigint): number => Number(until - from) / 1e6;

@@ -1,0 +1,88 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { formatInstant } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { SessionTurn } from '../../domain/sessions.ts';
+import type { Conversation, StoredSpan } from '../../store/store.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderNextStep } from './scenario-form.ts';
+import { renderSpans } from './span-list.ts';
+import { renderTag, type ShownTag } from './tags.ts';
+import { renderTurns, type TurnPage } from './turn-pages.ts';
+import { linkToConversation } from './waiting-page.ts';
+
+/** The content of the page of a conversation without a session. */
+export interface ConversationPage extends TurnPage {
+  conversation: Conversation;
+  turns: readonly SessionTurn[];
+  tags: readonly ShownTag[];
+  spans: readonly StoredSpan[];
+}
+
+/** Renders the page of a conversation that is not scored: its transcript so far, and why. */
+export function renderConversationPage(content: ConversationPage, context: PageContext): string {
+  const { conversation, turns, tags, spans } = content;
+  const { conversationId: id, state, run, lastReceivedAtMs, closedAtMs } = conversation;
+  const self = linkToConversation(id, context);
+  const facts: [string, string | undefined][] = [
+    ['State', state],
+    ['Run', run],
+    ['Spans', String(spans.length)],
+    ['Last span received', formatInstant(isoTime(lastReceivedAtMs))],
+    ['Closed', closedAtMs === undefined ? undefined : formatInstant(isoTime(closedAtMs))],
+  ];
+  const canRepeat = turns.some(({ userInput }) => userInput !== '');
+  const kind = state === 'open' ? 'open' : 'unscored';
+  return renderServicePage(
+    {
+      title: id,
+      section: 'Sessions',
+      main: html`<nav class="path" aria-label="List">
+          <a href="${linkTo(context, '/sessions', { kind })}">Back to the list</a>
+        </nav>
+        <h1>${id}</h1>
+        <div class="remark">${explain(conversation, context)}</div>
+        <dl>
+          ${facts.flatMap(([name, value]) =>
+            value === undefined
+              ? []
+              : [
+                  html`<dt>${name}</dt>
+                    <dd>${value}</dd>`,
+                ],
+          )}
+        </dl>
+        <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
+        ${renderTurns(self, content, turns)}
+        ${
+          tags.length === 0
+            ? undefined
+            : html`<h2>Tags</h2>
+                <p>${tags.slice(0, TAGS_MAX).map(renderTag)}</p>`
+        }
+        ${renderSpans(spans)}
+        ${
+          canRepeat
+            ? renderNextStep({ id, kind: 'conversation', storedId: undefined }, context)
+            : undefined
+        }`,
+    },
+    context,
+  );
+}
+
+const TAGS_MAX = 100;
+
+/** Explains why the conversation has no session, and what to do. */
+function explain({ conversationId, state }: Conversation, context: PageContext): Html {
+  if (state === 'open') {
+    const path = `/v1/sessions/${encodeURIComponent(conversationId)}/end`;
+    return html`<p>
+      This conversation is not scored, because it is open. To close it, send
+      <code>POST ${path}</code>, or wait until 24 hours have passed since its last span.
+    </p>`;
+  }
+  return html`<p>
+    This conversation is not scored, because no evals were chosen when it was closed. Choose some in
+    the <a href="${linkTo(context, '/settings')}">settings</a>, and score the backlog there.
+  </p>`;
+}

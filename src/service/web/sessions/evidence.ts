@@ -1,0 +1,79 @@
+import type { OutcomeEvidence } from '../../../contract/index.ts';
+import { cutText } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { TurnMark } from '../../../report-kit/transcript.ts';
+import { findCitedEvidence } from '../../domain/cited-evidence.ts';
+import type { SessionTurn } from '../../domain/sessions.ts';
+import type { Outcome } from '../../store/store.ts';
+
+/** An outcome with its place in the list of outcomes, and its evidence. */
+export interface ExplainedOutcome extends Outcome {
+  /** The id of its element on the page. */
+  anchor: string;
+  evidence: readonly OutcomeEvidence[];
+}
+
+/** Adds evidence to outcomes. Those without any, such as uploaded ones, get what they cite. */
+export function explainOutcomes(
+  outcomes: readonly Outcome[],
+  turns: readonly SessionTurn[],
+): ExplainedOutcome[] {
+  return outcomes.map((outcome, index) => ({
+    ...outcome,
+    anchor: `eval-${index + 1}`,
+    evidence:
+      outcome.outcome === 'error'
+        ? []
+        : (outcome.evidence ?? findCitedEvidence(outcome.reasoning, turns)),
+  }));
+}
+
+/** Returns the places to highlight in the transcript. */
+export function listMarks(outcomes: readonly ExplainedOutcome[]): TurnMark[] {
+  return outcomes.flatMap(({ outcome, evalName: label, anchor, evidence }) =>
+    outcome === 'error'
+      ? []
+      : evidence.map((place) => ({ ...place, outcome, label, href: `#${anchor}` })),
+  );
+}
+
+const QUOTED_CHARS_MAX = 80;
+
+/** Renders links from an outcome to its evidence, with the quoted text or the part of the turn. */
+export function renderEvidence(
+  { evidence }: ExplainedOutcome,
+  turns: readonly SessionTurn[],
+  linkToTurn: (sequence: number) => string,
+): Html | undefined {
+  if (evidence.length === 0) return undefined;
+  return html`<p class="evidence">
+    Evidence:
+    ${evidence.map((place) => {
+      const turn = turns.find(({ sequence }) => sequence === place.turn);
+      return html`<a href="${linkToTurn(place.turn)}"
+        >turn ${place.turn}${describePlace(place, turn)}</a
+      >`;
+    })}
+  </p>`;
+}
+
+const PART_NAMES: Readonly<Record<OutcomeEvidence['part'], string>> = {
+  turn: '',
+  user: ', the user',
+  agent: ', the agent',
+  tool_call: ', tool call',
+  latency: ', latency',
+  evaluation_metadata: ', evaluation metadata',
+};
+
+function describePlace(
+  { part, call, start, end }: OutcomeEvidence,
+  turn: SessionTurn | undefined,
+): string {
+  const line = part === 'user' ? turn?.userInput : turn?.agentResponse;
+  if ((part === 'user' || part === 'agent') && start !== undefined && line !== undefined) {
+    return `: “${cutText(line.slice(start, end), QUOTED_CHARS_MAX).toWellFormed()}”`;
+  }
+  const name = call === undefined ? undefined : turn?.toolCalls?.[call]?.name;
+  return `${PART_NAMES[part]}${name === undefined ? '' : ` ${cutText(name, QUOTED_CHARS_MAX)}`}`;
+}

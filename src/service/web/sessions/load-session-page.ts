@@ -1,0 +1,60 @@
+import { loadTurns, type SessionTurn } from '../../domain/sessions.ts';
+import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
+import type { Session, Store } from '../../store/store.ts';
+import type { ScenarioSource } from './scenario-form.ts';
+import { readSessionFilter } from './session-filter.ts';
+import type { SessionPage } from './session-page.ts';
+import { readTurnPage } from './turn-pages.ts';
+
+/** Reads everything that the page of a session shows. */
+export async function loadSessionPage(
+  store: Store,
+  session: Session,
+  query: URLSearchParams,
+): Promise<SessionPage> {
+  const { ownerId, id, kind, sourceSessionId } = session;
+  const { conversations, recordings } = store;
+  const isLive = sourceSessionId !== undefined && kind === 'production';
+  const [turns, tags, spans, recording, list] = await Promise.all([
+    loadTurns(store, session),
+    isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
+    isLive ? conversations.listSpans(ownerId, sourceSessionId) : [],
+    kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
+    findList(store, session, query.get('list')),
+  ]);
+  const scenario = await findSource(store, session, turns);
+  return { ...readTurnPage(query), session, turns, tags, spans, recording, scenario, list };
+}
+
+/** Reads the list that the page was opened from. An invalid one counts as none. */
+async function findList(
+  { sessions }: Store,
+  { ownerId, id }: Session,
+  text: string | null,
+): Promise<SessionPage['list']> {
+  if (text === null) return undefined;
+  const query = new URLSearchParams(text);
+  const { filter, problem } = readSessionFilter(query, ownerId);
+  if (problem) return undefined;
+  return { query, neighbors: await sessions.findNeighbors(filter, id) };
+}
+
+async function findSource(
+  store: Store,
+  session: Session,
+  turns: readonly SessionTurn[],
+): Promise<ScenarioSource | undefined> {
+  const { ownerId, id, kind, sourceSessionId, simulated } = session;
+  if (kind === 'production') {
+    if (turns.every(({ userInput }) => userInput === '')) return undefined;
+    return { id: sourceSessionId ?? id, kind: 'conversation', storedId: undefined };
+  }
+  const scenarioId = simulated?.['scenario_id'];
+  const stored =
+    typeof scenarioId === 'string'
+      ? await store.documents.find(ownerId, 'scenario', scenarioId)
+      : undefined;
+  if (stored) return { id, kind: 'simulation', storedId: stored.id };
+  const played = await findSimulatedScenario(store, session);
+  return played && { id, kind: 'simulation', storedId: undefined };
+}

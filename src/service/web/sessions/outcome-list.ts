@@ -1,0 +1,65 @@
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { SessionTurn } from '../../domain/sessions.ts';
+import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
+
+/** What a list of outcomes links to. */
+export interface OutcomeListOptions {
+  turns: readonly SessionTurn[];
+  linkToTurn: (sequence: number) => string;
+}
+
+/** Renders outcomes with their reasoning and evidence: failed ones first, errored ones apart. */
+export function renderOutcomes(
+  outcomes: readonly ExplainedOutcome[],
+  options: OutcomeListOptions,
+): Html {
+  const errored = outcomes.filter(({ outcome }) => outcome === 'error');
+  const judged = [
+    ...outcomes.filter(({ outcome }) => outcome === 'fail'),
+    ...outcomes.filter(({ outcome }) => outcome === 'pass'),
+  ];
+  return html`<h2>Outcomes</h2>
+    ${
+      judged.length === 0
+        ? html`<p class="soft">No eval has passed or failed this session.</p>`
+        : html`<ul>
+            ${judged.map((outcome) => renderOutcome(outcome, options))}
+          </ul>`
+    }
+    ${
+      errored.length === 0
+        ? undefined
+        : html`<h2>Errored evals</h2>
+            <p class="soft">${describeErrored(errored.length, judged.length)}</p>
+            <ul>
+              ${errored.map((outcome) => renderOutcome(outcome, options))}
+            </ul>`
+    }`;
+}
+
+function describeErrored(errored: number, judged: number): string {
+  const count = errored === 1 ? '1 eval' : `${errored} evals`;
+  const hidden = judged === 0 ? ' Results omit this session, because no other eval scored it.' : '';
+  return `${count} errored. Errored evals count neither as passed nor as failed, and results omit them.${hidden}`;
+}
+
+const WORDS = { pass: 'pass', fail: 'fail', error: 'errored' } as const;
+
+function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions): Html {
+  const { anchor, evalName, category, outcome, required, reasoning } = explained;
+  const about = required ? category : `${category} · not required`;
+  return html`<li class="outcome" id="${anchor}">
+    <span class="mark ${outcome === 'error' ? 'undecided' : outcome}">${WORDS[outcome]}</span>
+    ${evalName} <span class="soft">${about}</span>
+    <p class="reasoning">${reasoning}</p>
+    ${renderEvidence(explained, options.turns, options.linkToTurn)}
+  </li>`;
+}
+
+/** CSS rules of outcomes. */
+export const OUTCOME_CSS = `
+span.mark { font: inherit; font-weight: 600; }
+li.outcome:target { background: var(--target); }
+.reasoning { white-space: pre-line; }
+.evidence { display: flex; flex-wrap: wrap; font-size: 0.9rem; gap: 0.1rem 0.75rem; }
+`;

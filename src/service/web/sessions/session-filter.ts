@@ -1,0 +1,62 @@
+import { formatValue } from '../../../contract/index.ts';
+import { RequestError } from '../../domain/errors.ts';
+import type { SessionFilter } from '../../store/store.ts';
+import { readListFilter } from '../frame/list-filter.ts';
+
+/** The outcomes that the list can be limited to, with their names on the page. */
+export const OUTCOME_FILTERS = {
+  failed: 'failed evals',
+  errored: 'errored evals',
+  unfinished: 'not completed',
+} as const;
+
+const SEARCH_CHARS_MAX = 200;
+
+/**
+ * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
+ * (`key` or `key=value`), and `text`. An invalid query gives the filter without it, and the problem.
+ */
+export function readSessionFilter(
+  query: URLSearchParams,
+  ownerId: string,
+): { filter: SessionFilter; problem?: RequestError } {
+  const { filter, problem } = readListFilter(query, ownerId);
+  if (problem) return { filter, problem };
+  try {
+    return { filter: { ...filter, ...readSearch(query) } };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return { filter, problem: error };
+  }
+}
+
+function readSearch(query: URLSearchParams): Pick<SessionFilter, 'outcome' | 'tag' | 'text'> {
+  const outcome = query.get('outcome') ?? '';
+  if (outcome !== '' && !isOutcomeFilter(outcome)) {
+    const names = Object.keys(OUTCOME_FILTERS).join(', ');
+    throw new RequestError('bad_request', `outcome must be ${names}, got ${formatValue(outcome)}.`);
+  }
+  const text = readShort(query, 'text');
+  const tag = readShort(query, 'tag');
+  return {
+    ...(isOutcomeFilter(outcome) && { outcome }),
+    ...(text !== '' && { text }),
+    ...(tag !== '' && { tag: parseTag(tag) }),
+  };
+}
+
+const isOutcomeFilter = (name: string): name is keyof typeof OUTCOME_FILTERS =>
+  Object.hasOwn(OUTCOME_FILTERS, name);
+
+function readShort(query: URLSearchParams, name: string): string {
+  const text = query.get(name)?.trim() ?? '';
+  if (text.length <= SEARCH_CHARS_MAX) return text;
+  const message = `${name} must have at most ${SEARCH_CHARS_MAX} characters, got ${text.length}.`;
+  throw new RequestError('bad_request', message);
+}
+
+/** The first equals sign ends the key. */
+function parseTag(tag: string): { key: string; value?: string } {
+  const at = tag.indexOf('=');
+  return at < 0 ? { key: tag } : { key: tag.slice(0, at).trim(), value: tag.slice(at + 1).trim() };
+}

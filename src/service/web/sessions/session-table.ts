@@ -1,0 +1,108 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { decideVerdict } from '../../domain/sessions.ts';
+import type { Outcome, Session } from '../../store/store.ts';
+import type { PageContext } from '../frame/page-frame.ts';
+import { linkToSession, nameSession } from './session-links.ts';
+
+/** With more evals than this on a page, one column lists the evals that did not pass. */
+const EVAL_COLUMNS_MAX = 6;
+const LISTED_EVALS_MAX = 5;
+
+/** Renders sessions as a table: with a column for each eval, if they have few. */
+export function renderSessionTable(
+  sessions: readonly Session[],
+  query: URLSearchParams,
+  context: PageContext,
+): Html {
+  const names = new Set(sessions.flatMap(({ outcomes }) => outcomes.map((o) => o.evalName)));
+  const columns = names.size <= EVAL_COLUMNS_MAX ? [...names].sort() : undefined;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Sessions">
+    <table class="sessions">
+      <thead>
+        <tr>
+          <th>session</th>
+          <th>verdict</th>
+          ${
+            columns
+              ? columns.map((name) => html`<th class="eval">${name}</th>`)
+              : html`<th class="number">passed</th>
+                  <th>failed and errored evals</th>`
+          }
+          <th>run</th>
+          <th>started</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${sessions.map((session) => renderRow(session, columns, linkToSession(session, context, query)))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function renderRow(
+  session: Session,
+  columns: readonly string[] | undefined,
+  link: string | undefined,
+): Html {
+  const { status, outcomes, run, simulation, agent, startedAtMs } = session;
+  const verdict = decideVerdict(session);
+  const name = nameSession(session);
+  return html`<tr>
+    <td>${link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`}</td>
+    <td>
+      <span class="${verdict}">${verdict}</span>
+      ${status === 'completed' ? undefined : html`<span class="soft">${status}</span>`}
+    </td>
+    ${
+      columns
+        ? columns.map((column) => html`<td>${renderOutcomes(outcomes, column)}</td>`)
+        : renderSummary(outcomes)
+    }
+    <td>
+      ${run?.name ?? simulation?.name ?? ''}${agent ? html` <span class="soft">${agent.name}</span>` : undefined}
+    </td>
+    <td class="when">${formatInstant(isoTime(startedAtMs))}</td>
+  </tr>`;
+}
+
+/** An errored eval is neither passed nor failed, and is marked by another word. */
+const WORDS = { pass: '✓ pass', fail: '✗ fail', error: '! errored' } as const;
+
+function renderOutcomes(outcomes: readonly Outcome[], evalName: string): Html[] {
+  return outcomes
+    .filter((outcome) => outcome.evalName === evalName)
+    .map(({ outcome }) => html`<span class="outcome ${classOf(outcome)}">${WORDS[outcome]}</span>`);
+}
+
+const classOf = (outcome: Outcome['outcome']): string => (outcome === 'error' ? 'warn' : outcome);
+
+function renderSummary(outcomes: readonly Outcome[]): Html {
+  const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
+  const passed = judged.filter(({ outcome }) => outcome === 'pass').length;
+  const others = outcomes.filter(({ outcome }) => outcome !== 'pass');
+  const more = others.length - LISTED_EVALS_MAX;
+  return html`<td class="number">${formatNumber(passed)} of ${formatNumber(judged.length)}</td>
+    <td>
+      ${others
+        .slice(0, LISTED_EVALS_MAX)
+        .map(
+          ({ evalName, outcome }) =>
+            html`<span class="${classOf(outcome)}"
+              >${evalName}${outcome === 'error' ? ' (errored)' : ''}</span
+            >`,
+        )}
+      ${more > 0 ? `and ${more} more` : ''}
+    </td>`;
+}
+
+/** CSS rules of the table. */
+export const SESSION_TABLE_CSS = `
+table.sessions th.eval { max-width: 10rem; min-width: 5rem; }
+table.sessions th { overflow-wrap: normal; }
+table.sessions td .outcome { white-space: nowrap; }
+table.sessions td:first-child { max-width: 22rem; }
+table.sessions td:nth-child(2) { white-space: nowrap; }
+.warn { color: var(--warn); }
+`;

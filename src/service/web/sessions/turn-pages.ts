@@ -1,0 +1,65 @@
+import { formatCount } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { renderTranscript, type TurnMark } from '../../../report-kit/transcript.ts';
+import type { SessionTurn } from '../../domain/sessions.ts';
+
+/** The part of a long transcript that a page shows. */
+export interface TurnPage {
+  /** The number of turns before the first one shown. */
+  skippedTurns: number;
+}
+
+const TURNS_MAX = 100;
+const PARAMETER = 'turns_after';
+
+/** The most characters of all texts of a page together, and of one text. */
+const CHARS_MAX = 100_000;
+const TEXT_CHARS_MIN = 200;
+const TEXT_CHARS_MAX = 10_000;
+
+/** Reads which turns to show. */
+export function readTurnPage(query: URLSearchParams): TurnPage {
+  const after = query.get(PARAMETER) ?? '';
+  return { skippedTurns: /^\d{1,9}$/.test(after) ? Number(after) : 0 };
+}
+
+/** Renders a part of a transcript, with links to the other parts. */
+export function renderTurns(
+  self: string,
+  { skippedTurns }: TurnPage,
+  turns: readonly SessionTurn[],
+  marks: readonly TurnMark[] = [],
+): Html {
+  const shown = turns.slice(skippedTurns, skippedTurns + TURNS_MAX);
+  const texts = shown.reduce((sum, { toolCalls = [] }) => sum + 2 + 2 * toolCalls.length, 1);
+  const fair = Math.floor(CHARS_MAX / texts);
+  const textCharsMax = Math.min(TEXT_CHARS_MAX, Math.max(TEXT_CHARS_MIN, fair));
+  return html`${renderTranscript(shown, { hasAnchors: true, marks, textCharsMax })}
+  ${renderPages(self, skippedTurns, turns.length)}`;
+}
+
+function renderPages(self: string, skipped: number, total: number): Html | undefined {
+  if (total <= TURNS_MAX && skipped === 0) return undefined;
+  const last = Math.min(skipped + TURNS_MAX, total);
+  const linkAfter = (after: number, name: string): Html =>
+    html`<a href="${addParameter(self, after)}#transcript">${name}</a>`;
+  return html`<p class="pages">
+    ${skipped > 0 ? linkAfter(Math.max(0, skipped - TURNS_MAX), 'Earlier turns') : undefined} Turns
+    ${Math.min(skipped + 1, total)} to ${last} of ${formatCount(total, 'turn')}
+    ${last < total ? linkAfter(last, 'Later turns') : undefined}
+  </p>`;
+}
+
+/** Returns the URL of the page that shows a turn: empty if it is the page itself. */
+export function pageOfTurn(
+  self: string,
+  { skippedTurns }: TurnPage,
+  turns: readonly SessionTurn[],
+  sequence: number,
+): string {
+  const at = turns.findIndex((turn) => turn.sequence === sequence);
+  const first = Math.max(0, Math.floor(at / TURNS_MAX) * TURNS_MAX);
+  return at < 0 || first === skippedTurns ? '' : addParameter(self, first);
+}
+
+const addParameter = (self: string, after: number): string => `${self}&${PARAMETER}=${after}`;

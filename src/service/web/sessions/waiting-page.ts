@@ -1,0 +1,92 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { Page, WaitingConversation } from '../../store/store.ts';
+import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderSessionTabs } from './session-tabs.ts';
+import { renderTag } from './tags.ts';
+
+/** A page of conversations without a session. */
+export interface WaitingList extends Page {
+  state: 'open' | 'unscored';
+  query: URLSearchParams;
+  conversations: readonly WaitingConversation[];
+  total: number;
+}
+
+const TITLES = { open: 'Open conversations', unscored: 'Conversations that are not scored' };
+
+/** Renders the conversations that are open, or closed without a score. */
+export function renderWaitingPage(list: WaitingList, context: PageContext): string {
+  const { state, conversations, total } = list;
+  const title = TITLES[state];
+  return renderServicePage(
+    {
+      title,
+      section: 'Sessions',
+      css: 'table.waiting td:nth-child(n + 4) { min-width: 14rem; }',
+      main: html`<h1>${title}</h1>
+        ${renderSessionTabs(context, state)} ${renderExplanation(state, context)}
+        <p>${formatCount(total, 'conversation')}, newest first.</p>
+        ${conversations.length === 0 ? undefined : renderTable(list, context)}
+        ${renderPages({ path: '/sessions', ...list })}`,
+    },
+    context,
+  );
+}
+
+function renderExplanation(state: WaitingList['state'], context: PageContext): Html {
+  if (state === 'open') {
+    return html`<p>
+      Evals score a conversation after it is closed:
+      <code>POST /v1/sessions/CONVERSATION_ID/end</code> closes it immediately; otherwise the
+      service closes it 24 hours after its last span.
+    </p>`;
+  }
+  return html`<p>
+    No evals were chosen when these conversations were closed. Choose some in the
+    <a href="${linkTo(context, '/settings')}">settings</a>, and score the backlog there.
+  </p>`;
+}
+
+function renderTable({ state, conversations }: WaitingList, context: PageContext): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Conversations">
+    <table class="waiting">
+      <thead>
+        <tr>
+          <th>conversation</th>
+          <th class="number">spans</th>
+          <th>last span received</th>
+          <th>tags</th>
+          <th>why it is not scored</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${conversations.map(
+          (conversation) =>
+            html`<tr>
+              <td>
+                <a href="${linkToConversation(conversation.conversationId, context)}"
+                  >${conversation.conversationId}</a
+                >
+              </td>
+              <td class="number">${formatNumber(conversation.spans)}</td>
+              <td class="when">${formatInstant(isoTime(conversation.lastReceivedAtMs))}</td>
+              <td>${conversation.tags.map(renderTag)}</td>
+              <td>${describeWait(state, conversation)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function describeWait(state: WaitingList['state'], { closedAtMs }: WaitingConversation): string {
+  if (state === 'open') return 'It is open.';
+  const closed = closedAtMs === undefined ? '' : ` at ${formatInstant(isoTime(closedAtMs))}`;
+  return `No evals were chosen when it was closed${closed}.`;
+}
+
+/** Returns the link to the page of a conversation without a session. */
+export const linkToConversation = (id: string, context: PageContext): string =>
+  linkTo(context, '/conversation', { id });

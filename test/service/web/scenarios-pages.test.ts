@@ -207,7 +207,7 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   t.match(review, 'No model is configured to play the user.');
   await assertAccessible(t, page);
   t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
-  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Start' }).press('Enter');
   await page.waitForURL(/\/simulation\/sim_/);
   const { simulations } = (await admin('GET /simulations')) as { simulations: object[] };
   t.match(simulations, [{ seed: 'a', agent: { name: 'Shop' }, counts: { sessions: 6 } }]);

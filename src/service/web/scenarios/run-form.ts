@@ -135,7 +135,7 @@ export function renderReviewPage(
           action: RUN_PATH,
           body: html`${renderHiddenRun(draft)}
             <p>
-              <button name="start" value="yes" autofocus>Start</button>
+              <button name="start" value="yes">Start</button>
               <a href="${linkTo(context, '/scenarios')}">Back</a>
             </p>`,
         })}`,

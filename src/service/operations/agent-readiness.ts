@@ -74,9 +74,9 @@ export async function findReadiness(
 }
 
 const MISSING: Readonly<Record<AgentReportKind, [verdict: string, detail: string]>> = {
-  connection: ['Not checked', 'Check the connection.'],
-  check: ['No report', 'Attach a report of a check.'],
-  load: ['No report', 'Attach a report of a load test.'],
+  connection: ['Not checked', 'Its sandbox was not reached yet.'],
+  check: ['No report', 'No check has judged this agent.'],
+  load: ['No report', 'No load test has run.'],
 };
 
 function judgeReport(
@@ -108,7 +108,7 @@ function judgeRun(
 ): ReadinessPart {
   const part = { id: 'simulations', name: 'Simulations' } as const;
   if (!run) {
-    return { ...part, standing: 'warn', verdict: 'None yet', detail: 'Run scenarios with it.' };
+    return { ...part, standing: 'warn', verdict: 'None yet', detail: 'No simulation has ended.' };
   }
   const { sessions, failedSessions, incompleteSessions, evaluations, passedEvaluations, name } =
     run;

@@ -56,7 +56,6 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
         ${renderNotice(context, NOTICES)} ${renderReadiness(content, context)}
         <h2 id="simulations">Simulations</h2>
         ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
-        <p><a href="${linkTo(context, '/scenarios', { agent: agent.id })}">Run scenarios</a></p>
         <h2 id="reports">Reports</h2>
         ${renderHistory(content, context)}
         ${context.token === undefined ? undefined : renderChanges(content, context)}`,
@@ -108,7 +107,6 @@ function renderReadiness(content: AgentPage, context: PageContext): Html {
 
 function renderPart(part: ReadinessPart, content: AgentPage, context: PageContext): Html {
   const { name, verdict, detail, report, run } = part;
-  const { agent } = content.readiness;
   const atMs = report?.atMs ?? run?.newestStartMs;
   const time = atMs === undefined ? undefined : formatInstant(isoTime(atMs));
   return html`<li>
@@ -126,19 +124,32 @@ function renderPart(part: ReadinessPart, content: AgentPage, context: PageContex
             >
           </p>`
     }
-    ${
-      part.id === 'connection' && content.canCheckConnection
-        ? renderForm(context, {
-            action: `/agents/${agent.id}/connection`,
-            className: 'action',
-            body: html`<button>Check connection</button>
-              <p class="soft">
-                Sends one request per endpoint. One reaches the model. Takes up to 30 s.
-              </p>`,
-          })
-        : undefined
-    }
+    ${renderNextStep(part, content, context)}
   </li>`;
+}
+
+/** Renders what to do about a part of the readiness. */
+function renderNextStep(
+  { id, report }: ReadinessPart,
+  { readiness, canCheckConnection }: AgentPage,
+  context: PageContext,
+): Html | undefined {
+  const { agent } = readiness;
+  if (id === 'simulations') {
+    const link = linkTo(context, '/scenarios', { agent: agent.id });
+    return html`<p><a href="${link}">Run scenarios</a></p>`;
+  }
+  if (id !== 'connection') {
+    if (report || context.token === undefined) return undefined;
+    return html`<p><a href="#attach">Attach a report</a></p>`;
+  }
+  if (!canCheckConnection) return undefined;
+  return renderForm(context, {
+    action: `/agents/${agent.id}/connection`,
+    className: 'action',
+    body: html`<button>Check connection</button>
+      <p class="soft">Sends one request per endpoint. One reaches the model. Takes up to 30 s.</p>`,
+  });
 }
 
 const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/reports/${id}`;
@@ -187,7 +198,7 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
   const curl =
     `curl -X POST -H 'content-type: application/json'${key} \\\n` +
     `  --data-binary @check.json ${quoteArgument(context.serviceUrl + upload)}`;
-  return html`<h3>Attach a report</h3>
+  return html`<h3 id="attach">Attach a report</h3>
     ${renderForm(context, {
       action: `/agents/${agent.id}/reports`,
       hasFiles: true,
@@ -201,7 +212,7 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
         )}
         <p><button>Attach</button></p>`,
     })}
-    <details>
+    <details ${content.reports.every(({ kind }) => kind === 'connection') ? 'open' : ''}>
       <summary>Commands that write and attach a report</summary>
       ${agent.has_api_key ? html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>` : undefined}
       <pre>

@@ -59,7 +59,8 @@ void t.test('serve: the first line of text contains the address', async (t) => {
 });
 
 void t.test('serve: says at the start that no evals are set', async (t) => {
-  const notice = 'No evals are set, so nothing scores closed conversations. Set them with';
+  const notice =
+    /No evals are set, so nothing scores closed conversations\. Add evals, then choose them:\n {2}open (\S+)\/evals and \1\/settings in a browser\n/;
   const folder = t.testdir({
     'seed.yaml':
       'evals: [{ id: any, name: Any, kind: contains, params: { text: a } }]\n' +

@@ -171,8 +171,8 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     ...(hasLiveEvals
       ? []
       : [
-          'No evals are set, so nothing scores closed conversations. Set them with',
-          `  PUT ${adminUrl}/settings`,
+          'No evals are set, so nothing scores closed conversations. Add evals, then choose them:',
+          `  open ${appUrl}/evals and ${appUrl}/settings in a browser`,
         ]),
     'See received data, results, and reasons for missing data:',
     `  open ${appUrl}/ in a browser, or run sandbox-kit lint-traces FILE`,

@@ -3,7 +3,7 @@ import { serviceRoutes, type Route } from '../../contract/index.ts';
 import { createEntry, createJournal, journalRequests } from '../../http-kit/journal.ts';
 import { describeUnknownRoute, rejectOtherMethods, toRoutePattern } from '../../http-kit/server.ts';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createControls } from '../admin/create-controls.ts';
@@ -28,6 +28,7 @@ import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createRateLimiter } from '../ingest/rate-limiter.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute } from '../ingest/route.ts';
+import { createDryRun, type ScoreEval } from '../operations/dry-run.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
 import { addResultsRoutes } from '../results/routes.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
@@ -61,6 +62,8 @@ export interface ServiceParts {
   apiKeyHeader: string;
   /** Whether an LLM judge is configured for evals of kind `judge`. */
   hasJudge: boolean;
+  /** Scores a session with an eval, for dry runs. */
+  scoreEval: ScoreEval;
   /** Whether a model is configured that plays simulated users. */
   hasUserModel: boolean;
   /** Functions of other packages of the kit; undefined if the service was started without them. */
@@ -106,7 +109,7 @@ export function buildService(parts: ServiceParts): Service {
     closeConversation(closeDeps, conversation, idleBeforeMs);
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
-  void app.register((api, _options, registered) => {
+  addScope(app, '', (api) => {
     parts.callerRecorder?.observe(api);
     leaveBodiesUnread(api);
     journalRequests(api, clock, (request, reply) =>
@@ -115,21 +118,19 @@ export function buildService(parts: ServiceParts): Service {
     finishRequestFirst(api);
     const injectInto = (route: FaultRoute) => () => faults.inject(route);
     addInterfaceRoutes(api, parts, { rateLimiter, close, injectInto });
-    registered();
   });
   const owners = createOwners(store.owners, parts.ownerName);
+  const findWarnings = createSettingsWarnings({ ...parts, evals: store.evals });
   const simulations = createSimulations({ ...parts, runner: simulator });
-  void app.register((pages, _options, registered) => {
+  addScope(app, '', (pages) => {
     addPageRoutes(pages, {
-      ...parts,
-      simulations,
+      ...{ ...parts, simulations, makeSessionId, wake, findWarnings },
+      runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),
     });
-    registered();
   });
 
   const seeder = createSeeder({ store, clock, wake });
-  const findWarnings = createSettingsWarnings({ ...parts, evals: store.evals });
   const admin: Parameters<typeof createControls>[0] = {
     ...parts,
     owners,
@@ -159,14 +160,23 @@ export function buildService(parts: ServiceParts): Service {
       missingEvals.clear();
     },
   };
+  addScope(app, '/__admin', (scope) => addAdminRoutes(scope, admin));
+  return { app, idleCloser, controls: createControls(admin), seeder, findWarnings };
+}
+
+/** Adds routes below a prefix whose hooks and error handlers apply to them only. */
+function addScope(
+  app: FastifyInstance,
+  prefix: string,
+  addRoutes: (scope: FastifyInstance) => void,
+): void {
   void app.register(
     (scope, _options, registered) => {
-      addAdminRoutes(scope, admin);
+      addRoutes(scope);
       registered();
     },
-    { prefix: '/__admin' },
+    { prefix },
   );
-  return { app, idleCloser, controls: createControls(admin), seeder, findWarnings };
 }
 
 interface InterfaceOptions {

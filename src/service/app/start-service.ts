@@ -13,7 +13,9 @@ import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/
 import { createIdMaker } from '../domain/ids.ts';
 import { findScoredSession } from '../domain/sessions.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
+import type { ScoreEval } from '../operations/dry-run.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
+import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
 import { startSimulator } from '../simulator/simulation-runner.ts';
@@ -229,7 +231,9 @@ function startWorkers(
   const onStored = (): void => runner.wake();
   const simulator = startSimulator(userModel, { store, clock, log, onStored, speech });
   cleanups.push(() => simulator.stop());
-  return { runner, simulator, errored, hasJudge: judge !== undefined };
+  const scoreEval: ScoreEval = (definition, session, signal) =>
+    scoreSession(definition, session, judge, signal);
+  return { runner, simulator, errored, hasJudge: judge !== undefined, scoreEval };
 }
 
 function checkAccess(host: string, keys: readonly ServiceKey[]): void {

@@ -14,8 +14,8 @@ export interface MissingEvals {
 }
 
 const MESSAGE =
-  'The conversation was closed while no evals were set, so nothing scores it. Set evals with ' +
-  'PUT /__admin/settings, or score it later with POST /__admin/score-backlog.';
+  'The conversation was closed while no evals were set, so nothing scores it. Choose evals and score ' +
+  'it on the page /settings, or with PUT /__admin/settings and POST /__admin/score-backlog.';
 
 /** Owners whose report is remembered. Beyond it, an owner can get the entry again. */
 const OWNERS_MAX = 10_000;

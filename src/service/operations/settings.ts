@@ -31,7 +31,9 @@ export async function changeSettings(
   changes: unknown,
 ): Promise<{ settings: Required<LiveSettings>; warnings: string[] }> {
   const knownIds = (await store.list(ownerId)).map(({ id }) => id);
-  await store.updateSettings(ownerId, parseSettings(changes, knownIds));
+  // A deleted eval may stay selected, so that a caller can send back what it received.
+  const selectedIds = (await store.getSettings(ownerId)).evals;
+  await store.updateSettings(ownerId, parseSettings(changes, [...knownIds, ...selectedIds]));
   const warnings = await findWarnings(ownerId);
   return { settings: await store.getSettings(ownerId), warnings };
 }

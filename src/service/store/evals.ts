@@ -1,6 +1,7 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+import { sql } from 'kysely';
 import type { Connections, WriteTransaction } from './connect.ts';
-import type { EvalStore } from './store.ts';
+import type { EvalStore, RecentOutcomes } from './store.ts';
 
 /** The live settings before the first change (spec 2.2). */
 const defaultSettings: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
@@ -28,9 +29,49 @@ export function createEvalStore({ reader, write }: Connections): EvalStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
+    countRecentOutcomes: (ownerId, names, limit) =>
+      reader.transaction().execute(async (db) => {
+        const counts = new Map<string, RecentOutcomes>();
+        for (const name of new Set(names)) {
+          const recent = await countRecentOutcomes(db, { ownerId, name, limit });
+          if (recent.outcomes > 0) counts.set(name, recent);
+        }
+        return counts;
+      }),
     getSettings: (ownerId) => getSettings(reader, ownerId),
     updateSettings: (ownerId, changes) => write((db) => updateSettings(db, ownerId, changes)),
   };
+}
+
+/** Reads at most `limit` entries of an index, whatever the number of outcomes. */
+async function countRecentOutcomes(
+  db: Connections['reader'],
+  { ownerId, name, limit }: { ownerId: string; name: string; limit: number },
+): Promise<RecentOutcomes> {
+  const { outcomes, passed } = await db
+    .selectFrom(
+      db
+        .selectFrom('outcomes')
+        .select('outcome')
+        .where('eval_name_key', '=', (eb) =>
+          eb
+            .selectFrom('eval_names')
+            .select('key')
+            .where('owner_id', '=', ownerId)
+            .where('name', '=', name),
+        )
+        // SQLite uses a partial index only if the query repeats its condition.
+        .where('outcome', '<>', sql.lit('error'))
+        .orderBy('session_key', 'desc')
+        .limit(limit)
+        .as('recent'),
+    )
+    .select(({ fn }) => [
+      fn.countAll<number>().as('outcomes'),
+      sql<number | null>`sum(case when outcome = 'pass' then 1 else 0 end)`.as('passed'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { outcomes, passed: passed ?? 0 };
 }
 
 /** Adds an eval, or replaces the one with the same id. */

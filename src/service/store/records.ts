@@ -285,6 +285,12 @@ export interface Recording {
   hasAudio: boolean;
 }
 
+/** The newest outcomes of an eval. */
+export interface RecentOutcomes {
+  outcomes: number;
+  passed: number;
+}
+
 /** A part of a list. */
 export type Page = Pick<SessionFilter, 'skip' | 'limit'>;
 

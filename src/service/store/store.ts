@@ -23,6 +23,7 @@ import type {
   RunDetails,
   RunFilter,
   RunRef,
+  RecentOutcomes,
   RunSummary,
   RunTraits,
   SeedData,
@@ -225,6 +226,15 @@ export interface EvalStore {
   /** Adds an eval, or replaces the one with the same id. */
   put(ownerId: string, definition: EvalDefinition): Promise<void>;
   list(ownerId: string): Promise<EvalDefinition[]>;
+  /**
+   * Counts the newest outcomes that are no errors, at most `limit` for each eval name, and how many of
+   * them passed. A name without outcomes is missing.
+   */
+  countRecentOutcomes(
+    ownerId: string,
+    names: readonly string[],
+    limit: number,
+  ): Promise<Map<string, RecentOutcomes>>;
   /** Deletes an eval; returns false if there is none. The settings may still refer to it. */
   remove(ownerId: string, id: string): Promise<boolean>;
   getSettings(ownerId: string): Promise<Required<LiveSettings>>;

@@ -5,17 +5,24 @@ import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
 import { createViewers, type PageOptions } from './frame/viewer.ts';
+import { addEvalRoutes, type EvalPageOptions } from './evals/routes.ts';
+import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
 import { addOverviewRoutes } from './overview/routes.ts';
-
 import { addRunRoutes } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
 import { addSessionRoutes } from './sessions/routes.ts';
+import { addSettingsRoutes, type SettingsPageOptions } from './settings/routes.ts';
+
+/** What the pages need of the other parts of the service. */
+type PageParts = Omit<PageOptions, 'findViewer' | 'findOwners' | 'findEditor' | 'live'> &
+  SettingsPageOptions &
+  EvalPageOptions;
 
 /** Adds the pages of the service. */
 export function addPageRoutes(
   app: FastifyInstance,
-  parts: Omit<PageOptions, 'findViewer' | 'findOwners' | 'findEditor' | 'live'> & {
+  parts: PageParts & {
     /** Returns the id of the owner that the query names, or of the default owner. */
     findOwner: (request: FastifyRequest) => Promise<string>;
     /** Aborts when the service stops. */
@@ -24,7 +31,7 @@ export function addPageRoutes(
 ): void {
   acceptForms(app);
   showErrorsAsPages(app);
-  const options: PageOptions = {
+  const options = {
     ...parts,
     ...createViewers(parts, parts.findOwner),
     live: createLiveUpdates(parts.stopping),
@@ -36,4 +43,7 @@ export function addPageRoutes(
   addRunRoutes(app, options);
   addAgentRoutes(app, options);
   addScenarioRoutes(app, options);
+  addEvalRoutes(app, options);
+  addSettingsRoutes(app, options);
+  addKeyRoutes(app, options);
 }

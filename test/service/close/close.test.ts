@@ -116,8 +116,8 @@ void t.test('Closing without evals is logged once, until evals are set', async (
     {
       level: 'info',
       message:
-        'The conversation was closed while no evals were set, so nothing scores it. Set evals with ' +
-        'PUT /__admin/settings, or score it later with POST /__admin/score-backlog.',
+        'The conversation was closed while no evals were set, so nothing scores it. Choose evals and score ' +
+        'it on the page /settings, or with PUT /__admin/settings and POST /__admin/score-backlog.',
       about: { conversation_id: 'c-1' },
     },
   ]);

@@ -36,7 +36,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
               </li>`,
           )}
         </ul>
-        ${counts.unscoredConversations > 0 ? renderUnscored(counts) : undefined}
+        ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
         ${isEmpty || log.length > 0 ? renderArrivals(overview, isEmpty) : undefined}
         ${
           runs.length === 0
@@ -75,11 +75,10 @@ function listCounts(counts: OwnerCounts, context: PageContext): [number, string,
   ];
 }
 
-function renderUnscored({ unscoredConversations: count }: OwnerCounts): Html {
+function renderUnscored({ unscoredConversations: count }: OwnerCounts, context: PageContext): Html {
   return html`<p class="remark">
-    ${formatCount(count, 'closed conversation')} not scored, because no evals were chosen. Choose
-    some with <code>PUT /__admin/settings</code>, then score the backlog with
-    <code>POST /__admin/score-backlog</code>.
+    ${formatCount(count, 'closed conversation')} ${count === 1 ? 'is' : 'are'} not scored, because
+    no evals were set. <a href="${linkTo(context, '/settings')}">Choose evals and score them</a>
   </p>`;
 }
 

@@ -111,6 +111,7 @@ function renderEmpty(kind: SessionKind, query: URLSearchParams, context: PageCon
   }
   return html`<p>
     No scored sessions yet. A conversation appears here when it is closed and an eval has scored it.
-    The <a href="${linkTo(context, '/')}">overview</a> shows what arrived and why data is missing.
+    The <a href="${linkTo(context, '/settings')}">settings</a> choose the evals. The
+    <a href="${linkTo(context, '/')}">overview</a> shows what arrived and why data is missing.
   </p>`;
 }

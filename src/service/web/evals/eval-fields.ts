@@ -1,0 +1,230 @@
+import type { EvalDefinition } from '../../../contract/index.ts';
+
+/** The kind of an eval. */
+export type EvalKind = EvalDefinition['kind'];
+
+/** A field of the form of an eval. */
+export interface EvalField {
+  /** JSON pointer to its place in the definition; also the name of the form field. */
+  pointer: string;
+  label: string;
+  /** What to enter, and an example. */
+  hint?: string;
+  /** `json` is any JSON value, `lines` a list of texts, and `flag` a checkbox. */
+  input: 'line' | 'text' | 'number' | 'json' | 'lines' | 'flag' | 'choice';
+  /** The values of a choice with their names; the first is the default. */
+  choices?: readonly (readonly [value: string, name: string])[];
+  /** Whether the field may be empty. */
+  isOptional?: boolean;
+  /** Replaces the description of the schema in messages: "must be …". */
+  expected?: string;
+}
+
+/** A kind of evals, as the editor shows it. */
+interface KindOfEval {
+  name: string;
+  /** Completes the sentence "The eval passes if …". */
+  passesIf: string;
+  fields: readonly EvalField[];
+}
+
+const speaker: EvalField = {
+  pointer: '/params/in',
+  label: 'In the messages of',
+  input: 'choice',
+  choices: [
+    ['agent', 'the agent'],
+    ['user', 'the user'],
+    ['any', 'both'],
+  ],
+};
+
+const toolName: EvalField = {
+  pointer: '/params/name',
+  label: 'Name of the tool',
+  hint: 'Exactly as in the trace, for example look_up_order.',
+  input: 'line',
+};
+
+const expectedValue: EvalField = {
+  pointer: '/params/equals',
+  label: 'Expected value',
+  hint: 'JSON: a text in quotes such as "shipped", or 3, true, null, a list, or an object.',
+  input: 'json',
+};
+
+/** All kinds of evals. A kind that is in the schema and not here does not compile. */
+export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
+  contains: {
+    name: 'Contains a text',
+    passesIf: 'a message contains the text',
+    fields: [
+      { pointer: '/params/text', label: 'Text', input: 'text' },
+      speaker,
+      {
+        pointer: '/params/case_sensitive',
+        label: 'Distinguish upper and lower case',
+        input: 'flag',
+      },
+    ],
+  },
+  regex: {
+    name: 'Matches a regular expression',
+    passesIf: 'a message matches the regular expression',
+    fields: [
+      {
+        pointer: '/params/pattern',
+        label: 'Regular expression',
+        hint: 'In the syntax of JavaScript, without slashes, for example order [A-Z]-\\d+.',
+        input: 'line',
+      },
+      {
+        pointer: '/params/flags',
+        label: 'Flags',
+        hint: 'i ignores case, m makes ^ and $ match at each line, s makes . match line ends, u is for Unicode.',
+        input: 'line',
+        isOptional: true,
+        expected: 'a text of the letters i, m, s, and u',
+      },
+      speaker,
+    ],
+  },
+  tool_called: {
+    name: 'Calls a tool',
+    passesIf: 'the agent calls the tool',
+    fields: [toolName],
+  },
+  tool_args: {
+    name: 'Calls a tool with arguments',
+    passesIf: 'a call of the tool has at least these arguments',
+    fields: [
+      toolName,
+      {
+        pointer: '/params/arguments',
+        label: 'Arguments',
+        hint: 'A JSON object, for example {"order_id": "A-1001"}. A call may have more arguments.',
+        input: 'json',
+      },
+    ],
+  },
+  tool_order: {
+    name: 'Calls tools in an order',
+    passesIf: 'the agent calls the tools in this order, possibly with others in between',
+    fields: [
+      {
+        pointer: '/params/names',
+        label: 'Names of the tools',
+        hint: 'One per line.',
+        input: 'lines',
+        expected: 'a list of at least one name',
+      },
+    ],
+  },
+  max_turns: {
+    name: 'Is short',
+    passesIf: 'the conversation has at most this number of turns',
+    fields: [{ pointer: '/params/max', label: 'Maximum number of turns', input: 'number' }],
+  },
+  max_latency: {
+    name: 'Is fast',
+    passesIf: 'no turn takes longer',
+    fields: [
+      {
+        pointer: '/params/ms',
+        label: 'Maximum latency of a turn, in milliseconds',
+        hint: 'Uploaded transcripts have no latency: this eval errors for them.',
+        input: 'number',
+      },
+    ],
+  },
+  json_path: {
+    name: 'Has a value at a path',
+    passesIf: 'the value at the path in the conversation equals the expected one',
+    fields: [
+      {
+        pointer: '/params/path',
+        label: 'Path',
+        hint: 'For example $.turns[-1].agent_response or $.turns[*].tool_calls[*].name.',
+        input: 'line',
+      },
+      expectedValue,
+    ],
+  },
+  evaluation_metadata: {
+    name: 'Has an evaluation hint',
+    passesIf: 'the evaluation metadata of a turn has the value under the key',
+    fields: [
+      {
+        pointer: '/params/key',
+        label: 'Key',
+        hint: 'A key of evaluation_metadata in the response of the agent, for example order_found.',
+        input: 'line',
+      },
+      expectedValue,
+    ],
+  },
+  judge: {
+    name: 'Is judged by a language model',
+    passesIf: 'the LLM judge decides that the conversation meets the criteria',
+    fields: [
+      {
+        pointer: '/params/criteria',
+        label: 'Criteria',
+        hint: 'What a passing conversation does, as a positive statement: "The agent names the date of delivery."',
+        input: 'text',
+        expected: 'a text that is not blank',
+      },
+      {
+        pointer: '/params/model',
+        label: 'Model',
+        hint: 'Leave it empty to use the model of the service.',
+        input: 'line',
+        isOptional: true,
+      },
+    ],
+  },
+};
+
+/** The id of an eval. It can't be changed later. */
+export const idField: EvalField = {
+  pointer: '/id',
+  label: 'Id',
+  hint: 'Names the eval in settings and scenarios, and can’t be changed later, for example order-found.',
+  input: 'line',
+  expected: '1 to 64 letters, digits, dots, hyphens, and underscores, without spaces',
+};
+
+/** The fields that evals of every kind have. */
+export const sharedFields: readonly EvalField[] = [
+  { pointer: '/name', label: 'Name', hint: 'Shown in results.', input: 'line' },
+  {
+    pointer: '/category',
+    label: 'Category',
+    hint: 'Shown in results; general if empty.',
+    input: 'line',
+    isOptional: true,
+  },
+  {
+    pointer: '/type',
+    label: 'Type',
+    hint: 'Shown in results. It does not change the scoring.',
+    input: 'choice',
+    choices: [
+      ['session_level', 'session level'],
+      ['turn_level', 'turn level'],
+    ],
+  },
+  {
+    pointer: '/required',
+    label: 'A conversation fails if this eval fails',
+    input: 'flag',
+  },
+];
+
+/** Returns the fields of the form for a kind. The id is asked only for a new eval. */
+export function listFields(kind: EvalKind, isNew: boolean): EvalField[] {
+  return [...(isNew ? [idField] : []), ...sharedFields, ...evalKinds[kind].fields];
+}
+
+/** Returns whether a text is a kind of eval. */
+export const isEvalKind = (text: string): text is EvalKind => Object.hasOwn(evalKinds, text);

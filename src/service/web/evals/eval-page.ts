@@ -1,0 +1,126 @@
+import { formatCount } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { renderCheckbox, renderField, renderSelect, renderTextArea } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderDryRun, renderTrial, TRIAL_CSS, type ShownTrial } from './dry-run.ts';
+import { JSON_FIELD, type EvalDraft, type Problems } from './eval-form.ts';
+import { evalKinds, listFields, type EvalField } from './eval-fields.ts';
+
+/** The content of the editor of an eval. */
+export interface EvalPage {
+  draft: EvalDraft;
+  problems?: Problems;
+  /** Whether it scores live traces. */
+  isLive: boolean;
+  /** How many scenarios refer to it. */
+  scenarios: number;
+  trial: ShownTrial;
+}
+
+const JSON_HINT =
+  'The schema is EvalDefinition: sandbox-kit schemas EvalDefinition prints it, with all kinds and their parameters.';
+
+/** Renders the editor of an eval, with a dry run on a stored conversation. */
+export function renderEvalPage(page: EvalPage, context: PageContext): string {
+  const { draft, trial } = page;
+  const { original } = draft;
+  const title = original === undefined ? 'Add an eval' : `Eval ${original}`;
+  return renderServicePage(
+    {
+      title,
+      section: 'Evals',
+      css: `${CSS}${TRIAL_CSS}`,
+      main: html`<h1>${title}</h1>
+        ${renderKind(draft, context)}
+        ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
+        ${renderDryRun(trial)}
+        ${original === undefined || context.token === undefined ? undefined : renderDeletion(page, original, context)}`,
+    },
+    context,
+  );
+}
+
+function renderKind({ kind, original }: EvalDraft, context: PageContext): Html {
+  const asJson =
+    original === undefined
+      ? undefined
+      : html`<a
+          href="${linkTo(context, '/evals/edit', { id: original, ...(kind !== undefined && { as: 'json' }) })}"
+          >${kind === undefined ? 'Edit it in a form' : 'Edit it as JSON'}</a
+        >`;
+  if (kind === undefined) {
+    return html`<p>Write the definition as JSON. ${asJson}</p>`;
+  }
+  const { name, passesIf } = evalKinds[kind];
+  return html`<p>
+    <b>${name}</b>: the eval passes if ${passesIf}.
+    ${original === undefined ? html`<a href="${linkTo(context, '/evals/new')}">Another kind</a>` : asJson}
+  </p>`;
+}
+
+function renderBody(page: EvalPage, context: PageContext): Html {
+  const { draft, problems, trial } = page;
+  const { kind, original } = draft;
+  const fields = kind === undefined ? [] : listFields(kind, original === undefined);
+  // The parameters of the kind come first, because they are why the reader is here.
+  const isParam = ({ pointer }: EvalField): boolean => pointer.startsWith('/params/');
+  const inOrder = [...fields.filter(isParam), ...fields.filter((field) => !isParam(field))];
+  return html`${original === undefined ? undefined : html`<input type="hidden" name="original" value="${original}" />`}
+    ${kind === undefined ? renderDefinition(page) : html`<input type="hidden" name="kind" value="${kind}" />`}
+    ${problems?.has('') ? html`<p class="fail" role="alert">${problems.get('')}</p>` : undefined}
+    ${inOrder.map((field) => renderEvalField(field, page))}
+    <p><button>Save</button> <a href="${linkTo(context, '/evals')}">Cancel</a></p>
+    ${renderTrial(trial, context)}`;
+}
+
+function renderDefinition({ draft, problems }: EvalPage): Html {
+  return renderTextArea({
+    name: JSON_FIELD,
+    label: 'Definition',
+    hint: JSON_HINT,
+    value: draft.values.get(JSON_FIELD),
+    problem: problems?.get(JSON_FIELD),
+    rows: 16,
+  });
+}
+
+function renderEvalField(field: EvalField, { draft, problems }: EvalPage): Html {
+  const { pointer, label, hint, input, choices = [] } = field;
+  const value = draft.values.get(pointer) ?? '';
+  const shown = { name: pointer, label, hint, value, problem: problems?.get(pointer) };
+  switch (input) {
+    case 'flag':
+      return renderCheckbox(pointer, label, { value: 'true', isChecked: value !== '' });
+    case 'choice':
+      return renderSelect(shown, choices);
+    case 'text':
+    case 'lines':
+    case 'json':
+      return renderTextArea({ ...shown, rows: 3 });
+    case 'number':
+      return renderField(shown, html`inputmode="decimal"`);
+    case 'line':
+      return renderField(shown);
+  }
+}
+
+function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {
+  return html`<details>
+    <summary>Delete this eval</summary>
+    ${renderForm(context, {
+      action: '/evals/delete',
+      body: html`<input type="hidden" name="id" value="${id}" />
+        <p>
+          Outcomes that it gave stay.
+          ${isLive ? 'Live traces skip it from then on, and the settings show it as deleted.' : ''}
+          ${scenarios === 0 ? '' : `${formatCount(scenarios, 'scenario')} can't run until it is removed there, too.`}
+        </p>
+        <p><button class="danger">Delete ${id}</button></p>`,
+    })}
+  </details>`;
+}
+
+const CSS = `
+.form textarea { min-height: 0; }
+`;

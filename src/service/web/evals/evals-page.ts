@@ -1,0 +1,133 @@
+import type { EvalDefinition } from '../../../contract/index.ts';
+import { formatCount, formatShare } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { Page } from '../../store/store.ts';
+import {
+  linkTo,
+  renderNotice,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
+import { evalKinds } from './eval-fields.ts';
+
+/** An eval in the list. */
+export interface ListedEval {
+  definition: EvalDefinition;
+  /** Whether it scores live traces. */
+  isLive: boolean;
+  /** The scenarios that refer to it. */
+  scenarios: number;
+  /** Its newest outcomes that are no errors. */
+  recent: { outcomes: number; passed: number };
+}
+
+/** A page of the list of evals. */
+export interface EvalList extends Page {
+  evals: readonly ListedEval[];
+  total: number;
+  query: URLSearchParams;
+  /** The number of newest outcomes that pass rates count. */
+  recentMax: number;
+}
+
+const NOTICES = {
+  saved: 'The eval was saved. Conversations that are closed from now on are scored with it.',
+  deleted: 'The eval was deleted. Outcomes that it gave stay.',
+};
+
+/** Renders the list of the evals of an owner. */
+export function renderEvalsPage(list: EvalList, context: PageContext): string {
+  const { evals, total } = list;
+  return renderServicePage(
+    {
+      title: 'Evals',
+      main: html`<h1>Evals</h1>
+        ${renderNotice(context, NOTICES)}
+        <p>
+          An eval is one criterion that scores a conversation.
+          <a href="${linkTo(context, '/settings')}">Settings</a> choose the evals of live traces.
+        </p>
+        <p><a href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
+        ${total === 0 ? html`<p>There are no evals yet.</p>` : undefined}
+        ${evals.length === 0 ? undefined : renderTable(list, context)}
+        ${renderPages({ path: '/evals', ...list })}`,
+    },
+    context,
+  );
+}
+
+function renderTable({ evals, recentMax }: EvalList, context: PageContext): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Evals">
+      <table>
+        <thead>
+          <tr>
+            <th>eval</th>
+            <th>kind</th>
+            <th>category</th>
+            <th>required</th>
+            <th>used by</th>
+            <th class="number">pass rate</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${evals.map((each) => renderEval(each, context))}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft">
+      Pass rates count the newest outcomes of each eval, at most ${recentMax}, without errors.
+    </p>`;
+}
+
+function renderEval(
+  { definition, isLive, scenarios, recent }: ListedEval,
+  context: PageContext,
+): Html {
+  const { id, name, kind, category = 'general', required = true } = definition;
+  const users = [
+    ...(isLive ? ['live traces'] : []),
+    ...(scenarios > 0 ? [formatCount(scenarios, 'scenario')] : []),
+  ];
+  return html`<tr>
+    <td>
+      <a href="${linkTo(context, '/evals/edit', { id })}">${name}</a>
+      <span class="soft">${id}</span>
+    </td>
+    <td>${evalKinds[kind].name}</td>
+    <td>${category}</td>
+    <td>${required ? 'yes' : 'no'}</td>
+    <td>${users.length === 0 ? html`<span class="soft">nothing</span>` : users.join(', ')}</td>
+    <td class="number">
+      ${
+        recent.outcomes === 0
+          ? ''
+          : html`${formatShare(recent.passed / recent.outcomes, 1)}
+              <span class="soft">of ${recent.outcomes}</span>`
+      }
+    </td>
+  </tr>`;
+}
+
+/** Renders the choice of the kind of a new eval. */
+export function renderKindsPage(context: PageContext): string {
+  return renderServicePage(
+    {
+      title: 'Add an eval',
+      section: 'Evals',
+      main: html`<h1>Add an eval</h1>
+        <p>Choose how the eval decides whether a conversation passes.</p>
+        <dl>
+          ${Object.entries(evalKinds).map(
+            ([kind, { name, passesIf }]) =>
+              html`<dt><a href="${linkTo(context, '/evals/new', { kind })}">${name}</a></dt>
+                <dd>passes if ${passesIf}</dd>`,
+          )}
+        </dl>
+        <p>
+          <a href="${linkTo(context, '/evals/new', { as: 'json' })}">Write the eval as JSON</a>
+        </p>`,
+    },
+    context,
+  );
+}

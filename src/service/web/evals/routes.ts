@@ -1,0 +1,267 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { EvalDefinition } from '../../../contract/index.ts';
+import { HTML_TYPE } from '../../../http-kit/pages.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { decideVerdict } from '../../domain/sessions.ts';
+import type { RunDry } from '../../operations/dry-run.ts';
+import { deleteEval, findEval } from '../../operations/evals.ts';
+import type { Store } from '../../store/store.ts';
+import { readText, redirect } from '../frame/forms.ts';
+import { servicePageHeaders } from '../frame/page-frame.ts';
+import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
+import type { ShownTrial, TriableSession } from './dry-run.ts';
+import {
+  draftOf,
+  idTakenProblem,
+  JSON_FIELD,
+  readEval,
+  type EvalDraft,
+  type Problems,
+} from './eval-form.ts';
+import { renderEvalPage, type EvalPage } from './eval-page.ts';
+import { isEvalKind, listFields } from './eval-fields.ts';
+import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
+
+/** What the pages of evals need besides the options of all pages. */
+export interface EvalPageOptions {
+  runDry: RunDry;
+}
+
+type Options = PageOptions & EvalPageOptions;
+
+const EVALS_PER_PAGE = 50;
+const RECENT_OUTCOMES_MAX = 200;
+const RECENT_SESSIONS_MAX = 20;
+const SCENARIOS_MAX = 1000;
+
+/** `/evals`: lists evals, edits them, and tries them on stored conversations. */
+export function addEvalRoutes(app: FastifyInstance, options: Options): void {
+  const { store, findViewer } = options;
+  app.get('/evals', async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    const query = readQuery(request);
+    const list = await loadList(store, ownerId, query);
+    return sendPage(reply, renderEvalsPage({ ...list, query }, context));
+  });
+  app.get('/evals/new', async (request, reply) => {
+    const viewer = await findViewer(request);
+    const query = readQuery(request);
+    const kind = query.get('kind') ?? '';
+    if (!isEvalKind(kind) && query.get('as') !== 'json') {
+      return sendPage(reply, renderKindsPage(viewer.context));
+    }
+    const values = new Map(isEvalKind(kind) ? [['/required', 'true']] : [[JSON_FIELD, EXAMPLE]]);
+    const draft = { original: undefined, kind: isEvalKind(kind) ? kind : undefined, values };
+    return sendPage(reply, await renderEditor(store, viewer, { draft }));
+  });
+  app.get('/evals/edit', async (request, reply) => {
+    const viewer = await findViewer(request);
+    const query = readQuery(request);
+    const definition = await findEval(store.evals, viewer.ownerId, query.get('id') ?? '');
+    const draft = draftOf(definition, { asJson: query.get('as') === 'json' });
+    return sendPage(reply, await renderEditor(store, viewer, { draft }));
+  });
+  addEvalForms(app, options);
+}
+
+function addEvalForms(app: FastifyInstance, { store, findEditor, runDry }: Options): void {
+  app.post('/evals/save', async (request, reply) => {
+    const editor = await findEditor(request);
+    const { ownerId, context, form } = editor;
+    const draft = readDraft(form);
+    const read = readEval(draft);
+    const problems =
+      'problems' in read
+        ? read.problems
+        : await findIdProblem(store, ownerId, draft, read.definition);
+    if (problems !== undefined || 'problems' in read) {
+      const trial = readTrial(form);
+      const page = await renderEditor(store, editor, { draft, problems, trial });
+      return sendPage(reply.code(422), page);
+    }
+    await store.evals.put(ownerId, read.definition);
+    return redirect(reply, context, '/evals', { notice: 'saved' });
+  });
+  app.post('/evals/try', async (request, reply) => {
+    const editor = await findEditor(request);
+    const { form } = editor;
+    const draft = readDraft(form);
+    const trial = readTrial(form);
+    const read = readEval(draft);
+    if ('problems' in read) {
+      const { problems } = read;
+      return sendPage(
+        reply.code(422),
+        await renderEditor(store, editor, { draft, problems, trial }),
+      );
+    }
+    const tried = await tryEval(runDry, editor.ownerId, { definition: read.definition, trial });
+    if (tried.problem !== undefined) reply.code(422);
+    const page = { draft, trial: { ...trial, ...tried } };
+    return sendPage(reply, await renderEditor(store, editor, page));
+  });
+  app.post('/evals/delete', async (request, reply) => {
+    const { ownerId, context, form } = await findEditor(request);
+    await deleteEval(store.evals, ownerId, readText(form, 'id'));
+    return redirect(reply, context, '/evals', { notice: 'deleted' });
+  });
+}
+
+const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
+  reply.headers(servicePageHeaders).type(HTML_TYPE).send(page);
+
+const EXAMPLE = JSON.stringify(
+  { id: 'order-found', name: 'Order found', kind: 'contains', params: { text: 'shipped' } },
+  null,
+  2,
+);
+
+async function loadList(store: Store, ownerId: string, query: URLSearchParams) {
+  const all = await store.evals.list(ownerId);
+  const skip = Math.min(readSkip(query), Math.max(0, all.length - 1));
+  const page = all.slice(skip, skip + EVALS_PER_PAGE);
+  const [settings, scenarios, recent] = await Promise.all([
+    store.evals.getSettings(ownerId),
+    countScenarios(store, ownerId),
+    store.evals.countRecentOutcomes(
+      ownerId,
+      page.map(({ name }) => name),
+      RECENT_OUTCOMES_MAX,
+    ),
+  ]);
+  return {
+    skip,
+    limit: EVALS_PER_PAGE,
+    total: all.length,
+    recentMax: RECENT_OUTCOMES_MAX,
+    evals: page.map((definition) => ({
+      definition,
+      isLive: settings.evals.includes(definition.id),
+      scenarios: scenarios.get(definition.id) ?? 0,
+      recent: recent.get(definition.name) ?? { outcomes: 0, passed: 0 },
+    })),
+  };
+}
+
+/** Returns how many scenarios refer to each eval. */
+async function countScenarios(store: Store, ownerId: string): Promise<Map<string, number>> {
+  const scenarios = await store.documents.list(ownerId, 'scenario', SCENARIOS_MAX);
+  const counts = new Map<string, number>();
+  for (const { evals = [] } of scenarios) {
+    for (const id of new Set(evals)) {
+      if (typeof id === 'string') counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function readSkip(query: URLSearchParams): number {
+  const skip = Number(query.get('skip') ?? 0);
+  return Number.isInteger(skip) && skip > 0 ? skip : 0;
+}
+
+/** Reads the entered values of the editor. */
+function readDraft(form: FormData): EvalDraft {
+  const kindName = readText(form, 'kind');
+  const kind = isEvalKind(kindName) ? kindName : undefined;
+  const original = readText(form, 'original') || undefined;
+  const names =
+    kind === undefined
+      ? [JSON_FIELD]
+      : listFields(kind, original === undefined).map(({ pointer }) => pointer);
+  const values = names.flatMap((name): [string, string][] => {
+    const value = form.get(name);
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return { original, kind, values: new Map(values) };
+}
+
+async function findIdProblem(
+  store: Store,
+  ownerId: string,
+  draft: EvalDraft,
+  { id }: EvalDefinition,
+): Promise<Problems | undefined> {
+  if (draft.original !== undefined) return undefined;
+  const evals = await store.evals.list(ownerId);
+  return evals.some((each) => each.id === id) ? idTakenProblem(draft, id) : undefined;
+}
+
+const readTrial = (form: FormData): Pick<ShownTrial, 'chosen' | 'entered'> => ({
+  chosen: readText(form, 'session'),
+  entered: readText(form, 'other'),
+});
+
+/** Scores the chosen conversation, or says why that is not possible. */
+async function tryEval(
+  runDry: RunDry,
+  ownerId: string,
+  {
+    definition,
+    trial,
+  }: { definition: EvalDefinition; trial: Pick<ShownTrial, 'chosen' | 'entered'> },
+): Promise<Pick<ShownTrial, 'result' | 'problem'>> {
+  const { chosen, entered } = trial;
+  // The address of the page of a session contains its id.
+  const query = entered.includes('?') ? entered.slice(entered.indexOf('?')) : '';
+  const id = new URLSearchParams(query).get('sessionId') ?? (entered || chosen);
+  if (id === '') return { problem: 'Choose a conversation, or enter the id of one.' };
+  try {
+    return { result: await runDry(ownerId, definition, id) };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return { problem: error.message };
+  }
+}
+
+async function renderEditor(
+  store: Store,
+  { ownerId, context }: Viewer,
+  page: Pick<EvalPage, 'draft'> & {
+    problems?: Problems | undefined;
+    trial?: Partial<ShownTrial>;
+  },
+): Promise<string> {
+  const { draft, problems, trial = {} } = page;
+  const { original = '' } = draft;
+  const [recent, settings, scenarios] = await Promise.all([
+    listTriable(store, ownerId),
+    store.evals.getSettings(ownerId),
+    countScenarios(store, ownerId),
+  ]);
+  const shown = {
+    draft,
+    ...(problems && { problems }),
+    isLive: settings.evals.includes(original),
+    scenarios: scenarios.get(original) ?? 0,
+    trial: { recent, chosen: '', entered: '', ...trial },
+  };
+  return renderEvalPage(shown, context);
+}
+
+/** Lists the newest sessions and conversations, for dry runs. */
+async function listTriable(store: Store, ownerId: string): Promise<TriableSession[]> {
+  const page = { skip: 0, limit: RECENT_SESSIONS_MAX };
+  const [sessions, unscored, open] = await Promise.all([
+    store.sessions.listNewest(ownerId, RECENT_SESSIONS_MAX),
+    store.conversations.listWaiting(ownerId, 'unscored', page),
+    store.conversations.listWaiting(ownerId, 'open', page),
+  ]);
+  const waiting = [
+    ...unscored.conversations.map((each) => ({ ...each, state: 'not scored' })),
+    ...open.conversations.map((each) => ({ ...each, state: 'open' })),
+  ];
+  return [
+    ...sessions.map((session) => ({
+      id: session.id,
+      name: session.sourceSessionId ?? session.scenario ?? session.id,
+      state: session.status === 'completed' ? decideVerdict(session) : session.status,
+      atMs: session.startedAtMs,
+    })),
+    ...waiting.map(({ conversationId, state, lastReceivedAtMs }) => ({
+      ...{ id: conversationId, name: conversationId, state, atMs: lastReceivedAtMs },
+    })),
+  ]
+    .sort((left, right) => right.atMs - left.atMs)
+    .slice(0, RECENT_SESSIONS_MAX);
+}

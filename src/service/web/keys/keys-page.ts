@@ -1,0 +1,153 @@
+import { isoTime } from '../../../platform/clock.ts';
+import { formatInstant } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { Page, StoredKey } from '../../store/store.ts';
+import { renderField } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import {
+  linkTo,
+  renderNotice,
+  renderPages,
+  renderServicePage,
+  type PageContext,
+} from '../frame/page-frame.ts';
+
+/** The content of the page of API keys. */
+export interface KeysPage extends Page {
+  keys: readonly StoredKey[];
+  total: number;
+  query: URLSearchParams;
+  /** The label that the reader entered. */
+  label?: string;
+  problems?: Partial<Record<'label' | 'key' | 'id', string>>;
+}
+
+const NOTICES = { revoked: 'The key was revoked. Requests with it get a 401 from now on.' };
+
+/** Renders the API keys of an owner, without the keys, and the forms that add and revoke keys. */
+export function renderKeysPage(page: KeysPage, context: PageContext): string {
+  const { keys, total, label = '', problems = {} } = page;
+  return renderServicePage(
+    {
+      title: 'API keys',
+      section: 'Settings',
+      css: CSS,
+      main: html`<h1>API keys</h1>
+        ${renderNotice(context, NOTICES)}
+        <p>
+          A key identifies its owner when a program sends traces, closes conversations, or reads
+          results. The service stores only a digest of each key, so no page can show a key again.
+        </p>
+        ${problems.id === undefined ? undefined : html`<p class="fail" role="alert">${problems.id}</p>`}
+        ${total === 0 ? html`<p>This owner has no keys.</p>` : renderTable(keys, context)}
+        ${renderPages({ path: '/keys', ...page })}
+        <h2>Generate a key</h2>
+        ${renderForm(context, {
+          action: '/keys/generate',
+          body: html`${renderField({
+              name: 'label',
+              label: 'Label',
+              value: label,
+              hint: 'Tells this key from others in the list, for example “staging exporter”. May be empty.',
+              problem: problems.label,
+            })}
+            <p><button>Generate a key</button></p>`,
+        })}
+        ${context.token === undefined ? undefined : renderRevocation(context, problems.key)}`,
+    },
+    context,
+  );
+}
+
+/** Renders the form that revokes a key by the key itself. It never shows the key again. */
+function renderRevocation(context: PageContext, problem: string | undefined): Html {
+  return html`<h2>Revoke a key that you have</h2>
+    ${renderForm(context, {
+      action: '/keys/revoke',
+      body: html`${renderField(
+          { name: 'key', label: 'API key', type: 'password', problem, isRequired: true },
+          html`autocomplete="off"`,
+        )}
+        <p><button class="danger">Revoke this key</button></p>`,
+    })}`;
+}
+
+function renderTable(keys: readonly StoredKey[], context: PageContext): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Keys">
+    <table>
+      <thead>
+        <tr>
+          <th>label</th>
+          <th>created</th>
+          <th>origin</th>
+          <th>revoke</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${keys.map((key) => renderKey(key, context))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function renderKey(key: StoredKey, context: PageContext): Html {
+  const { id, label, createdAtMs, isConfigured } = key;
+  return html`<tr>
+    <td>${label ?? html`<span class="soft">no label</span>`}</td>
+    <td class="when">${createdAtMs === undefined ? '' : formatInstant(isoTime(createdAtMs))}</td>
+    <td>${isConfigured ? 'configuration of the service' : 'added'}</td>
+    <td>
+      ${
+        isConfigured
+          ? html`<span class="soft"
+              >Remove it from the configuration, and restart the service.</span
+            >`
+          : html`<details>
+              <summary aria-label="Revoke ${label ?? 'the key without a label'}">Revoke …</summary>
+              ${renderForm(context, {
+                action: '/keys/revoke',
+                className: 'revoke',
+                body: html`<input type="hidden" name="id" value="${id}" />
+                  <p class="soft">Programs that use it get a 401 from then on.</p>
+                  <button class="danger">Revoke</button>`,
+              })}
+            </details>`
+      }
+    </td>
+  </tr>`;
+}
+
+/** Renders a new key, once, with the settings of an exporter that uses it. */
+export function renderNewKeyPage(
+  { key, label, apiKeyHeader }: { key: string; label: string; apiKeyHeader: string },
+  context: PageContext,
+): string {
+  return renderServicePage(
+    {
+      title: 'New API key',
+      section: 'Settings',
+      main: html`<h1>New API key</h1>
+        <p class="notice" role="status">
+          Copy the key now: no page shows it
+          again.${label === '' ? '' : ` Its label is “${label}”.`}
+        </p>
+        <pre class="key">${key}</pre>
+        <h2>Send traces with it</h2>
+        <p>For an OpenTelemetry SDK, set these variables:</p>
+        <pre>
+OTEL_EXPORTER_OTLP_ENDPOINT=${context.serviceUrl}
+OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
+OTEL_EXPORTER_OTLP_HEADERS=${apiKeyHeader}=${key}</pre>
+        <h2>Close a conversation with it</h2>
+        <pre>
+curl -X POST -H '${apiKeyHeader}: ${key}' \\
+  ${context.serviceUrl}/v1/sessions/CONVERSATION_ID/end</pre>
+        <p><a href="${linkTo(context, '/keys')}">All keys</a></p>`,
+    },
+    context,
+  );
+}
+
+const CSS = `
+.revoke { margin: 0.3rem 0; }
+`;

@@ -1,0 +1,170 @@
+import type { EvalDefinition, LiveSettings } from '../../../contract/index.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { renderCheckbox, renderField } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import { linkTo, renderNotice, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+
+/** The fields with a problem. */
+export type SettingsProblems = Partial<Record<'evals' | 'run_name', string>>;
+
+/** The content of the settings page. */
+export interface SettingsPage {
+  evals: readonly EvalDefinition[];
+  /** The settings as stored, or as the reader entered them. */
+  settings: Required<LiveSettings>;
+  unscoredConversations: number;
+  warnings: readonly string[];
+  /** The date of the service clock, such as `2026-11-20`. */
+  today: string;
+  keyCount: number;
+  problems?: SettingsProblems;
+}
+
+/** Most evals to choose from; selected ones are always shown. */
+const EVALS_SHOWN_MAX = 300;
+
+const NOTICES = {
+  saved: 'The settings were saved.',
+  scored:
+    'The settings were saved, and the conversations are queued. They get their outcomes soon.',
+};
+
+/** Renders the settings: live evals, the name of the daily run, the backlog, and the API keys. */
+export function renderSettingsPage(page: SettingsPage, context: PageContext): string {
+  const { warnings, keyCount } = page;
+  return renderServicePage(
+    {
+      title: 'Settings',
+      css: CSS,
+      main: html`<h1>Settings</h1>
+        ${renderNotice(context, NOTICES)}
+        <h2>Live traces</h2>
+        ${warnings.map((warning) => html`<p class="remark">${warning}</p>`)} ${renderBacklog(page)}
+        ${context.token === undefined ? renderSummary(page) : undefined}
+        ${renderForm(context, { action: '/settings', body: renderFields(page, context) })}
+        <h2>API keys</h2>
+        <p>
+          ${keyCount === 1 ? '1 key is' : `${formatNumber(keyCount)} keys are`} valid for this
+          owner. <a href="${linkTo(context, '/keys')}">Generate or revoke API keys</a>
+        </p>`,
+    },
+    context,
+  );
+}
+
+function renderBacklog({ unscoredConversations: count, settings }: SettingsPage): Html | undefined {
+  if (count === 0) return undefined;
+  const hasEvals = settings.evals.length > 0;
+  return html`<div class="remark">
+    <p>
+      <b>${formatCount(count, 'closed conversation')}</b> ${count === 1 ? 'is' : 'are'} not scored,
+      because no evals were set at that time.
+      ${hasEvals ? 'Score the backlog with the evals below.' : 'To score the backlog, pick evals below first.'}
+    </p>
+    <p class="soft">
+      Closing a conversation responds with <code>evaluating</code> in any case; without evals,
+      <code>evaluations_queued</code> is 0. Each conversation joins the run of its own day.
+    </p>
+  </div>`;
+}
+
+/** Renders the settings for readers who may not change them. */
+function renderSummary({ evals, settings }: SettingsPage): Html {
+  const names = settings.evals.map((id) => evals.find((each) => each.id === id)?.name ?? id);
+  return html`<dl>
+    <dt>Evals</dt>
+    <dd>${names.length === 0 ? 'none' : names.join(', ')}</dd>
+    <dt>Base name of the daily run</dt>
+    <dd>${settings.run_name}</dd>
+  </dl>`;
+}
+
+function renderFields(page: SettingsPage, context: PageContext): Html {
+  const { settings, today, unscoredConversations, problems = {} } = page;
+  const base = settings.run_name === '' ? '…' : settings.run_name;
+  return html`${renderEvals(page, context)}
+    ${renderField({
+      name: 'run_name',
+      label: 'Base name of the daily run',
+      value: settings.run_name,
+      hint: `Conversations of today join the run “${base} ${today}”.`,
+      problem: problems.run_name,
+    })}
+    <p class="buttons">
+      <button name="then" value="save">Save</button>
+      ${
+        unscoredConversations === 0
+          ? undefined
+          : html`<button name="then" value="score" class="quiet">
+              Save and score ${formatCount(unscoredConversations, 'conversation')}
+            </button>`
+      }
+    </p>`;
+}
+
+function renderEvals(page: SettingsPage, context: PageContext): Html {
+  const { evals, settings, problems = {} } = page;
+  const others = evals.filter(({ id }) => !settings.evals.includes(id));
+  const shown = others.slice(0, EVALS_SHOWN_MAX);
+  return html`<fieldset
+    ${problems.evals === undefined ? undefined : html`aria-describedby="problem-evals"`}
+  >
+    <legend>Evals that score every closed conversation</legend>
+    <p class="soft">
+      At most five. An eval of kind judge calls a language model for every conversation.
+    </p>
+    ${
+      problems.evals === undefined
+        ? undefined
+        : html`<p class="fail" role="alert" id="problem-evals">${problems.evals}</p>`
+    }
+    ${settings.evals.map((id) => {
+      const definition = evals.find((each) => each.id === id);
+      return definition ? renderChoice(definition, true) : renderDeleted(id);
+    })}
+    ${shown.map((definition) => renderChoice(definition, false))}
+    ${evals.length === 0 ? renderNoEvals(context) : undefined}
+    ${
+      shown.length < others.length
+        ? html`<p class="soft">
+            ${formatCount(others.length - shown.length, 'more eval')} not shown. Choose them with
+            <code>PUT /__admin/settings</code>.
+          </p>`
+        : undefined
+    }
+    ${
+      evals.length === 0
+        ? undefined
+        : html`<p><a href="${linkTo(context, '/evals')}">Edit evals, or add one</a></p>`
+    }
+  </fieldset>`;
+}
+
+const renderChoice = ({ id, name, kind, required }: EvalDefinition, isChecked: boolean): Html =>
+  renderCheckbox(
+    'evals',
+    html`${name} <span class="soft">${kind}${required === false ? ', not required' : ''}</span>`,
+    { value: id, isChecked },
+  );
+
+const renderDeleted = (id: string): Html =>
+  renderCheckbox(
+    'evals',
+    html`<del>${id}</del> <span class="soft">was deleted; uncheck it to remove it</span>`,
+    { value: id, isChecked: true },
+  );
+
+function renderNoEvals(context: PageContext): Html {
+  return html`<p>
+    There are no evals yet. <a href="${linkTo(context, '/evals/new')}">Add an eval</a>, and then
+    choose it here.
+  </p>`;
+}
+
+const CSS = `
+fieldset { min-width: 0; border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.75rem 0;
+  padding: 0.5rem 1rem; }
+legend { font-weight: 550; padding: 0 0.3rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+`;

@@ -1,0 +1,117 @@
+/** The page of API keys in a real browser: a key is shown once, and can be revoked. */
+import t, { type Test } from 'tap';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { withService, type Bench } from '../../helpers/service.ts';
+import { assertFormsRefused, clickButton, inspectPage } from '../../helpers/service-page.ts';
+
+const open = async (t: Test, { service }: Bench, path = '/keys') =>
+  openPage(await withBrowser(t), service.url + path);
+
+/** Returns the status of a request with a key. */
+const statusOf = async ({ send }: Bench, key: string): Promise<number> =>
+  (await send('GET /api/simulations/sessions/', { key })).status;
+
+void t.test('a generated key is shown once, works, and can be revoked from the list', async (t) => {
+  const bench = await withService(t, { apiKeyHeader: 'x-shop-key' });
+  const { service } = bench;
+  const { page, errors } = await open(t, bench, '/settings');
+  t.match(await page.innerText('main'), '1 key is valid for this owner.');
+  await page.click('text=Generate or revoke API keys');
+  t.match(await page.innerText('tbody'), /configuration of the service\s+Remove it from/);
+  await page.fill('[name=label]', 'staging exporter');
+  const created = await clickButton(page, 'Generate a key');
+  const [key = ''] = /sk_[0-9a-f]{30}/.exec(created) ?? [];
+  t.match(created, 'Copy the key now: no page shows it again.');
+  t.match(created, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
+  t.match(created, `OTEL_EXPORTER_OTLP_HEADERS=x-shop-key=${key}`);
+  t.notMatch(page.url(), key);
+  const response = await fetch(`${service.url}/api/simulations/sessions/`, {
+    headers: { 'x-shop-key': key },
+  });
+  t.equal(response.status, 200, 'the key works');
+
+  await page.click('text=All keys');
+  t.notMatch(await page.content(), key);
+  const row = page.locator('tr', { hasText: 'staging exporter' });
+  t.match(await row.innerText(), '2026-11-20 10:00:00 UTC');
+  await row.locator('summary').click();
+  t.match(await clickButton(page, 'Revoke'), 'The key was revoked.');
+  t.equal(await row.count(), 0);
+  const refused = await fetch(`${service.url}/api/simulations/sessions/`, {
+    headers: { 'x-shop-key': key },
+  });
+  t.equal(refused.status, 401);
+  t.same(errors, []);
+});
+
+void t.test('a key can be revoked by pasting it, and no page repeats it', async (t) => {
+  const bench = await withService(t);
+  const { service, admin } = bench;
+  await admin('POST /keys', { key: 'a-pasted-key' });
+  await admin('POST /keys', { key: 'the-key-of-team-b', owner: 'team b' });
+  const { page } = await open(t, bench);
+  const revoke = async (key: string): Promise<string> => {
+    await page.fill('[name=key]', key);
+    const text = await clickButton(page, 'Revoke this key');
+    t.notOk((await page.content()).includes(key), 'the page does not repeat the key');
+    t.notOk(page.url().includes(key), 'the URL does not contain the key');
+    return text;
+  };
+  t.match(await revoke('no-such-key'), 'The owner has no such key.');
+  t.equal(await page.getAttribute('[name=key]', 'aria-invalid'), 'true');
+  t.match(await revoke('the-key-of-team-b'), 'The owner has no such key.');
+  t.match(await revoke(service.apiKey), 'The key is from the configuration of the service.');
+  t.equal(await statusOf(bench, 'a-pasted-key'), 200);
+  t.match(await revoke('a-pasted-key'), 'The key was revoked.');
+  t.equal(await statusOf(bench, 'a-pasted-key'), 401);
+  t.equal(await statusOf(bench, service.apiKey), 200);
+  t.equal(await statusOf(bench, 'the-key-of-team-b'), 200);
+
+  await page.goto(`${service.url}/keys?owner=team%20b`);
+  t.equal(await page.locator('tbody tr').count(), 1);
+  await page.fill('[name=key]', 'the-key-of-team-b');
+  t.match(await clickButton(page, 'Revoke this key'), 'This owner has no keys.');
+  t.match(page.url(), 'owner=team+b', 'links keep the owner');
+});
+
+void t.test('the pages of keys fit every screen; labels are checked and stay text', async (t) => {
+  const bench = await withService(t);
+  const { service, admin } = bench;
+  const labels = HOSTILE_MARKUP.split('\n').map((line) => line.slice(0, 100));
+  await admin('POST /seed', {
+    keys: labels.map((label, nth) => ({ key: `key-${nth}-of-6`, label })),
+  });
+  const browser = await withBrowser(t);
+  const url = `${service.url}/keys`;
+  await inspectPage(t, browser, url, async (page) => {
+    t.equal(await page.locator('tbody tr').count(), labels.length + 1);
+  });
+  const long = `<b>${'w'.repeat(120)}`;
+  await inspectPage(t, browser, url, async (page) => {
+    await page.fill('[name=label]', long);
+    t.match(
+      await clickButton(page, 'Generate a key'),
+      'The label must have at most 100 characters',
+    );
+    t.equal(await page.inputValue('[name=label]'), long, 'the label stays in its field');
+  });
+  await inspectPage(t, browser, url, async (page) => {
+    await page.fill('[name=label]', labels[1] ?? '');
+    t.match(await clickButton(page, 'Generate a key'), labels[1]);
+  });
+  const { page } = await openPage(browser, url);
+  await assertFormsRefused(t, page, ['/keys/generate', '/keys/revoke']);
+});
+
+void t.test('a long list of keys has pages', async (t) => {
+  const bench = await withService(t);
+  const keys = Array.from({ length: 130 }, (_, nth) => ({
+    ...{ key: `seeded-key-${nth}`, label: `Key ${nth}` },
+  }));
+  await bench.admin('POST /seed', { keys });
+  const { page } = await open(t, bench);
+  t.equal(await page.locator('tbody tr').count(), 100);
+  await page.click('text=Older');
+  t.equal(await page.locator('tbody tr').count(), 31);
+});

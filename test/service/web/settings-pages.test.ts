@@ -1,0 +1,160 @@
+/** The page of the settings in a real browser: live evals, the daily run, and the backlog. */
+import t, { type Test } from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { assertFormsRefused, clickButton, inspectPage } from '../../helpers/service-page.ts';
+
+/** Closes conversations, each of which is a day older than the one before. */
+async function closeConversations({ trace, end }: Bench, ...ids: string[]): Promise<void> {
+  const dayMs = 86_400_000;
+  for (const [nth, id] of ids.entries()) {
+    const startMs = Date.UTC(2026, 10, 20, 9) - nth * dayMs;
+    await trace(makeSpan({ conversationId: id, startMs }));
+    await end(id);
+  }
+}
+
+const open = async (t: Test, { service }: Bench, path = '/settings') =>
+  openPage(await withBrowser(t), service.url + path);
+
+void t.test('the overview leads to the evals that score the backlog', async (t) => {
+  const bench = await withService(t);
+  const { admin, drain, production } = bench;
+  await closeConversations(bench, 'c-1', 'c-2');
+  const { page, errors } = await open(t, bench, '/');
+  t.match(await page.innerText('.remark'), '2 closed conversations are not scored');
+  await page.click('text=Choose evals and score them');
+  const empty = await page.innerText('main');
+  t.match(empty, 'To score the backlog, pick evals below first.');
+  t.match(empty, /responds with evaluating in any case; without evals, evaluations_queued is 0/);
+  t.match(empty, 'There are no evals yet.');
+  t.equal(await page.getAttribute('text=Add an eval', 'href'), '/evals/new');
+
+  await admin('POST /evals', makeContainsEval('way', 'way'));
+  await page.reload();
+  t.match(
+    await clickButton(page, 'Save and score 2 conversations'),
+    'Choose at least one eval that scores the conversations.',
+  );
+  await page.check('[value=way]');
+  await page.fill('[name=run_name]', 'Shop');
+  const scored = await clickButton(page, 'Save and score 2 conversations');
+  t.match(scored, 'The settings were saved, and the conversations are queued.');
+  t.notMatch(scored, 'not scored');
+  t.ok(await page.isChecked('[value=way]'));
+  t.match(await page.innerText('.form'), 'Conversations of today join the run “Shop 2026-11-20”.');
+  await drain();
+  const { items } = await production();
+  // The runs kept the name of the day on which the conversations were closed.
+  t.same(
+    items.map(({ run, outcome_summary: { passed_count: passed } }) => [run, passed]),
+    [
+      ['Live traces 2026-11-20', 1],
+      ['Live traces 2026-11-19', 1],
+    ],
+    'each conversation is in the run of its own date',
+  );
+  t.same(
+    errors.filter((error) => !error.includes('400')),
+    [],
+  );
+});
+
+void t.test('wrong settings are explained next to the field and keep what was typed', async (t) => {
+  const bench = await withService(t);
+  for (const nth of [1, 2, 3, 4, 5, 6]) {
+    await bench.admin('POST /evals', makeContainsEval(`e-${nth}`, 'x'));
+  }
+  const { page } = await open(t, bench);
+  for (const box of await page.locator('[name=evals]').all()) await box.check();
+  await page.fill('[name=run_name]', '   ');
+  await clickButton(page, 'Save');
+  t.match(await page.innerText('fieldset [role=alert]'), 'Choose at most 5 evals. You chose 6.');
+  t.match(await page.innerText('.field [role=alert]'), 'must have 1 to 200 characters');
+  t.equal(await page.getAttribute('[name=run_name]', 'aria-invalid'), 'true');
+  t.equal(await page.locator('[name=evals]:checked').count(), 6, 'the choice stays');
+  t.same(await bench.admin('GET /settings'), { evals: [], run_name: 'Live traces' });
+  await page.uncheck('[value=e-6]');
+  await page.fill('[name=run_name]', 'Nightly "A" <b>');
+  t.match(await clickButton(page, 'Save'), 'The settings were saved.');
+  t.match(await bench.admin('GET /settings'), {
+    evals: ['e-1', 'e-2', 'e-3', 'e-4', 'e-5'],
+    run_name: 'Nightly "A" <b>',
+  });
+  // Another page deletes an eval while this one is open.
+  await page.uncheck('[value=e-1]');
+  await page.check('[value=e-6]');
+  await bench.admin('DELETE /evals/e-6');
+  t.match(await clickButton(page, 'Save'), /must be the id of an eval, got "e-6"/);
+});
+
+void t.test(
+  'deleted evals are shown until they are removed; a missing judge is named',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin } = bench;
+    await admin('POST /evals', makeContainsEval('gone', 'x'));
+    await admin('POST /evals', {
+      ...{ id: 'judged', name: 'Judged', kind: 'judge' },
+      params: { criteria: 'The agent is polite.' },
+    });
+    await admin('PUT /settings', { evals: ['gone', 'judged'] });
+    await admin('DELETE /evals/gone');
+    const { page } = await open(t, bench);
+    t.match(await page.innerText('main'), /gone was deleted; uncheck it to remove it/);
+    t.match(
+      await page.innerText('.remark'),
+      /No LLM judge is configured\. Set SANDBOX_KIT_JUDGE_URL/,
+    );
+    await page.fill('[name=run_name]', 'Renamed');
+    await clickButton(page, 'Save');
+    t.match(await admin('GET /settings'), { evals: ['gone', 'judged'], run_name: 'Renamed' });
+    await page.uncheck('[value=gone]');
+    t.notMatch(await clickButton(page, 'Save'), 'was deleted');
+    t.match(await admin('GET /settings'), { evals: ['judged'] });
+  },
+);
+
+void t.test('the settings fit every screen, and hostile names stay text', async (t) => {
+  const bench = await withService(t);
+  const browser = await withBrowser(t);
+  await inspectPage(t, browser, `${bench.service.url}/settings`);
+  const name = (HOSTILE_MARKUP.split('\n')[0] ?? '').slice(0, 200);
+  const image = HOSTILE_MARKUP.split('\n')[1] ?? '';
+  await bench.admin('POST /evals', makeContainsEval('e', 'x', { name }));
+  await bench.admin('POST /evals', makeContainsEval('f', 'x', { name: image }));
+  await bench.admin('PUT /settings', { evals: ['e'], run_name: image });
+  await bench.admin('DELETE /evals/e');
+  await closeConversations(bench, 'c-1');
+  await inspectPage(t, browser, `${bench.service.url}/settings`, async (page) => {
+    await page.fill('[name=run_name]', `${image}${'w'.repeat(300)}`);
+    t.match(await clickButton(page, 'Save'), 'must have 1 to 200 characters');
+    t.match(await page.inputValue('[name=run_name]'), image);
+  });
+  const { page } = await openPage(browser, `${bench.service.url}/settings`);
+  await assertFormsRefused(t, page, ['/settings']);
+  t.same(await bench.admin('GET /settings'), { evals: ['e'], run_name: image });
+});
+
+void t.test('a reader without the first key sees the settings and can change none', async (t) => {
+  const keys = [{ key: 'the-first-key' }, { key: 'the-key-of-team-b', owner: 'team b' }];
+  const service = await startService({ host: '0.0.0.0', keys });
+  t.teardown(() => service.stop());
+  const { page } = await openPage(await withBrowser(t), `${service.url}/settings`);
+  await page.fill('[name=key]', 'the-key-of-team-b');
+  t.match(
+    await clickButton(page, 'Sign in'),
+    /Evals\s+none\s+Base name of the daily run\s+Live traces\s+To change this, sign in/,
+  );
+  t.equal(await page.locator('main button').count(), 0);
+  for (const path of ['/settings', '/keys/generate', '/keys/revoke', '/evals/save', '/evals/try']) {
+    const response = await page.request.post(service.url + path, {
+      form: { run_name: 'Taken over' },
+      headers: { origin: service.url, accept: 'application/json' },
+    });
+    t.equal(response.status(), 403, path);
+  }
+});

@@ -87,6 +87,8 @@ export interface Chart {
   label: string;
   x: Axis;
   y: Axis;
+  /** What an axis shows, with its unit. */
+  titles?: { x: string; y: string };
   /** Height of the plot area. */
   height: number;
   marks: (plot: Plot) => readonly Html[];
@@ -95,6 +97,8 @@ export interface Chart {
 const WIDE = 760;
 const NARROW = 360;
 const MARGIN = { left: 52, right: 22, top: 18, bottom: 22 };
+/** Height of the title of the x axis. */
+const TITLE_HEIGHT = 16;
 
 /** Renders a chart in two widths; the page shows the one that fits, so that text keeps its size. */
 export function renderChart(draw: (ticksMax: number) => Chart): Html {
@@ -110,15 +114,25 @@ function renderSvg(content: Chart, width: number, className: string): Html {
     x: content.x,
     y: content.y,
   };
-  const height = MARGIN.top + content.height + MARGIN.bottom;
+  const { titles } = content;
+  const height = MARGIN.top + content.height + MARGIN.bottom + (titles ? TITLE_HEIGHT : 0);
   return html`<svg
     class="${className}"
     viewBox="0 0 ${width} ${height}"
     role="img"
     aria-label="${content.label}"
   >
-    ${renderGrid(plot)} ${content.marks(plot)}
+    ${renderGrid(plot)} ${content.marks(plot)} ${titles && renderTitles(titles, plot, height)}
   </svg>`;
+}
+
+function renderTitles(
+  { x, y }: NonNullable<Chart['titles']>,
+  { left, width }: Plot,
+  height: number,
+): Html {
+  return html`<text class="tick" x="2" y="11">${y}</text
+    ><text class="tick middle" x="${left + width / 2}" y="${height - 3}">${x}</text>`;
 }
 
 function renderGrid(plot: Plot): Html[] {
@@ -184,6 +198,21 @@ function buildPath(plot: Plot, points: readonly Point[]): string {
     })
     .join('');
 }
+
+/** Draws a dot with a tooltip. */
+export function drawDot(
+  plot: Plot,
+  [x, y]: readonly [x: number, y: number],
+  { className, title }: { className: string; title: string },
+): Html {
+  return html`<g class="${className}"
+    ><circle cx="${xOf(plot, x)}" cy="${yOf(plot, y)}" r="${DOT_RADIUS}" /><title>
+      ${title}
+    </title></g
+  >`;
+}
+
+const DOT_RADIUS = 4;
 
 /** Draws a horizontal line at a value, with a label at its right end. */
 export function drawMark(plot: Plot, value: number, label: string, className: string): Html {

@@ -1,8 +1,9 @@
 import type { FaultKind, LoadReport, LoadSecond } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/report-kit/html.ts';
+import type { Html } from '../../../src/report-kit/html.ts';
 import {
   fillArea,
   drawBox,
+  drawDot,
   drawLine,
   createLinearAxis,
   drawMark,
@@ -11,8 +12,6 @@ import {
   shadeRange,
   formatTickTime,
   createTimeAxis,
-  xOf,
-  yOf,
   type Axis,
   type Plot,
   type Point,
@@ -317,14 +316,11 @@ export function stepsFigure({ steps }: NonNullable<LoadReport['findMax']>, targe
     marks: (plot) => [
       drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target'),
       ...steps.map(({ ratePerSecond, p99Ms, holds, reason }) =>
-        dot(plot, [ratePerSecond, p99Ms ?? targetMs], holds, `${ratePerSecond}/s: ${reason}`),
+        drawDot(plot, [ratePerSecond, p99Ms ?? targetMs], {
+          className: holds ? 'good' : 'bad',
+          title: `${ratePerSecond}/s: ${reason}`,
+        }),
       ),
     ],
   }));
-}
-
-function dot(plot: Plot, [x, y]: readonly [number, number], holds: boolean, title: string): Html {
-  return html`<g class="${holds ? 'good' : 'bad'}"
-    ><circle cx="${xOf(plot, x)}" cy="${yOf(plot, y)}" r="5" /><title>${title}</title></g
-  >`;
 }

@@ -11,14 +11,13 @@ import {
   drawBox,
   drawLine,
   createLinearAxis,
+  drawDot,
   drawMark,
   renderChart,
   createSecondsAxis,
   shadeRange,
   formatTickTime,
   createTimeAxis,
-  xOf,
-  yOf,
   type Axis,
   type Plot,
   type Point,
@@ -169,11 +168,10 @@ function callChart({ perCall }: VoiceLoad): Html {
 function dot(plot: Plot, call: number, ms: number | null, className: string): Html[] {
   if (ms === null) return [];
   return [
-    html`<g class="dot ${className}"
-      ><circle cx="${xOf(plot, call)}" cy="${yOf(plot, ms)}" r="3" /><title>
-        call ${call}: ${formatDuration(ms)}
-      </title></g
-    >`,
+    drawDot(plot, [call, ms], {
+      className: `dot ${className}`,
+      title: `call ${call}: ${formatDuration(ms)}`,
+    }),
   ];
 }
 

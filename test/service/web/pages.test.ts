@@ -125,9 +125,12 @@ void t.test('the overview leads to the failed session, and to why data is missin
   t.match(await span.innerText(), /"traceId": "2222/);
   await assertAccessible(t, page);
   await page.click('nav >> text=Runs');
-  t.match(await page.innerText('tbody tr'), /Hello\. 2026-11-20\s+2\s+1\s+1 of 2\s+50%/);
-  await page.locator('tbody a').click();
-  t.match(await page.innerText('main'), '2 sessions with these filters');
+  const run = page.locator('[aria-label=Runs] tbody tr');
+  t.match(await run.innerText(), /Hello\. 2026-11-20\s+2\s+1\s+0\s+0\s+1 of 2\s+50%/);
+  await run.locator('a').click();
+  t.match(await page.innerText('main'), /1 of 2 sessions with results has no failed eval\./);
+  await page.locator('[aria-label=Evals] tbody a').click();
+  t.match(await page.innerText('main'), '1 session with these filters');
   t.same(errors, []);
 });
 
@@ -225,6 +228,6 @@ void t.test('pages show the data of one owner, and links keep the owner', async 
   await page.goto(`${service.url}/?owner=team%20b`);
   t.match(await page.innerText('nav.site'), 'Owner team b');
   await page.click('nav >> text=Runs');
-  await page.click('text=Run of B');
-  t.match(await page.innerText('tbody'), 'conv-b');
+  await page.click('[aria-label=Runs] a');
+  t.match(await page.innerText('[aria-label=Sessions] tbody'), 'conv-b');
 });

@@ -4,13 +4,19 @@ import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts'
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
-import { renderRuns } from '../runs/runs-page.ts';
+import { PASS_RATE_CSS, renderPassRates } from '../runs/pass-rate-chart.ts';
+import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
+
+/** The most runs in the table. */
+const RUNS_MAX = 10;
 
 /** The content of the overview. */
 export interface Overview {
   counts: OwnerCounts;
   /** The newest production runs. */
   runs: readonly RunSummary[];
+  /** The newest simulations. */
+  simulations: readonly RunSummary[];
   /** The newest entries of the ingest log. */
   log: readonly (IngestLogEntry & { atMs: number })[];
   apiKeyHeader: string;
@@ -20,12 +26,13 @@ export interface Overview {
 
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
-  const { counts, runs, log, about } = overview;
+  const { counts, runs, simulations, log, about } = overview;
   const isEmpty =
     counts.production.total + counts.simulation.total + counts.openConversations === 0;
   return renderServicePage(
     {
       title: 'Overview',
+      css: `${PASS_RATE_CSS}${RUNS_CSS}`,
       main: html`<h1>Overview</h1>
         <ul class="counts">
           ${listCounts(counts, context).map(
@@ -38,11 +45,14 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
         </ul>
         ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
         ${isEmpty || log.length > 0 ? renderArrivals(overview, isEmpty) : undefined}
+        <div class="charts">
+          ${renderPassRates(runs, 'production')} ${renderPassRates(simulations, 'simulation')}
+        </div>
         ${
           runs.length === 0
             ? undefined
             : html`<h2>Newest runs</h2>
-                ${renderRuns(runs, 'production', context)}
+                ${renderRuns(runs.slice(0, RUNS_MAX), 'production', context)}
                 <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
         }
         <details ${isEmpty ? 'open' : ''}>

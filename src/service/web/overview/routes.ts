@@ -3,6 +3,7 @@ import { listSummaries, serviceRoutes } from '../../../contract/index.ts';
 import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import { html } from '../../../report-kit/html.ts';
+import type { SessionKind } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { renderOverviewPage } from './overview-page.ts';
@@ -27,7 +28,8 @@ const LISTS = {
   ],
 };
 
-const RUNS_MAX = 10;
+/** The runs of each kind in the charts. */
+const RUNS_MAX = 30;
 const LOG_ENTRIES_MAX = 200;
 
 /**
@@ -52,14 +54,17 @@ export function addOverviewRoutes(
       });
     }
     const { ownerId, context } = await findViewer(request);
-    const [counts, { runs }, log] = await Promise.all([
+    const listRuns = (kind: SessionKind) =>
+      store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
+    const [counts, { runs }, { runs: simulations }, log] = await Promise.all([
       store.overview.count(ownerId),
-      store.runs.list({ ownerId, kind: 'production', skip: 0, limit: RUNS_MAX }),
+      listRuns('production'),
+      listRuns('simulation'),
       store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
     const about = { about: ABOUT, access, ...LISTS };
-    const overview = { counts, runs, log, apiKeyHeader, about };
+    const overview = { counts, runs, simulations, log, apiKeyHeader, about };
     return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });
 }

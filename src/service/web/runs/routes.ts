@@ -1,18 +1,150 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTML_TYPE } from '../../../http-kit/pages.ts';
+import { html } from '../../../report-kit/html.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { summarizeScenario } from '../../domain/simulation-results/scenario-results.ts';
+import { cancelSimulation } from '../../operations/simulations.ts';
+import type { RunDetails, RunFilter, RunRef, SessionKind } from '../../store/store.ts';
+import { redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
-import { readQuery, type PageOptions } from '../frame/viewer.ts';
-import { renderRunsPage } from './runs-page.ts';
+import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
+import { isUnderWay, renderProgress } from './progress.ts';
+import { renderRunPage, type RunPage } from './run-page.ts';
+import { pathOfRun, renderRunsPage } from './runs-page.ts';
 
-/** Adds the lists of production runs and of simulations. */
-export function addRunRoutes(app: FastifyInstance, { store, findViewer }: PageOptions): void {
+type WithId = FastifyRequest<{ Params: { id: string } }>;
+
+/** Adds the lists of production runs and of simulations, and what changes a simulation. */
+export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { store, simulations, findViewer, findEditor, live } = options;
   app.get('/runs', async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     const query = readQuery(request);
-    const { kind, skip, limit } = readListFilter(query, ownerId).filter;
-    const found = await store.runs.list({ ownerId, kind, skip, limit });
+    const { filter, problem } = readRunFilter(query, ownerId);
+    if (problem) reply.code(problem.status);
+    const found = problem
+      ? { runs: [], total: 0, problem: problem.message }
+      : await store.runs.list(filter);
     reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderRunsPage({ kind, query, skip, limit, ...found }, context));
+    return reply.send(renderRunsPage({ filter, query, ...found }, context));
+  });
+  app.get('/simulation/:id/progress', async (request: WithId, reply) => {
+    const { ownerId, context } = await findRun(options, request, 'simulation');
+    return live.send(request, reply, async () => {
+      const watched = await simulations.watch(ownerId, request.params.id);
+      if (!watched) return { content: html`<p>The simulation was deleted.</p>`, isFinal: true };
+      if (isUnderWay(watched)) return { content: renderProgress(watched, context), isFinal: false };
+      const content = html`<p class="notice">
+          The simulation has ended. <a href="">Show its sessions and reasons</a>
+        </p>
+        ${renderProgress(watched, context)}`;
+      return { content, isFinal: true };
+    });
+  });
+  app.post('/simulation/:id/cancel', async (request: WithId, reply) => {
+    const { ownerId, context } = await findEditor(request);
+    const { id } = request.params;
+    await cancelSimulation({ simulations }, ownerId, id);
+    return redirect(reply, context, pathOfRun('simulation', id), { notice: 'canceled' });
   });
 }
+
+function readRunFilter(
+  query: URLSearchParams,
+  ownerId: string,
+): { filter: RunFilter; problem?: RequestError } {
+  const { filter, problem } = readListFilter(query, ownerId);
+  const { kind, skip, limit, startedAfterMs, startedBeforeMs } = filter;
+  const name = query.get('name') ?? '';
+  return {
+    filter: {
+      ...{ ownerId, kind, skip, limit: Math.min(limit, RUNS_MAX) },
+      ...(name !== '' && { name }),
+      ...(startedAfterMs !== undefined && { startedAfterMs }),
+      ...(startedBeforeMs !== undefined && { startedBeforeMs }),
+    },
+    ...(problem && { problem }),
+  };
+}
+
+/** The most runs on a page. */
+const RUNS_MAX = 100;
+
+/**
+ * Finds a run of the reader, or of another owner whose data the reader may see, because a deep link does
+ * not name the owner. @throws RequestError `not_found`.
+ */
+async function findRun(
+  { store, findViewer, findOwners }: PageOptions,
+  request: WithId,
+  kind: SessionKind,
+): Promise<Viewer & { ref: RunRef; details: RunDetails }> {
+  const { ownerId, context } = await findViewer(request);
+  const { ownerIds } = await findOwners(request);
+  const { id } = request.params;
+  for (const candidate of [ownerId, ...ownerIds.filter((other) => other !== ownerId)]) {
+    const ref = { ownerId: candidate, kind, id };
+    const [details] = await store.runs.load([ref]);
+    if (!details) continue;
+    const owner = candidate === ownerId ? context.owner : await store.owners.findName(candidate);
+    return { ownerId: candidate, context: { ...context, owner }, ref, details };
+  }
+  throw new RequestError(
+    'not_found',
+    `No ${kind === 'production' ? 'run' : 'simulation'} has this address. It was deleted, it belongs ` +
+      'to another owner, or the service was reset after the link was created.',
+  );
+}
+
+/** The most scenarios whose reasons a page shows, and the sessions of each. */
+const CAUSES_MAX = { scenarios: 20, sessions: 20 };
+
+/** Shows the page of a run: a deep link without a session. */
+export async function showRun(
+  options: PageOptions,
+  kind: SessionKind,
+  request: WithId,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { store, simulations } = options;
+  const { ownerId, context, ref, details } = await findRun(options, request, kind);
+  const query = readQuery(request);
+  const { skip, limit } = readListFilter(query, ownerId).filter;
+  const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
+  const scenarios = watched?.scenarios ?? summarizeSeeded(details);
+  const unpassed: RunPage['unpassed'] = await Promise.all(
+    scenarios
+      .filter(({ scenario_id: id }) => hasUnpassed(details, id))
+      .slice(0, CAUSES_MAX.scenarios)
+      .map(async (scenario) => ({
+        scenario,
+        sessions: await store.runs.listSamples(
+          { ...ref, scenarioId: scenario.scenario_id },
+          ['failed', 'undecided'],
+          CAUSES_MAX.sessions,
+        ),
+      })),
+  );
+  const found = await store.runs.listSessions(ref, { skip, limit: Math.min(limit, SESSIONS_MAX) });
+  const list = { ...found, skip, limit: Math.min(limit, SESSIONS_MAX), query };
+  reply.headers(servicePageHeaders).type(HTML_TYPE);
+  return reply.send(renderRunPage({ kind, details, watched, scenarios, unpassed, list }, context));
+}
+
+/** The most sessions on a page of a run. */
+const SESSIONS_MAX = 50;
+
+const hasUnpassed = ({ scenarios }: RunDetails, id: string): boolean =>
+  scenarios.some(
+    ({ scenarioId, failed, undecided }) => scenarioId === id && failed + undecided > 0,
+  );
+
+/** Returns the results of scenarios of which only the sessions are known: every session has to pass. */
+export const summarizeSeeded = ({ scenarios }: RunDetails) =>
+  scenarios.map(({ scenarioId, ...counts }) =>
+    summarizeScenario(
+      { id: scenarioId, name: scenarioId, personaName: '', requiredRate: 1 },
+      counts,
+    ),
+  );

@@ -1,7 +1,12 @@
 import { isoTime } from '../../../platform/clock.ts';
-import { formatInstant, formatNumber, formatShare } from '../../../report-kit/format.ts';
+import {
+  formatCount,
+  formatInstant,
+  formatNumber,
+  formatShare,
+} from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { Page, RunSummary, SessionKind } from '../../store/store.ts';
+import type { RunFilter, RunSummary, SessionKind } from '../../store/store.ts';
 import {
   linkTo,
   renderKindTabs,
@@ -9,86 +14,189 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
+import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
 
-/** A page of production runs or simulations. */
-export interface RunList extends Page {
-  kind: SessionKind;
+/** A page of production runs or simulations, and the query that found them. */
+export interface RunList {
+  filter: RunFilter;
   query: URLSearchParams;
   runs: readonly RunSummary[];
   total: number;
+  /** Why the query is invalid. The page then has no runs. */
+  problem?: string | undefined;
 }
 
 /** Renders the production runs or the simulations, newest first, with their pass rates. */
 export function renderRunsPage(list: RunList, context: PageContext): string {
-  const { kind, runs } = list;
+  const { filter, query, runs, total, problem } = list;
+  const { kind } = filter;
   const title = kind === 'production' ? 'Runs' : 'Simulations';
+  const noun = kind === 'production' ? 'run' : 'simulation';
   return renderServicePage(
     {
       title,
       section: 'Runs',
+      css: `${PASS_RATE_CSS}${RUNS_CSS}`,
       main: html`<h1>${title}</h1>
-        ${renderKindTabs(context, '/runs', kind)}
-        ${runs.length === 0 ? renderEmpty(kind) : renderRuns(runs, kind, context)}
-        ${renderPages({ path: '/runs', ...list })}`,
+        ${renderKindTabs(context, '/runs', kind)} ${renderFilters(kind, query, context)}
+        ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
+        <p>
+          ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, newest first.
+        </p>
+        ${
+          runs.length === 0
+            ? renderEmpty(kind, query, context)
+            : html`${renderPassRates(runs, kind)} ${renderChoice(runs, kind, context)}`
+        }
+        ${renderPages({ path: '/runs', query, ...filter, total })}`,
     },
     context,
   );
 }
 
-function renderEmpty(kind: SessionKind): Html {
+const FILTERS = ['name', 'started_after', 'started_before'] as const;
+
+const hasFilter = (query: URLSearchParams): boolean =>
+  FILTERS.some((name) => (query.get(name) ?? '') !== '');
+
+function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
+  const field = (name: (typeof FILTERS)[number], label: string, placeholder = ''): Html =>
+    html`<label
+      >${label} <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
+    /></label>`;
+  return html`<form action="/runs" class="filters" role="search">
+    <input type="hidden" name="kind" value="${kind}" />
+    ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
+    ${field('name', 'Name contains')}
+    ${field('started_after', 'With a session after', '2026-11-20T09:30:00Z')}
+    ${field('started_before', 'With a session before', '2026-11-21')}
+    <button>Filter</button>
+  </form>`;
+}
+
+function renderEmpty(kind: SessionKind, query: URLSearchParams, context: PageContext): Html {
+  if (hasFilter(query)) {
+    return html`<p>
+      Nothing matches. Text matches part of a name, in any case.
+      <a href="${linkTo(context, '/runs', { kind })}">Remove the filters</a>
+    </p>`;
+  }
   return kind === 'production'
     ? html`<p>No runs yet. A conversation joins the run of its day when it is closed.</p>`
     : html`<p>
-        No simulation has run yet. Start one with <code>POST /__admin/simulations</code>.
+        No simulation has run yet. Start one from
+        <a href="${linkTo(context, '/scenarios')}">the scenarios</a>.
       </p>`;
 }
 
-/** Renders runs as a table, with a bar for each pass rate. */
+/** Renders runs in a form that leads to the comparison of two of them. */
+function renderChoice(runs: readonly RunSummary[], kind: SessionKind, context: PageContext): Html {
+  const { owner } = context;
+  const [newest, previous] = runs;
+  const chosen = { a: previous?.id, b: newest?.id };
+  if (runs.length < 2) return renderRuns(runs, kind, context);
+  return html`<form action="/compare" class="choice">
+    <input type="hidden" name="kind" value="${kind}" />
+    ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
+    <p>
+      <button>Compare</button>
+      <span class="soft"
+        >two runs: the earlier one under "before", the later one under "after"</span
+      >
+    </p>
+    ${renderRuns(runs, kind, context, chosen)}
+  </form>`;
+}
+
+/**
+ * Renders runs as a table, with a bar for each pass rate.
+ * @param chosen The runs that are chosen for a comparison; without it, none can be chosen.
+ */
 export function renderRuns(
   runs: readonly RunSummary[],
   kind: SessionKind,
   context: PageContext,
+  chosen?: { a: string | undefined; b: string | undefined },
 ): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">
     <table>
       <thead>
         <tr>
-          <th>run</th>
+          <th>${kind === 'production' ? 'run' : 'simulation'}</th>
+          ${
+            chosen &&
+            html`<th class="when">before</th>
+              <th class="when">after</th>`
+          }
           <th class="number">sessions</th>
           <th class="number">with a failed eval</th>
+          <th class="number">with an errored eval</th>
+          <th class="number">not completed</th>
           <th class="number">passed evals</th>
           <th>pass rate</th>
           <th>newest session</th>
         </tr>
       </thead>
       <tbody>
-        ${runs.map((run) => renderRun(run, kind, context))}
+        ${runs.map((run) => renderRun(run, kind, context, chosen))}
       </tbody>
     </table>
   </div>`;
 }
 
-function renderRun(run: RunSummary, kind: SessionKind, context: PageContext): Html {
-  const { name, sessions, failedSessions, evaluations, passedEvaluations, newestStartMs } = run;
-  const link =
-    kind === 'production' ? linkTo(context, '/sessions', { kind, run: name }) : undefined;
+function renderRun(
+  run: RunSummary,
+  kind: SessionKind,
+  context: PageContext,
+  chosen: { a: string | undefined; b: string | undefined } | undefined,
+): Html {
+  const { id, name, newestStartMs, evaluations, passedEvaluations } = run;
+  const rate = passRateOf(run);
+  const count = (value: number, className: string): Html =>
+    html`<td class="number ${value > 0 ? className : 'soft'}">${formatNumber(value)}</td>`;
+  const radio = (field: 'a' | 'b', label: string): Html =>
+    html`<td>
+      <input
+        type="radio"
+        name="${field}"
+        value="${id}"
+        aria-label="${label} ${name}"
+        ${chosen?.[field] === id ? 'checked' : ''}
+      />
+    </td>`;
   return html`<tr>
-    <td>${link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`}</td>
-    <td class="number">${formatNumber(sessions)}</td>
-    <td class="number ${failedSessions > 0 ? 'fail' : ''}">${formatNumber(failedSessions)}</td>
+    <td>
+      <a href="${linkTo(context, pathOfRun(kind, id))}">${name}</a>
+      ${run.state === 'running' ? html`<span class="undecided">running</span>` : undefined}
+      ${run.state === 'cancelled' ? html`<span class="soft">canceled</span>` : undefined}
+    </td>
+    ${chosen && html`${radio('a', 'Before:')}${radio('b', 'After:')}`}
+    <td class="number">${formatNumber(run.sessions)}</td>
+    ${count(run.failedSessions, 'failed')} ${count(run.erroredSessions, 'undecided')}
+    ${count(run.incompleteSessions, '')}
     <td class="number">${formatNumber(passedEvaluations)} of ${formatNumber(evaluations)}</td>
-    <td class="rate">${evaluations === 0 ? '' : renderRate(passedEvaluations / evaluations)}</td>
+    <td class="rate">${rate === undefined ? '' : renderRate(rate)}</td>
     <td class="when">
       ${newestStartMs === undefined ? '' : formatInstant(isoTime(newestStartMs))}
     </td>
   </tr>`;
 }
 
+/** Returns the path of the page of a run: a deep link without a session. */
+export const pathOfRun = (kind: SessionKind, id: string): string =>
+  `/${kind === 'production' ? 'production-eval' : 'simulation'}/${encodeURIComponent(id)}`;
+
 /** Renders a pass rate as a number and a bar. */
-function renderRate(rate: number): Html {
+export function renderRate(rate: number): Html {
   return html`${formatShare(rate, 1)}
     <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
       <rect class="track" width="100" height="6"></rect>
       <rect class="bar" width="${Math.round(rate * 100)}" height="6"></rect>
     </svg>`;
 }
+
+/** CSS rules of tables of runs. */
+export const RUNS_CSS = `
+th.number { white-space: normal; }
+.choice td:has(input) { text-align: center; }
+`;

@@ -14,6 +14,7 @@ import { addRecordingRoute } from './recording-route.ts';
 import { MAKE_SCENARIO_PATH } from './scenario-form.ts';
 import { readSessionFilter } from './session-filter.ts';
 import { linkToSession } from './session-links.ts';
+import { showRun } from '../runs/routes.ts';
 import { renderSessionPage } from './session-page.ts';
 import { renderSessionsPage } from './sessions-page.ts';
 import { readTurnPage } from './turn-pages.ts';
@@ -66,8 +67,9 @@ function showSession(
   kind: SessionKind,
   parentOf: (session: Session) => string | undefined,
 ) {
+  const { store, findOwners } = options;
   return async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-    const { store, findOwners } = options;
+    if (!readQuery(request).has('sessionId')) return showRun(options, kind, request, reply);
     const { ownerIds, context } = await findOwners(request);
     const query = readQuery(request);
     const session = await findSession(store, ownerIds, query.get('sessionId') ?? '');

@@ -1,0 +1,59 @@
+import type { ScenarioResult } from '../../../contract/index.ts';
+import { formatNumber, formatShare } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+
+/** The most scenarios to show: those that did not pass first. */
+const SCENARIOS_MAX = 200;
+
+const VERDICTS = ['failed', 'undecided', 'passed'] as const;
+
+/** Renders the results of scenarios, those that did not pass first. */
+export function renderScenarios(scenarios: readonly ScenarioResult[]): Html {
+  const urgent = [...scenarios].sort(
+    (left, right) => VERDICTS.indexOf(left.verdict) - VERDICTS.indexOf(right.verdict),
+  );
+  const omitted = scenarios.length - SCENARIOS_MAX;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Scenarios">
+      <table>
+        <thead>
+          <tr>
+            <th>scenario</th>
+            <th>verdict</th>
+            <th class="number">passed</th>
+            <th class="number">failed</th>
+            <th class="number">undecided</th>
+            <th class="number">required</th>
+            <th class="number">pass^k</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${urgent.slice(0, SCENARIOS_MAX).map(renderScenario)}
+        </tbody>
+      </table>
+    </div>
+    ${
+      omitted > 0
+        ? html`<p class="soft">
+            and ${formatNumber(omitted)} more scenarios, all of them not worse.
+          </p>`
+        : undefined
+    }`;
+}
+
+function renderScenario(result: ScenarioResult): Html {
+  const { scenario_id: id, scenario, persona, verdict, passed, failed, undecided } = result;
+  const { samples, flaky, required_pass_rate: required, pass_hat_k: passHat } = result;
+  const about = [...(scenario === id ? [] : [scenario]), ...(persona === '' ? [] : [persona])];
+  return html`<tr>
+    <td>${id} <span class="soft">${about.join(', ')}</span></td>
+    <td>
+      <span class="mark ${verdict}">${verdict}</span
+      >${flaky ? html`<span class="undecided">flaky</span>` : undefined}
+    </td>
+    <td class="number">${formatNumber(passed)} of ${formatNumber(samples)}</td>
+    <td class="number ${failed > 0 ? 'failed' : 'soft'}">${formatNumber(failed)}</td>
+    <td class="number ${undecided > 0 ? 'undecided' : 'soft'}">${formatNumber(undecided)}</td>
+    <td class="number">${formatShare(required, 0)}</td>
+    <td class="number">${passHat.length === 0 ? '–' : (passHat.at(-1) ?? 0).toFixed(2)}</td>
+  </tr>`;
+}

@@ -1,0 +1,356 @@
+/** The list of runs, the page of a run, and the progress of a simulation, in a real browser. */
+import t, { type Test } from 'tap';
+import { startAgent } from '../../../reference-agent/index.ts';
+import type { Scenario } from '../../../src/contract/index.ts';
+import { startService } from '../../../src/service/index.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { assertViews } from '../../helpers/page-views.ts';
+import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { makeScenario } from '../../helpers/simulation.ts';
+
+/** A line of hostile text that fits into a name. */
+const [HOSTILE_NAME = ''] = HOSTILE_MARKUP.split('\n');
+
+interface SeededSession {
+  id: string;
+  outcome: 'pass' | 'fail' | 'error';
+  text?: string;
+  startedAt?: string;
+}
+
+const seedRun = (name: string, sessions: readonly SeededSession[]) => ({
+  name,
+  sessions: sessions.map(({ id, outcome, text = 'Hello.', startedAt }) => ({
+    ...{ source_session_id: id, started_at: startedAt ?? '2026-11-20T09:30:00Z' },
+    turns: [{ user_input: text, agent_response: text }],
+    outcomes: [{ eval_name: 'Polite', outcome, reasoning: text }],
+  })),
+});
+
+async function startSimulation(bench: Bench, body: object): Promise<string> {
+  const { id } = (await bench.admin('POST /simulations', body)) as { id: string };
+  return id;
+}
+
+const parcel: Scenario = makeScenario({
+  id: 'parcel',
+  name: 'Late parcel',
+  user: { opening: 'Where is my order A-1001?' },
+  evals: [makeContainsEval('ships', 'shipped')],
+});
+const hours: Scenario = makeScenario({
+  id: 'hours',
+  name: 'Opening hours',
+  user: { opening: 'When are you open?' },
+  evals: [makeContainsEval('tells', 'unlikely words')],
+});
+
+/** Runs both scenarios against the reference agent; one passes, one fails. */
+async function simulate(t: Test, bench: Bench): Promise<{ id: string; agentUrl: string }> {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const id = await startSimulation(bench, {
+    agent: { name: 'Shop agent', url: agent.url },
+    ...{ scenarios: [parcel, hours], samples: 2, seed: 'nightly', name: 'Nightly' },
+  });
+  await bench.drain();
+  return { id, agentUrl: agent.url };
+}
+
+void t.test('the list keeps failed, errored, and incomplete sessions apart', async (t) => {
+  const bench = await withService(t);
+  await bench.admin('POST /seed', {
+    runs: [
+      seedRun('Monday', [
+        { id: 'a', outcome: 'pass' },
+        { id: 'b', outcome: 'fail' },
+        { id: 'c', outcome: 'error' },
+      ]),
+      seedRun('Tuesday', [{ id: 'd', outcome: 'pass', startedAt: '2026-11-21T10:00:00Z' }]),
+    ],
+  });
+  const browser = await withBrowser(t);
+  const { page } = await openPage(browser, `${bench.service.url}/runs`);
+  const rows = page.locator('[aria-label=Runs] tbody tr');
+  t.match(await rows.nth(0).innerText(), /Tuesday\s+1\s+0\s+0\s+0\s+1 of 1\s+100%/);
+  t.match(await rows.nth(1).innerText(), /Monday\s+2\s+1\s+1\s+0\s+1 of 2\s+50%/);
+  const { total } = await bench.production('?run=Monday');
+  t.equal(total, 2, 'the results endpoint counts the same sessions');
+
+  const filter = async (fields: Record<string, string>): Promise<string[]> => {
+    for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
+    await page.click('text=Filter');
+    return page.locator('[aria-label=Runs] tbody a').allInnerTexts();
+  };
+  t.same(await filter({ name: 'MOND' }), ['Monday']);
+  t.same(await filter({ name: '', started_after: '2026-11-21' }), ['Tuesday']);
+  t.same(await filter({ started_after: '', started_before: '2026-11-20T23:00:00Z' }), ['Monday']);
+  t.same(await filter({ name: 'nothing' }), []);
+  t.match(await page.innerText('main'), 'Nothing matches.');
+  await filter({ started_before: 'yesterday' });
+  t.match(await page.innerText('[role=alert]'), /started_before must be an ISO 8601 time/);
+  t.equal(await page.inputValue('[name=started_before]'), 'yesterday', 'the form keeps the value');
+});
+
+void t.test('the chart shows 0, 1, and many runs with their figures', async (t) => {
+  const bench = await withService(t);
+  const browser = await withBrowser(t);
+  const url = `${bench.service.url}/runs`;
+  const dots = 'svg.wide circle';
+  const empty = await openPage(browser, url);
+  t.equal(await empty.page.locator('figure').count(), 0, 'no runs, no chart');
+  t.match(await empty.page.innerText('main'), 'No runs yet.');
+
+  const day = (nth: number): string => `2026-10-${String(nth).padStart(2, '0')}`;
+  const seedDay = (nth: number) =>
+    seedRun(`Run of ${day(nth)}`, [
+      { id: `good-${nth}`, outcome: 'pass', startedAt: `${day(nth)}T09:00:00Z` },
+      { id: `${nth}`, outcome: nth < 20 ? 'pass' : 'fail', startedAt: `${day(nth)}T10:00:00Z` },
+    ]);
+  await bench.admin('POST /seed', { runs: [seedDay(1)] });
+  await empty.page.reload();
+  t.equal(await empty.page.locator(dots).count(), 1);
+  t.match(
+    await empty.page.getAttribute('svg.wide', 'aria-label'),
+    'Pass rate of the last production run, from 100% to 100%',
+  );
+
+  await bench.admin('POST /seed', {
+    runs: Array.from({ length: 27 }, (_, index) => seedDay(index + 2)),
+  });
+  const { page } = await openPage(browser, url);
+  t.equal(await page.locator(dots).count(), 28);
+  t.match(
+    await page.getAttribute('svg.wide', 'aria-label'),
+    'Pass rate of the last 28 production runs, from 100% to 50%',
+  );
+  const chart = await page.innerHTML('svg.wide');
+  t.match(chart, /production run by the day of its newest session/, 'the x axis has a title');
+  t.match(chart, /passed evals/, 'the y axis has a title');
+  t.match(chart, /<title>\s*Run of 2026-10-28: 50%\s*<\/title>/, 'each dot has a label');
+  await page.click('text=Figures of the chart');
+  const figures = page.locator('[aria-label="Figures: production runs"] tbody tr');
+  t.equal(await figures.count(), 28);
+  t.match(
+    await figures.last().innerText(),
+    /Run of 2026-10-28\s+2026-10-28 10:00:00 UTC\s+1 of 2 evals\s+50%/,
+  );
+  const overview = await openPage(browser, `${bench.service.url}/`);
+  t.equal(await overview.page.locator('svg.narrow circle').count(), 28, 'also on the overview');
+});
+
+void t.test('a deep link without a session leads to its run', async (t) => {
+  const bench = await withService(t);
+  await bench.admin('POST /seed', {
+    runs: [
+      seedRun('Monday', [
+        { id: 'a', outcome: 'pass' },
+        { id: 'b', outcome: 'fail', text: 'It was rude.' },
+        { id: 'c', outcome: 'error' },
+      ]),
+    ],
+  });
+  const { id, agentUrl } = await simulate(t, bench);
+  const browser = await withBrowser(t);
+  const withoutSession = (link: string | null | undefined): string => {
+    const url = new URL(link ?? '');
+    url.search = '';
+    return url.href;
+  };
+
+  const [production] = (await bench.production()).items;
+  const run = await openPage(browser, withoutSession(production?.url));
+  const text = await run.page.innerText('main');
+  t.match(text, /1 of 2 sessions with results has no failed eval\. 50% of the evals passed\./);
+  t.match(text, /With an errored eval\s+1 session/);
+  t.match(
+    await run.page.innerText('[aria-label=Evals] tbody tr'),
+    /Polite\s+1 of 2\s+50%\s+1\s+1/,
+    'failed and errored apart',
+  );
+  t.equal(await run.page.locator('[aria-label=Sessions] tbody tr').count(), 3, 'all sessions');
+
+  const [simulated] = (await bench.simulations()).items;
+  const link = withoutSession(simulated?.url);
+  t.equal(link, `${bench.service.url}/simulation/${id}`);
+  const { page } = await openPage(browser, link);
+  const main = await page.innerText('main');
+  t.match(main, /Failed: 1 of 2 scenarios passed, 1 failed\. 50% of the evals passed\./);
+  t.match(main, new RegExp(`Agent\\s+Shop agent at ${agentUrl}`));
+  t.match(main, /Seed\s+nightly/);
+  const scenarios = page.locator('[aria-label=Scenarios] tbody tr');
+  t.match(
+    await scenarios.nth(0).innerText(),
+    /hours Opening hours, plain\s+failed\s+0 of 2\s+2\s+0/,
+  );
+  t.match(await scenarios.nth(1).innerText(), /parcel Late parcel, plain\s+passed\s+2 of 2/);
+  const cause = page.locator('.causes');
+  t.equal(await cause.count(), 1, 'only the failed scenario has causes');
+  t.match(
+    await cause.innerText(),
+    /hours 0 of 2 passed\s+failed 2 sessions.*#1 #2.*unlikely words/s,
+  );
+  t.match(await page.innerText('pre'), /\/__admin\/simulations.*"seed":"nightly"/);
+  t.equal(await page.locator('#cancel').count(), 0, 'an ended simulation cannot be canceled');
+  await cause.locator('a').first().click();
+  t.match(page.url(), /\?sessionId=/);
+  t.match(await page.innerText('main'), /fail\s+Says unlikely words/);
+});
+
+void t.test('the command of the page starts the same simulation again', async (t) => {
+  const bench = await withService(t);
+  const { id } = await simulate(t, bench);
+  const { page } = await openPage(await withBrowser(t), `${bench.service.url}/simulation/${id}`);
+  const command = await page.innerText('pre');
+  const body = /-d '(.*)'$/s.exec(command)?.[1]?.replaceAll(String.raw`'\''`, "'");
+  const again = await startSimulation(bench, JSON.parse(body ?? '') as object);
+  await bench.drain();
+  t.not(again, id);
+  const read = async (simulation: string) =>
+    (await bench.admin(`GET /simulations/${simulation}`)) as { scenarios: unknown; seed: string };
+  const [first, second] = [await read(id), await read(again)];
+  t.same(second.scenarios, first.scenarios);
+  t.equal(second.seed, first.seed);
+});
+
+void t.test('the page of a running simulation updates itself until its end', async (t) => {
+  const bench = await withService(t);
+  const held: (() => void)[] = [];
+  const sandbox = await withSandboxDouble(t, {
+    chat: (response, request) => {
+      if (sandbox.chats().length < 3) reply('One moment.')(response, request);
+      else held.push(() => reply('It has shipped.')(response, request));
+    },
+  });
+  const id = await startSimulation(bench, {
+    agent: { name: 'Slow agent', url: sandbox.url },
+    scenarios: [
+      makeScenario({
+        user: { opening: 'Hello?', steps: [{ say: 'Are you there?' }, { say: 'Please!' }] },
+        evals: [makeContainsEval('ships', 'shipped')],
+      }),
+    ],
+  });
+  await sandbox.waitForRequests('chat', 3);
+  const browser = await withBrowser(t);
+  const url = `${bench.service.url}/simulation/${id}`;
+  const { page, errors } = await openPage(browser, url);
+  const main = await page.innerText('main');
+  t.match(main, /Running: 0 of 1 session ended\./);
+  t.match(main, /No verdict yet/);
+  t.match(main, /a #1\s+2 turns of at most \d+.*Hello\?.*One moment\./s, 'the turns so far');
+  await assertViews(t, browser, bench.service.url, [`/simulation/${id}`]);
+  const script = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await script.newPage();
+  await plain.goto(url);
+  t.match(await plain.innerText('noscript'), 'Reload this page');
+
+  for (const respond of held) respond();
+  await page.waitForSelector('text=The simulation has ended.');
+  t.match(await page.innerText('[data-live]'), /a #?.*passed\s+1 of 1/s);
+  t.equal(await page.locator('#cancel').count(), 0);
+  await page.click('text=Show its sessions and reasons');
+  t.match(await page.innerText('main'), /Passed: 1 of 1 scenario passed\./);
+  t.same(errors, []);
+  await plain.click('noscript a');
+  t.match(await plain.innerText('main'), /Passed: 1 of 1 scenario passed\./);
+});
+
+void t.test('a running simulation can be canceled', async (t) => {
+  const bench = await withService(t);
+  const sandbox = await withSandboxDouble(t, { chat: hang });
+  const body = { agent: { name: 'Silent', url: sandbox.url }, scenarios: [parcel], samples: 7 };
+  const id = await startSimulation(bench, body);
+  await sandbox.waitForRequests('chat', 5);
+  const browser = await withBrowser(t);
+  const { page } = await openPage(browser, `${bench.service.url}/simulation/${id}`);
+  await page.focus('#cancel');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('[role=status]');
+  t.match(await page.innerText('main'), /The simulation was canceled\./);
+  t.match(await page.innerText('main'), /State\s+canceled/);
+  t.match(await bench.admin(`GET /simulations/${id}`), { status: 'cancelled' });
+  const { status } = await fetch(`${bench.service.url}/simulation/${id}/cancel`, {
+    method: 'POST',
+    body: new URLSearchParams({ _token: 'guessed' }),
+  });
+  t.equal(status, 403, 'a form without the token of the page changes nothing');
+});
+
+void t.test('every page is accessible, and hostile text is shown as text', async (t) => {
+  const bench = await withService(t);
+  await bench.admin('POST /seed', {
+    runs: [
+      seedRun(HOSTILE_NAME, [{ id: HOSTILE_NAME, outcome: 'fail', text: HOSTILE_MARKUP }]),
+      seedRun('Other', [{ id: 'b', outcome: 'pass', text: HOSTILE_MARKUP }]),
+    ],
+  });
+  const sandbox = await withSandboxDouble(t, { chat: reply(HOSTILE_MARKUP) });
+  const scenario = makeScenario({
+    ...{ id: 'hostile', name: HOSTILE_NAME },
+    user: { opening: HOSTILE_MARKUP.replaceAll('\u0000', '').toWellFormed() },
+    evals: [{ ...makeContainsEval('e', 'nothing'), name: HOSTILE_NAME }],
+  });
+  const id = await startSimulation(bench, {
+    agent: { name: HOSTILE_NAME, url: sandbox.url },
+    ...{ scenarios: [scenario], name: HOSTILE_NAME, seed: 'hostile' },
+  });
+  await bench.drain();
+  const [item] = (await bench.production('?failed_only=true')).items;
+  const browser = await withBrowser(t);
+  const paths = [
+    ...['/runs?kind=production', '/runs?kind=simulation', '/'],
+    ...[new URL(item?.url ?? '').pathname, `/simulation/${id}`],
+  ];
+  await assertViews(t, browser, bench.service.url, paths, async (page, path) => {
+    t.match(await page.innerText('main'), '<script>window.ran = 1</script>', path);
+  });
+});
+
+void t.test(
+  'a run of another owner is found by its deep link, and stays with its owner',
+  async (t) => {
+    const bench = await withService(t);
+    const { service, admin } = bench;
+    await admin('POST /keys', { key: 'the-key-of-team-b', owner: 'team b' });
+    await admin('POST /seed?owner=team%20b', {
+      runs: [seedRun('Run of B', [{ id: 'b', outcome: 'pass' }])],
+    });
+    const browser = await withBrowser(t);
+    const { page } = await openPage(browser, `${service.url}/runs?owner=team%20b`);
+    await page.click('[aria-label=Runs] a');
+    const path = new URL(page.url()).pathname;
+    await page.goto(service.url + path);
+    t.match(await page.innerText('h1'), 'Run of B');
+    t.match(await page.innerText('nav.site'), 'Owner team b');
+    t.match(await page.getAttribute('text=Compare with another', 'href'), 'owner=team+b');
+
+    const keys = ['the-key-of-team-a', 'the-key-of-team-b'].map((key) => ({ key, owner: key }));
+    const open = await startService({ host: '0.0.0.0', keys });
+    t.teardown(() => open.stop());
+    await fetch(`${open.url}/__admin/seed?owner=the-key-of-team-b`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-api-key': 'the-key-of-team-a' },
+      body: JSON.stringify({ runs: [seedRun('Run of B', [{ id: 'b', outcome: 'pass' }])] }),
+    });
+    for (const [key, status] of [
+      ['the-key-of-team-a', 404],
+      ['the-key-of-team-b', 200],
+    ] as const) {
+      const headers = { 'x-service-api-key': key, accept: 'text/html' };
+      const response = await fetch(`${open.url}/production-eval/1`, { headers });
+      t.equal(response.status, status, key);
+    }
+  },
+);
+
+void t.test('an unknown run is a page that says so', async (t) => {
+  const { service } = await withService(t);
+  for (const path of ['/simulation/sim_unknown', '/production-eval/7', '/production-eval/%20']) {
+    const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+    t.equal(response.status, 404, path);
+    t.match(await response.text(), /has this address\. It was deleted/);
+  }
+});

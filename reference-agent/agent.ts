@@ -19,7 +19,7 @@ import type { Authentication } from './authentication.ts';
 import { replyToChat } from './chat.ts';
 import type { AgentControls } from './controls.ts';
 import { RequestError } from './errors.ts';
-import { addDocumentRoutes } from './documents.ts';
+import { addDocumentRoutes, isPageRequest, sendUnknownPage } from './documents.ts';
 import { createFaultHook } from './fault-hook.ts';
 import type { FaultInjector, FaultRoute } from './faults.ts';
 import type { HealthCheck } from './health.ts';
@@ -114,7 +114,8 @@ function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {
     authentication.checkOrigin(request);
     done();
   });
-  api.setNotFoundHandler((request) => {
+  api.setNotFoundHandler((request, reply) => {
+    if (isPageRequest(request)) return sendUnknownPage(reply);
     throw new RequestError('not_found', describeUnknownRoute(request));
   });
 

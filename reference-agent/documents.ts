@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   createAsyncApi,
   createOpenApi,
@@ -83,6 +83,24 @@ function addFrontPage(app: FastifyInstance, hasVoice: boolean): void {
     return reply.type(HTML_TYPE).send(renderPage({ title: TITLE, css: LIST_CSS, body }));
   });
   allowGet(app, '/');
+}
+
+/** Returns whether a person opens the path in a browser. */
+export const isPageRequest = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && prefersHtml(headers.accept ?? '');
+
+/** Sends a page for a path that does not exist. It doesn't repeat the path, which may contain a key. */
+export function sendUnknownPage(reply: FastifyReply): FastifyReply {
+  const title = 'Page not found';
+  const body = html`<main>
+    <h1>${title}</h1>
+    <p>The reference agent has no page at this address. <a href="/">See its routes.</a></p>
+  </main>`;
+  return reply
+    .code(404)
+    .headers({ ...pageHeaders, vary: 'accept' })
+    .type(HTML_TYPE)
+    .send(renderPage({ title, css: LIST_CSS, body }));
 }
 
 function allowGet(app: FastifyInstance, url: string): void {

@@ -1,5 +1,5 @@
 import type { CallSummary, CheckReport } from '../../src/contract/index.ts';
-import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import { labeled, shorten, type TextLayout } from '../../src/report-kit/terminal.ts';
 
 const ID_COLUMN = '  exchange  ';
@@ -23,7 +23,7 @@ export function callLines(
     style('bold', 'Calls'),
     style('dim', `${ID_COLUMN}${'call'.padEnd(stepWidth)}result`),
     ...lines,
-    ...(hidden > 0 ? [style('dim', `  and ${hidden} more without media`)] : []),
+    ...(hidden > 0 ? [style('dim', `  and ${formatNumber(hidden)} more without media`)] : []),
     ...(audioLatency ? labeled('  ', describeLatency(audioLatency), width) : []),
   ];
 }

@@ -4,7 +4,12 @@ import type {
   RequirementVerdict,
   Verdict,
 } from '../../src/contract/index.ts';
-import { formatCount, formatDuration, formatList } from '../../src/report-kit/format.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatList,
+  formatNumber,
+} from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   hangingIndent,
@@ -113,7 +118,7 @@ function findingLines(row: RequirementVerdict, { style, width }: TextLayout): st
     ['at', row.pointer === '' ? undefined : row.pointer],
     ['expected', row.expected],
     ['received', row.received],
-    ['exchange', count > 1 && where ? `${where} (and ${count - 1} more)` : where],
+    ['exchange', count > 1 && where ? `${where} (and ${formatNumber(count - 1)} more)` : where],
     ['trace id', first?.traceId],
     ['hint', row.hint],
   ];

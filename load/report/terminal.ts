@@ -60,7 +60,7 @@ export function terminalReport(original: LoadReport, layout: TextLayout): string
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Says why the run was not judged or ended early. The rest of the report does not repeat it. */
+/** Says why the run was not judged or ended early. Only the verdict repeats it. */
 function blockingLines(report: LoadReport, { style, width }: TextLayout): string[] {
   const { verdict, sentence, blockedBy, aborted } = report;
   return [
@@ -240,8 +240,9 @@ function noteLines({ notes }: LoadReport, { style, width }: TextLayout): string[
 }
 
 function verdictLines(report: LoadReport, { style, width }: TextLayout): string[] {
-  const { verdict, sentence, targets } = report;
+  const { verdict, sentence, targets, blockedBy } = report;
   const label = style(verdictStyles[verdict], style('bold', verdict));
-  const summary = verdict === 'INVALID RUN' ? countVerdicts(targets) : sentence;
+  const cause = blockedBy ? '' : `${sentence} `;
+  const summary = verdict === 'INVALID RUN' ? `${cause}${countVerdicts(targets)}` : sentence;
   return labeled(`${label}  `, summary, width);
 }

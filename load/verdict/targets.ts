@@ -125,7 +125,11 @@ export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck)
     if (check.isOnlyLate === true && verdict === 'PASS' && isRequestTime(target)) {
       return { ...target, reason: `${reason} This includes the lag of the load generator.` };
     }
-    return { ...target, verdict: 'INVALID RUN' };
+    return {
+      ...target,
+      verdict: 'INVALID RUN',
+      reason: `Not judged, because the run is invalid. ${reason}`,
+    };
   });
 }
 

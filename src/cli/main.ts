@@ -3,7 +3,7 @@ import yargs, { type Argv } from 'yargs';
 import type { Command } from './command.ts';
 import { commandEntries, loadCommands } from './commands/index.ts';
 import { didYouMean, exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
-import { commandLineOptions, joinDashValues } from './flags/command-line.ts';
+import { commandLineOptions, joinDashValues, readNumber } from './flags/command-line.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { fill } from './output/help-layout.ts';
@@ -97,7 +97,12 @@ function addOptions(parser: Argv, command: Command): Argv {
   );
   return Object.entries(commandLineOptions(command.options)).reduce(
     (all, [name, { type, isList }]) =>
-      all.option(name, type === 'string' ? { type, array: isList } : { type }),
+      all.option(
+        name,
+        type === 'boolean'
+          ? { type }
+          : { type: 'string', array: isList, ...(type === 'number' && { coerce: readNumber }) },
+      ),
     withArguments,
   );
 }

@@ -19,7 +19,9 @@ export function formatList(items: readonly string[], itemsMax = items.length): s
   // Created when it is needed, because it takes milliseconds.
   listFormat ??= new Intl.ListFormat('en-US');
   const left = items.length - itemsMax;
-  return listFormat.format(left > 0 ? [...items.slice(0, itemsMax), `${left} more`] : items);
+  return listFormat.format(
+    left > 0 ? [...items.slice(0, itemsMax), `${formatNumber(left)} more`] : items,
+  );
 }
 
 /** Formats an ISO time: "2026-11-20 09:30:00 UTC". */

@@ -294,6 +294,19 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
   t.equal(unreachable.code, 3, unreachable.stderr);
   t.match(JSON.parse(unreachable.stdout), { ok: false, blockedBy: { id: 'refused' } });
   t.match(unreachable.stderr, /Nothing accepts connections/);
+  const endless = createServer((_request, response) => {
+    const sendMore = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+      if (!response.destroyed) response.once('drain', sendMore);
+    };
+    sendMore();
+  });
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => endless.close().closeAllConnections());
+  const { port } = endless.address() as AddressInfo;
+  const unusable = await run(['doctor', `http://127.0.0.1:${port}`]);
+  t.equal(unusable.code, 3, unusable.stdout);
+  t.match(unusable.stdout, /Every response is larger than any response of the interface/);
   const locked = await run(['doctor', await startTestAgent(t, { apiKey: KEY })]);
   t.equal(locked.code, 3, locked.stderr);
   t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);

@@ -47,7 +47,7 @@ load:
   t.equal(ran.code, 0, ran.stderr);
   t.equal(
     ran.stderr,
-    'sandbox-kit: Using sandbox-kit.config.yaml: check.area, check.json, check.concurrency, url, apiKey, seed.\n',
+    'sandbox-kit: Using sandbox-kit.config.yaml: check.area, check.json,\ncheck.concurrency, url, apiKey, seed.\n',
   );
   const report = JSON.parse(readFileSync(join(ran.directory, 'check.json'), 'utf8')) as CheckReport;
   t.match(report, { target: url, seed: '17' });
@@ -155,7 +155,10 @@ exec: { seed: from-file, agent: true }
   const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
   t.equal(health.status, 'unhealthy');
   await agent.end('SIGTERM');
-  t.match(await agent.stderr, /Using sandbox-kit\.config\.yaml: agent\.port, .*, agent\.fault\.\n/);
+  t.match(
+    await agent.stderr,
+    /Using sandbox-kit\.config\.yaml: agent\.port,[^]*\sagent\.fault\.\n/,
+  );
   const program = 'console.log(process.env.SANDBOX_KIT_AGENT_URL !== undefined)';
   const ran = await run(['exec', '--', process.execPath, '-e', program], { cwd: directory });
   t.equal(ran.code, 0, ran.stderr);

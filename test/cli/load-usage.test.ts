@@ -12,7 +12,7 @@ const wrong: [args: string[], message: RegExp][] = [
   [[], /URL is missing\. It must be the base URL of a sandbox/],
   [['sandbox'], /URL must be the base URL of a sandbox/],
   [[NOWHERE, '--rate', '0'], /--rate must be a number above 0 and at most 10000, got 0/],
-  [[NOWHERE, '--rate', 'fast'], /--rate must be a number above 0/],
+  [[NOWHERE, '--rate', 'fast'], /--rate must be a number above 0 and at most 10000, got "fast"/],
   [
     [NOWHERE, '--rate', '1000000'],
     /--rate must be a number above 0 and at most 10000, got 1000000/,
@@ -28,6 +28,10 @@ const wrong: [args: string[], message: RegExp][] = [
   [
     [NOWHERE, '--profile', 'voice', '--media-address', '192.0.2.77'],
     /--media-address must be an address of this machine \(127\.0\.0\.1, /,
+  ],
+  [
+    ['http://sandbox.example.com', '--header-file', 'unread'],
+    /would be sent unencrypted to sandbox\.example\.com/,
   ],
   [[NOWHERE, '--engine', 'k6'], /--engine must be one of open, autocannon, got "k6"/],
   [[NOWHERE, '--profile', 'video'], /--profile must be one of chat, conversation, health, mixed/],

@@ -125,8 +125,7 @@ void t.test(
     const target = await withTarget(t);
     const json = join(t.testdir({}), 'run.json');
     const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '0s'];
-    const { child, end, stderr } = await start(t, [...args, '--json', json]);
-    child.stdout.resume();
+    const { end, stderr, stdoutSoFar } = await start(t, [...args, '--json', json]);
     await until('60 requests', () => target.chats > 60);
     t.equal(await end('SIGINT'), 3);
     t.match(await stderr, /Stopping\. The report covers the requests so far\./);
@@ -134,6 +133,14 @@ void t.test(
     t.equal(report.verdict, 'INVALID RUN');
     t.match(report.sentence, /interrupted after \d+ s of 300 s/);
     t.ok((report.chat?.ok ?? 0) > 20);
+    t.match(
+      stdoutSoFar(),
+      /\nINVALID RUN {2}Not judged: The run was interrupted\s+after[^]*7\s+targets:/,
+      'the last lines name the cause',
+    );
+    for (const { verdict, reason } of report.targets.filter((row) => row.measured !== null)) {
+      t.match({ verdict, reason }, { verdict: 'INVALID RUN', reason: /^Not judged, because / });
+    }
   },
 );
 

@@ -58,6 +58,22 @@ void t.test('serve: the first line of text contains the address', async (t) => {
   t.equal(await end('SIGHUP'), 0, 'the terminal was closed');
 });
 
+void t.test('serve and agent: one line on stderr says that they stopped', async (t) => {
+  const data = join(t.testdir(), 'kept');
+  const lines = [
+    [['serve'], 'The service stopped, and its data was deleted. --data DIR keeps it.\n'],
+    [['serve', '--data', data], /^The service stopped\. Its data is in\s\S+kept\.\n$/],
+    [['serve', '--json'], /^$/],
+    [['agent'], 'The agent stopped.\n'],
+    [['agent', '--json'], /^$/],
+  ] as const;
+  for (const [args, line] of lines) {
+    const { end, stderr } = await start(t, [...args, '--port', '0']);
+    t.equal(await end('SIGINT'), 0);
+    t.match(await stderr, line, args.join(' '));
+  }
+});
+
 void t.test('serve: says at the start that no evals are set', async (t) => {
   const notice =
     /No evals are set, so nothing scores closed conversations\. Add evals, then choose them:\n {2}open (\S+)\/evals and \1\/settings in a browser\n/;

@@ -51,6 +51,19 @@ void t.test('/ is a page in a browser that loads nothing else and fits a phone',
   t.equal(response?.status(), 200);
 });
 
+void t.test('an unknown path is a page in a browser, and JSON for programs', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const { page } = await openPage(await withBrowser(t), `${agent.url}/chat?key=secret`);
+  t.match(await page.innerText('main'), /Page not found[^]*no page at this address/);
+  t.notMatch(await page.content(), 'secret');
+  await page.getByRole('link', { name: 'See its routes.' }).click();
+  t.match(await page.innerText('main'), /Reply to a conversation/);
+  const response = await fetch(`${agent.url}/chat`);
+  t.equal(response.status, 404);
+  t.match(await response.json(), { error: { message: 'Route GET /chat does not exist.' } });
+});
+
 void t.test('/ is closed to pages of other hosts', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());

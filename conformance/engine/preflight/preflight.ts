@@ -3,7 +3,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
 import { routeNames } from '../checks/route-names.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
-import { isVoice } from '../transcript/call-messages.ts';
+import { isOpened, isVoice } from '../transcript/call-messages.ts';
 import { crashesOf, isReproduced } from '../transcript/crashes.ts';
 import { describeRedirect, isRedirect } from '../transcript/redirects.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
@@ -331,11 +331,12 @@ const FAILURES_WITHOUT_HTTP: readonly CauseId[] = ['reset', 'protocol', 'wrongly
 /** A response that never ends may exceed the size limit in one request and time out in another. */
 const ENDLESS: readonly (CauseId | undefined)[] = ['too_large', 'timeout'];
 
-/** All requests, at least two, failed in the same way. */
+/** All requests, at least two, failed in the same way. A closed WebSocket may have failed otherwise. */
 function findCommonFailure(
-  { run, exchanges }: Preflight,
+  { run, exchanges: sent }: Preflight,
   { peer, isBlockedByErrors }: Suite,
 ): BlockingCause | undefined {
+  const exchanges = sent.some(isOpened) ? sent : sent.filter((exchange) => !isVoice(exchange));
   const [first] = exchanges;
   const kinds = exchanges.map((exchange) => classifyFailure(exchange, isBlockedByErrors));
   const [kind] = kinds;

@@ -10,7 +10,7 @@ import * as values from '../flags/values.ts';
 import { readTextFile, reserveFile, writeTextFile } from '../input/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
-import { isPortInUse, loadMutants, portInUseError } from './servers.ts';
+import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 8080;
 
@@ -109,6 +109,7 @@ async function runAgent(flags: AgentFlags): Promise<void> {
     await mutant?.stop();
     await running.stop();
   }
+  announceStop(flags, 'The agent stopped.');
 }
 
 function rejectTls({ tls, cert, key }: AgentFlags): void {

@@ -128,6 +128,7 @@ export const check = defineCommand({
       { url, areas, prompts, intrusive, only, skip, requirements },
       conformance,
     );
+    rejectReports(flags, origin);
     const out = createTerminal(process.stdout);
     if (flags.list) out.write(conformance.listing(selection, out));
     else if (flags['dry-run']) out.write(conformance.dryRun(selection, out));
@@ -270,11 +271,25 @@ function announceRun(
   return { progress, timeLeft };
 }
 
+/** Rejects files of a report with options that send nothing. */
+function rejectReports(
+  { list, 'dry-run': isDry, ...outputs }: CheckFlags,
+  origin: ValueOrigin,
+): void {
+  if (!list && !isDry) return;
+  const name = reportNames.find((each) => outputs[each] !== undefined && !origin.isFromFile(each));
+  if (name === undefined) return;
+  throw new UsageError(
+    `--${name} and --${list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
+  );
+}
+
+const reportNames = ['json', 'junit', 'markdown', 'html', 'record'] as const;
+
 /** Rejects an output to stdout with --watch, because each run writes a whole report. */
 function rejectStdout({ watch, ...outputs }: CheckFlags): void {
   if (!watch) return;
-  const names = ['json', 'junit', 'markdown', 'html', 'record'] as const;
-  const onStdout = names.find((name) => outputs[name] === '-');
+  const onStdout = reportNames.find((name) => outputs[name] === '-');
   if (onStdout === undefined) return;
   throw new UsageError(`--watch and --${onStdout} - can't be combined. Write to a file.`);
 }

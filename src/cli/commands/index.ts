@@ -79,7 +79,7 @@ export const commandEntries: readonly CommandEntry[] = [
   ),
   entry(
     'demo',
-    'Show everything in a minute, on this machine only',
+    'Show everything in about 20 seconds, on this machine only',
     async () => (await import('./demo.ts')).demo,
   ),
   entry(

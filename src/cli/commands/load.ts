@@ -190,7 +190,6 @@ export const load = defineCommand({
     rejectConflicts(flags, choices, origin);
     const loadPackage = await import('../../../load/index.ts');
     const prepared = prepareOrReject(choices, loadPackage);
-    rejectLargeRun(flags, prepared.size, origin);
     const earlier = readEarlierReport(flags.compare, 'LoadReport');
     const lines = flags.scenario && readUserLines(flags.scenario);
     const { seed = randomSeed() } = flags;
@@ -199,6 +198,7 @@ export const load = defineCommand({
       ca: readCa(flags.ca),
       ...readLoadConnection(flags),
     };
+    rejectLargeRun(flags, prepared.size, origin);
     const out = openOutputs(flags);
     const planText = `${describePlan(prepared)} Seed ${seed}.`;
     out.write(`${out.style('bold', `sandbox-kit load ${flags.url}`)}\n`);

@@ -11,7 +11,7 @@ import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
-import { isPortInUse, loadMutants, portInUseError } from './servers.ts';
+import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 9090;
 
@@ -76,6 +76,10 @@ export const serve = defineCommand({
       await mutant?.stop();
       await service.stop();
     }
+    const { data } = flags;
+    const kept = `stopped. Its data is in ${data}.`;
+    const deleted = 'stopped, and its data was deleted. --data DIR keeps it.';
+    announceStop(flags, `The service ${data === undefined ? deleted : kept}`);
   },
 });
 

@@ -1,6 +1,7 @@
 /** What `agent` and `serve` share: mutants, and errors of listening. */
 import type * as conformanceModule from '../../../conformance/index.ts';
 import { didYouMean, UsageError } from '../errors.ts';
+import { fill } from '../output/help-layout.ts';
 
 type Conformance = typeof conformanceModule;
 type RunningMutant = NonNullable<Awaited<ReturnType<Conformance['startMutant']>>>;
@@ -34,6 +35,14 @@ export async function loadMutants(
     throw new UsageError('--mutant listens on a free port of 127.0.0.1. Remove --host and --port.');
   }
   return { start: (targetUrl) => conformance.startMutant(id, targetUrl) };
+}
+
+/** Says on stderr that a server stopped, except to programs, which use --json. */
+export function announceStop({ json }: { json: boolean }, text: string): void {
+  if (json) return;
+  // A terminal shows ^C on the current line.
+  const newLine = process.stderr.isTTY ? '\n' : '';
+  process.stderr.write(`${newLine}${fill(text)}\n`);
 }
 
 /** Returns whether a server could not start because its port is in use. */

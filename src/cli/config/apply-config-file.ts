@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { CommandDescription } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { allFromCommandLine, CONFIG_FILE, type ValueOrigin } from '../flags/config-file.ts';
+import { fill } from '../output/help-layout.ts';
 import type { ConfigFile, ConfigValue } from './config-file.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -32,7 +33,7 @@ export async function applyConfigFile(
   const added = selectValues(command, readConfigFile(path, await loadCommands()), given);
   if (added.length > 0) {
     const keys = added.map((value) => value.path).join(', ');
-    process.stderr.write(`sandbox-kit: Using ${path}: ${keys}.\n`);
+    process.stderr.write(`${fill(`sandbox-kit: Using ${path}: ${keys}.`)}\n`);
   }
   const names = new Set(added.map(({ setting }) => setting.name));
   return {

@@ -4,6 +4,7 @@ import type { CommandDescription } from '../command.ts';
 import { findClosest } from '../../platform/suggest.ts';
 import type { SandboxKitError } from '../errors.ts';
 import { readVariable } from '../flags/environment.ts';
+import { readNumber } from '../flags/command-line.ts';
 import type { Option } from '../flags/option.ts';
 import { describeIssue, expectedOf } from '../flags/parse.ts';
 import { readYamlSource, type YamlSource } from '../../library/input/documents.ts';
@@ -208,5 +209,5 @@ function toOptionValue({ type }: Option, scalar: Scalar): unknown {
 /** Parses the value of a variable as the command line does. */
 function parseText({ type }: Option, text: string): unknown {
   if (type === 'boolean' && ['true', 'false'].includes(text)) return text === 'true';
-  return type === 'number' && text.trim() !== '' ? Number(text) : text;
+  return type === 'number' ? readNumber(text) : text;
 }

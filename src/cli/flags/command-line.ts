@@ -8,6 +8,12 @@ export function commandLineOptions(options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([, { isSecret }]) => !isSecret));
 }
 
+/** Reads a number. Returns other text unchanged, so that the message about it can quote it. */
+export function readNumber(text: unknown): unknown {
+  const number = typeof text === 'string' && text.trim() !== '' ? Number(text) : NaN;
+  return Number.isNaN(number) ? text : number;
+}
+
 /**
  * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would treat
  * the second word as a positional argument or as short options.

@@ -44,8 +44,7 @@ export function describeIssue(
       ? `${label} can be given at most ${issue.maximum} times, got ${input.length}.`
       : `${label} can be given only once.`;
   }
-  // yargs turns text that is not a number into NaN.
-  const received = Number.isNaN(input) ? '' : `, got ${JSON.stringify(input)}`;
+  const received = `, got ${JSON.stringify(input)}`;
   const isWord = issue.code === 'invalid_value' && typeof input === 'string';
   const hint = isWord ? didYouMean(input, issue.values.map(String), '') : '';
   return `${label} must be ${expected}${received}.${hint === '' ? '' : ` ${hint}`}`;

@@ -77,9 +77,10 @@ function listRemarks(session: ExplainedSession): string[] {
 
 /** Describes how a session ended. Its status `failed` would read like the verdict. */
 export function describeEnd({ status, end_reason: reason }: ExplainedSession): string {
-  if (reason === '') return status;
+  if (reason === '' && status !== 'cancelled') return status;
   if (status === 'completed') return `ended with ${reason}`;
-  return status === 'failed' ? `stopped by ${reason}` : status;
+  if (status === 'failed') return `stopped by ${reason}`;
+  return status === 'cancelled' ? 'canceled' : status;
 }
 
 /** Names a session by its scenario and, from the second sample on, its number: `late-parcel #2`. */

@@ -1,3 +1,4 @@
+import { formatNumber } from '../../../report-kit/format.ts';
 import type {
   ScenarioResult,
   SimulatedSessionReport,
@@ -43,7 +44,7 @@ function toTestCase(
   // Separate names, so that CI shows chat runs and voice runs of a scenario as two tests.
   const prefix = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
   const reasons = groupAlike(sessions).flatMap(([first, ...others]) => {
-    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    const more = others.length > 0 ? ` and ${formatNumber(others.length)} more` : '';
     if (!first) return [];
     const traceId = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     const trace = traceId === undefined ? [] : [`trace id of the last request ${traceId}.`];

@@ -6,7 +6,13 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
-import { formatDuration, formatInstant, formatShare } from '../../../report-kit/format.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatInstant,
+  formatNumber,
+  formatShare,
+} from '../../../report-kit/format.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
 import {
   labeled,
@@ -128,7 +134,7 @@ function formatReasons(sessions: readonly SimulatedSessionReport[], layout: Text
   });
   const more = groups.slice(GROUPS_MAX).reduce((sum, group) => sum + group.length, 0);
   return more > 0
-    ? [...lines, `and ${more} more sessions. --json FILE writes all of them.`]
+    ? [...lines, `and ${formatCount(more, 'more session')}. --json FILE writes all of them.`]
     : lines;
 }
 
@@ -150,7 +156,7 @@ function nameGroup(group: readonly SimulatedSessionReport[]): string {
   const [first, ...others] = group;
   if (!first) return '';
   const name = `${toPrintable(first.scenario_id)}, sample ${first.sample}`;
-  return others.length === 0 ? name : `${name} and ${others.length} more`;
+  return others.length === 0 ? name : `${name} and ${formatNumber(others.length)} more`;
 }
 
 function formatComparison(

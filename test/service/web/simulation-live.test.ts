@@ -1,0 +1,150 @@
+/** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService } from '../../helpers/service.ts';
+
+const SCENARIO = {
+  ...{ id: 'hours', name: 'Opening hours', evals: ['hours'] },
+  user: {
+    ...{ mode: 'scripted', opening: 'When do you open?' },
+    steps: [{ say: 'And on Sunday?' }],
+  },
+};
+
+const TABS_MAX = 60;
+
+/** Presses Tab until an element with this text has the focus. */
+async function tabTo(page: Page, text: string): Promise<void> {
+  for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate('document.activeElement.innerText')) === text) return;
+  }
+  throw new Error(`${TABS_MAX} presses of Tab did not reach ${text}.`);
+}
+
+void t.test('A run is started with the keyboard alone, and read to its result', async (t) => {
+  const { service, admin } = await withService(t, { kit: createKitFunctions() });
+  const { agent } = await withAgent(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+  await admin('POST /evals', makeContainsEval('hours', '09:00'));
+  await admin('POST /scenarios', SCENARIO);
+  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+  const follow = async (text: string): Promise<void> => {
+    await tabTo(page, text);
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  };
+  await follow('Scenarios');
+  await follow('Opening hours');
+  t.match(await page.innerText('.run'), '1 session. At most 2 turns');
+  await follow('Run with Shop');
+  t.match(page.url(), /\/simulation\/sim_/);
+  await page.getByText('1 session ended.').waitFor();
+  await page.reload();
+  t.match(await page.innerText('.verdict'), 'Passed:');
+  await assertAccessible(t, page);
+  await follow('Opening hours');
+  t.match(await page.innerText('main'), /When do you open\?.*09:00.*And on Sunday\?/s);
+  t.same(errors, []);
+});
+
+void t.test(
+  'With the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
+  async (t) => {
+    const { service, admin, trace, end, drain } = await withService(t, {
+      kit: createKitFunctions(),
+    });
+    const { agent } = await withAgent(t);
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+    await admin('POST /evals', makeContainsEval('hours', '09:00'));
+    await admin('PUT /settings', { evals: ['hours'] });
+    await trace(makeSpan({ user: 'When do you open?', agent: 'I do not know.' }));
+    await end('conv-1');
+    await drain();
+    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+    const follow = async (text: string): Promise<void> => {
+      await tabTo(page, text);
+      await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    };
+    await follow('failed');
+    await follow('conv-1');
+    t.match(await page.innerText('main'), /fail\s+Says 09:00/);
+    t.match(await page.innerText('main'), 'I do not know.');
+    await follow('Make a scenario');
+    t.match(page.url(), '/scenarios/from-conv-1?notice=added');
+    t.match(await page.innerText('main'), /When do you open\?.*Says 09:00/s);
+    await follow('Run with Shop');
+    await page.getByText('1 session ended.').waitFor();
+    await page.reload();
+    t.match(await page.innerText('.verdict'), 'Passed:', 'the agent of today knows');
+    t.same(errors, []);
+  },
+);
+
+void t.test(
+  'Turns of a running session appear without a reload, and without JavaScript',
+  async (t) => {
+    const { service, admin } = await withService(t, { kit: createKitFunctions() });
+    // Each chat request waits until the test lets it reply.
+    const waiting: (() => void)[] = [];
+    const hold: RouteBehavior = (response, request) => {
+      const nth = waiting.length + 1;
+      waiting.push(() => reply(`<b>Reply ${nth}</b>`)(response, request));
+    };
+    const double = await withSandboxDouble(t, { chat: hold });
+    const letReply = async (nth: number): Promise<void> => {
+      await double.waitForRequests('chat', nth);
+      waiting[nth - 1]?.();
+    };
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: double.url });
+    await admin('POST /evals', makeContainsEval('hours', 'Reply 2'));
+    await admin('POST /scenarios', SCENARIO);
+    const browser = await withBrowser(t);
+    const { page, errors, requests } = await openPage(browser, `${service.url}/scenarios/hours`);
+    await page.click('text=Run with Shop');
+    await page.waitForURL(/\/simulation\/sim_/);
+    const plain = await openPage(browser, page.url(), { javaScriptEnabled: false });
+    t.match(await plain.page.innerText('main'), 'Running: 0 of 1 session ended.');
+    t.match(await plain.page.innerText('main'), 'Nothing was said yet.');
+    const loads = requests.length;
+    await letReply(1);
+    await page.getByText('<b>Reply 1</b>').waitFor();
+    await assertAccessible(t, page);
+    await plain.page.click('noscript a');
+    t.match(await plain.page.innerText('main'), /When do you open\?\s+.*<b>Reply 1<\/b>/s);
+    await letReply(2);
+    await page.getByText('1 session ended.').waitFor();
+    const pages = requests.slice(loads).filter((url) => !url.includes('/progress'));
+    t.same(pages, [], 'the page was not loaded again');
+    await plain.page.click('noscript a');
+    t.match(await plain.page.innerText('.verdict'), 'Passed:');
+    t.same([...errors, ...plain.errors], []);
+  },
+);
+
+void t.test('Running sessions of another owner with the same seed are not mistaken', async (t) => {
+  const { admin } = await withService(t);
+  const double = await withSandboxDouble(t, { chat: () => {} });
+  const scenarios = ['a', 'b'].map((id) => ({ ...SCENARIO, id, evals: [] }));
+  const agent = { name: 'Shop', url: double.url };
+  const start = async (owner: string, concurrency: number): Promise<string> => {
+    const request = { agent, scenarios, concurrency, seed: 'same' };
+    return ((await admin(`POST /simulations${owner}`, request)) as { id: string }).id;
+  };
+  const id = await start('', 2);
+  t.equal(await start('?owner=other', 1), id);
+  await double.waitForRequests('chat', 3);
+  await admin(`POST /simulations/${id}/cancel?owner=other`);
+  t.match(await admin(`GET /simulations/${id}?owner=other`), {
+    sessions: [{ status: 'cancelled' }, { status: 'cancelled' }],
+  });
+  t.match(await admin(`GET /simulations/${id}`), {
+    sessions: [{ status: 'running' }, { status: 'running' }],
+  });
+  await admin(`POST /simulations/${id}/cancel`);
+});

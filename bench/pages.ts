@@ -17,11 +17,23 @@ const MS_MAX = 200;
 const BYTES_MAX = 300_000;
 const REPORTS = 50;
 
+/** Stands for the page of a session in the middle of a search. */
+const SESSION = 'the page of a session, with its neighbors in a search';
+
 const paths = [
   '/',
   '/sessions?kind=production',
   '/sessions?kind=production&failed_only=true&eval=polite',
   '/sessions?kind=production&skip=900',
+  '/sessions?kind=production&text=parcel+7',
+  '/sessions?kind=production&text=not+said',
+  '/sessions?kind=production&tag=tier%3Dgold&outcome=failed',
+  '/sessions?kind=production&tag=missing',
+  '/sessions?kind=production&outcome=errored',
+  '/sessions?kind=production&outcome=unfinished',
+  '/sessions?kind=open',
+  '/sessions?kind=unscored',
+  SESSION,
   '/sessions?kind=simulation',
   '/runs?kind=production',
   '/runs?kind=simulation',
@@ -42,6 +54,7 @@ async function startWith(count: number): Promise<RunningService> {
   for (let from = 0; from < count; from += BATCH) {
     const size = Math.min(BATCH, count - from);
     await post(service, '/seed', createSeed(from, size));
+    await sendOpenConversations(service, from, size / 5);
     process.stderr.write(`\r${from + size} of ${count} sessions `);
   }
   process.stderr.write('\n');
@@ -98,6 +111,8 @@ function createSeed(from: number, count: number): object {
     name: `Live traces 2026-10-${String(day).padStart(2, '0')}`,
     sessions: group.map(({ nth, started_at, outcomes }) => ({
       ...{ source_session_id: `conversation-${nth}`, started_at, outcomes },
+      metadata: { tier: nth % 5 === 0 ? 'gold' : 'plain' },
+      turns: createTurns(nth),
     })),
   }));
   const simulated = sessions.filter(({ nth }) => nth % 10 === 0);
@@ -115,6 +130,44 @@ function createSeed(from: number, count: number): object {
   };
 }
 
+/** Returns five turns of a conversation about a parcel. */
+function createTurns(nth: number): object[] {
+  return Array.from({ length: 5 }, (_, turn) => ({
+    user_input: `Where is parcel ${nth}, which I ordered ${turn} days ago? I need it this week.`,
+    agent_response: 'Let me look it up. It has left the warehouse, and it arrives on Tuesday.',
+  }));
+}
+
+/** Sends conversations of one span that stay open. */
+async function sendOpenConversations(service: RunningService, from: number, count: number) {
+  const conversations = Array.from({ length: count }, (_, index) => (from + index).toString(16));
+  const spans = conversations.map((id) => ({
+    ...{ traceId: id.padStart(32, 'f'), spanId: id.padStart(16, 'f'), name: 'chat', kind: 3 },
+    ...{ startTimeUnixNano: '1760000000000000000', endTimeUnixNano: '1760000001000000000' },
+    attributes: [
+      { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
+      { key: 'gen_ai.conversation.id', value: { stringValue: `open-${id}` } },
+      { key: 'tier', value: { stringValue: 'gold' } },
+    ],
+  }));
+  const response = await fetch(`${service.url}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-api-key': service.apiKey },
+    body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+  });
+  if (!response.ok) throw new Error(`Sending traces failed: ${await response.text()}`);
+}
+
+/** Returns the path of the tenth session that a search finds. */
+async function findSessionPath({ url }: RunningService): Promise<string> {
+  const list = await (await fetch(`${url}/sessions?kind=production&text=parcel+7`)).text();
+  const links = Array.from(
+    list.matchAll(/href="(\/production-eval[^"]*)"/g),
+    ([, link = '']) => link,
+  );
+  return (links[9] ?? '').replaceAll('&amp;', '&');
+}
+
 async function measure(url: string): Promise<{ ms: number; bytes: number }> {
   const startedMs = systemClock.monotonicMs();
   const response = await fetch(url, { headers: { accept: 'text/html' } });
@@ -129,12 +182,14 @@ const median = (values: number[]): number =>
 const count = Number(process.argv[2] ?? 100_000);
 const [small, large] = [await startWith(FEW), await startWith(count)];
 console.log(`Pages with ${FEW} and ${count} sessions, median of ${ROUNDS} requests`);
+const sessionPaths = [await findSessionPath(small), await findSessionPath(large)] as const;
 for (const path of paths) {
+  const [smallPath, largePath] = path === SESSION ? sessionPaths : [path, path];
   const times: [number[], number[]] = [[], []];
   let bytes = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    times[0].push((await measure(small.url + path)).ms);
-    const measured = await measure(large.url + path);
+    times[0].push((await measure(small.url + smallPath)).ms);
+    const measured = await measure(large.url + largePath);
     times[1].push(measured.ms);
     ({ bytes } = measured);
   }

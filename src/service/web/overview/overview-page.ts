@@ -76,7 +76,11 @@ function listCounts(counts: OwnerCounts, context: PageContext): [number, string,
   const failed = { failed_only: 'true' };
   const plural = (count: number): string => (count === 1 ? '' : 's');
   return [
-    [counts.openConversations, `open conversation${plural(counts.openConversations)}`],
+    [
+      counts.openConversations,
+      `open conversation${plural(counts.openConversations)}`,
+      linkTo(context, '/sessions', { kind: 'open' }),
+    ],
     [counts.evaluatingSessions, `session${plural(counts.evaluatingSessions)} being scored`],
     [production.total, `production session${plural(production.total)}`, link('production')],
     [production.failed, 'failed', link('production', failed)],
@@ -87,8 +91,11 @@ function listCounts(counts: OwnerCounts, context: PageContext): [number, string,
 
 function renderUnscored({ unscoredConversations: count }: OwnerCounts, context: PageContext): Html {
   return html`<p class="remark">
-    ${formatCount(count, 'closed conversation')} ${count === 1 ? 'is' : 'are'} not scored, because
-    no evals were set. <a href="${linkTo(context, '/settings')}">Choose evals and score them</a>
+    <a href="${linkTo(context, '/sessions', { kind: 'unscored' })}"
+      >${formatCount(count, 'closed conversation')}</a
+    >
+    ${count === 1 ? 'is' : 'are'} not scored, because no evals were set.
+    <a href="${linkTo(context, '/settings')}">Choose evals and score them</a>
   </p>`;
 }
 

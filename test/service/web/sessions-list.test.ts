@@ -1,0 +1,282 @@
+/** The lists of sessions and conversations in a real browser: searches, outcomes, and what waits. */
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
+
+/** A conversation of one turn, with tags. */
+interface Sent {
+  agent: string;
+  user?: string;
+  tags?: Record<string, string>;
+}
+
+async function converse(
+  { trace }: Bench,
+  id: string,
+  { agent, user = 'Where is it?', tags = {} }: Sent,
+): Promise<void> {
+  await trace(makeSpan({ conversationId: id, user, agent, attributes: tags }));
+}
+
+const judge = { id: 'judged', name: 'Judged', kind: 'judge', params: { criteria: 'Is polite.' } };
+
+/** Scores three conversations, one of which passes, one fails, and one has a judge that errors. */
+async function scoreThree(bench: Bench): Promise<void> {
+  const { admin, end, drain } = bench;
+  await admin('POST /evals', makeContainsEval('shipped', 'shipped'));
+  await admin('POST /evals', judge);
+  await admin('PUT /settings', { evals: ['shipped'] });
+  await converse(bench, 'passing', { agent: 'It SHIPPED today.', tags: { tier: 'gold' } });
+  await end('passing');
+  await converse(bench, 'failing', { agent: 'I lost it.', tags: { tier: 'silver', region: 'eu' } });
+  await end('failing');
+  await admin('PUT /settings', { evals: ['judged'] });
+  await converse(bench, 'errored', { agent: 'Straße 7.' });
+  await end('errored');
+  await drain();
+}
+
+const namesOn = (page: Page): Promise<string[]> => page.locator('tbody a').allInnerTexts();
+
+void t.test('sessions are found by text, tag, and outcome, failed and errored apart', async (t) => {
+  const bench = await withService(t);
+  await scoreThree(bench);
+  const { page, errors } = await openPage(await withBrowser(t), `${bench.service.url}/sessions`);
+  const find = async (fields: Record<string, string>): Promise<string[]> => {
+    for (const name of ['text', 'tag', 'run', 'eval']) {
+      await page.fill(`[name=${name}]`, fields[name] ?? '');
+    }
+    await page.selectOption('[name=outcome]', fields['outcome'] ?? '');
+    await page.click('.filters button');
+    return namesOn(page);
+  };
+  const { items } = await bench.production();
+  t.same(
+    await find({}),
+    items.map(({ source_session_id: id }) => id),
+    'without a filter, the list is that of the results endpoint',
+  );
+  const rows: [Record<string, string>, string[]][] = [
+    [{ text: 'shipped' }, ['passing']],
+    [{ text: 'WHERE is', eval: 'shipped' }, ['failing', 'passing']],
+    [{ tag: 'tier' }, ['failing', 'passing']],
+    [{ tag: 'tier=gold' }, ['passing']],
+    [{ tag: 'region = eu', text: 'lost' }, ['failing']],
+    [{ outcome: 'failed' }, ['failing']],
+    [{ outcome: 'errored' }, ['errored']],
+    [{ outcome: 'errored', text: 'STRASSE' }, ['errored']],
+    [{ outcome: 'unfinished' }, []],
+  ];
+  for (const [fields, names] of rows) {
+    const found = await find(fields);
+    t.same(found.toSorted(), names, JSON.stringify(fields));
+    t.match(await page.innerText('main'), `${names.length} session`);
+    for (const [name, value] of Object.entries(fields)) {
+      t.equal(await page.inputValue(`[name=${name}]`), value, 'the form keeps the value');
+    }
+  }
+  t.match(await page.innerText('main'), 'No session matches.');
+  await find({ outcome: 'errored' });
+  t.match(await page.innerText('tbody tr'), /undecided\s+! errored/);
+  t.notMatch(await page.innerText('tbody tr'), /fail/, 'an errored eval is not a failed one');
+  await page.goto(`${bench.service.url}/sessions?failed_only=true`);
+  t.same(await namesOn(page), ['failing'], 'the parameter of the results endpoint works, too');
+  t.equal(await page.inputValue('[name=outcome]'), 'failed');
+  t.same(errors, []);
+  for (const query of ['outcome=green', `text=${'x'.repeat(300)}`]) {
+    const { status, text } = await bench.send(`GET /sessions?${query}`, { key: null });
+    t.equal(status, 400);
+    t.match(text, /role="alert"/);
+  }
+});
+
+void t.test('few evals have a column each; many are summarized', async (t) => {
+  const bench = await withService(t);
+  const seedWith = (run: string, count: number) =>
+    bench.admin('POST /seed', {
+      runs: [
+        {
+          name: run,
+          sessions: [
+            {
+              source_session_id: `in ${run}`,
+              started_at: '2026-11-19T10:00:00Z',
+              outcomes: Array.from({ length: count }, (_, nth) => ({
+                ...{ eval_name: `Eval ${nth}`, reasoning: 'It was.' },
+                outcome: nth === 0 ? 'fail' : 'pass',
+              })),
+            },
+          ],
+        },
+      ],
+    });
+  await seedWith('few', 3);
+  await seedWith('many', 9);
+  const { url } = bench.service;
+  const { page } = await openPage(await withBrowser(t), `${url}/sessions?run=few`);
+  t.match(await page.innerText('thead'), /Eval 0\s+Eval 1\s+Eval 2/);
+  t.match(await page.innerText('tbody'), /✗ fail\s+✓ pass\s+✓ pass/);
+  await page.goto(`${url}/sessions?run=many`);
+  t.match(await page.innerText('tbody'), /8 of 9\s+Eval 0/);
+});
+
+void t.test(
+  'the overview leads to open and unscored conversations, and they say why',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin, end, drain, service } = bench;
+    await converse(bench, 'still/open?', { agent: 'One moment.', tags: { tier: 'gold' } });
+    await converse(bench, 'closed', { agent: 'Goodbye.' });
+    await end('closed');
+    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+    await page.click('text=open conversation');
+    t.same(await namesOn(page), ['still/open?']);
+    t.match(
+      await page.innerText('tbody'),
+      /1\s+2026-11-20 10:00:00 UTC\s+tier = gold\s+It is open/,
+    );
+    await page.click('tbody a');
+    t.match(
+      await page.innerText('main'),
+      /not scored, because it is open.*POST .*still%2Fopen%3F/s,
+    );
+    t.match(await page.innerText('#turn-1'), /Where is it\?.*One moment\./s);
+    await assertAccessible(t, page);
+    await page.goto(`${service.url}/`);
+    await page.click('text=1 closed conversation');
+    t.match(await page.innerText('tbody'), /No evals were chosen when it was closed/);
+    await page.click('tbody a');
+    const waiting = page.url();
+    t.match(await page.innerText('main'), /no evals were chosen when it was closed/);
+    await admin('POST /evals', makeContainsEval('bye', 'Goodbye'));
+    await admin('PUT /settings', { evals: ['bye'] });
+    await admin('POST /score-backlog', {});
+    await drain();
+    await page.goto(waiting);
+    t.match(
+      page.url(),
+      /\/production-eval\/\d+\?sessionId=/,
+      'a scored conversation has a session',
+    );
+    await page.goto(`${service.url}/sessions?text=goodbye`);
+    t.same(await namesOn(page), ['closed'], 'the backlog is searched, too');
+    t.same(errors, []);
+    const missing = await bench.send('GET /conversation?id=x', { key: null });
+    t.equal(missing.status, 404);
+  },
+);
+
+/** Opens a page in both sizes and color schemes. */
+async function inspect(t: Test, bench: Bench, paths: readonly string[]): Promise<void> {
+  const browser = await withBrowser(t);
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const path of paths) {
+        const url = bench.service.url + path;
+        const viewport = { width, height: 844 };
+        const opened = await openPage(browser, url, { viewport, colorScheme });
+        const { page, requests, errors } = opened;
+        t.same(requests, [url], 'the page makes no other request');
+        t.same(errors, [], path);
+        t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, path);
+        t.equal(await page.evaluate('window.ran'), undefined);
+        await assertAccessible(t, page);
+        await page.context().close();
+      }
+    }
+  }
+}
+
+void t.test('hostile text in ids, tags, lines, and filters is shown as text', async (t) => {
+  const bench = await withService(t);
+  const { admin, end, drain } = bench;
+  const name = HOSTILE_MARKUP.split('\n')[0] ?? '';
+  await admin('POST /evals', { ...makeContainsEval('bad', name), name });
+  await admin('PUT /settings', { evals: ['bad'], run_name: name });
+  const sent = { user: HOSTILE_MARKUP, agent: HOSTILE_MARKUP, tags: { [name]: HOSTILE_MARKUP } };
+  for (const id of [`${name} scored`, `${name} open`]) await converse(bench, id, sent);
+  await end(`${name} scored`);
+  await drain();
+  await admin('PUT /settings', { evals: [] });
+  await converse(bench, `${name} unscored`, sent);
+  await end(`${name} unscored`);
+  const [item] = (await bench.production()).items;
+  const list = encodeURIComponent(`kind=production&text=${encodeURIComponent(name)}`);
+  await inspect(t, bench, [
+    `/sessions?kind=production&text=${encodeURIComponent(name)}`,
+    `/sessions?kind=production&tag=${encodeURIComponent(`${name}=x`)}`,
+    '/sessions?kind=open',
+    '/sessions?kind=unscored',
+    `/conversation?id=${encodeURIComponent(`${name} open`)}`,
+    `${String(item?.url).replace(bench.service.url, '')}&list=${list}`,
+  ]);
+});
+
+void t.test(
+  'with the keyboard alone: from the overview to why a session of yesterday failed',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin, service } = bench;
+    const seeded = (id: string, at: string, outcome: string) => ({
+      ...{ source_session_id: id, started_at: at },
+      turns: [{ user_input: 'Where is it?', agent_response: 'I do not know.' }],
+      outcomes: [{ eval_name: 'Helps', outcome, reasoning: 'In turn 1 it says "I do not know".' }],
+    });
+    await admin('POST /seed', {
+      runs: [
+        {
+          name: 'Live',
+          sessions: [
+            seeded('today', '2026-11-20T08:00:00Z', 'fail'),
+            seeded('yesterday', '2026-11-19T08:00:00Z', 'fail'),
+            seeded('fine', '2026-11-19T07:00:00Z', 'pass'),
+          ],
+        },
+      ],
+    });
+    t.equal(new Date(START_MS).toISOString().slice(0, 10), '2026-11-20');
+    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+    /** Presses Tab until an element is focused whose text or name matches. */
+    const focusOn = async (pattern: RegExp): Promise<void> => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        await page.keyboard.press('Tab');
+        const focused = await page.evaluate<string>(
+          '(document.activeElement.name || "") + " " + document.activeElement.innerText',
+        );
+        if (pattern.test(focused)) return;
+      }
+      throw new Error(`Tab reaches nothing that matches ${String(pattern)}.`);
+    };
+    const follow = async (pattern: RegExp): Promise<void> => {
+      await focusOn(pattern);
+      await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+    };
+    await follow(/^ failed$/);
+    await focusOn(/^started_after/);
+    await page.keyboard.type('2026-11-19');
+    await focusOn(/^started_before/);
+    await page.keyboard.type('2026-11-20');
+    await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+    t.same(await namesOn(page), ['yesterday']);
+    await follow(/^ yesterday$/);
+    t.match(await page.innerText('.outcome'), /fail\s+Helps.*I do not know/s);
+    await focusOn(/turn 1: “I do not know”/);
+    await page.keyboard.press('Enter');
+    t.equal(new URL(page.url()).hash, '#turn-1');
+    t.equal(await page.innerText('#turn-1 mark'), 'I do not know', 'the quotation is highlighted');
+    await follow(/^ Make a scenario$/);
+    t.equal(new URL(page.url()).pathname, '/scenarios/from-yesterday');
+    t.match(await page.innerText('main'), /The scenario was added.*Where is it\?/s);
+    await follow(/^ Sessions$/);
+    await follow(/^ today$/);
+    await follow(/Next \(older\)/);
+    t.equal(await page.innerText('h1'), 'yesterday');
+    await follow(/Back to the list/);
+    t.same(await namesOn(page), ['today', 'yesterday', 'fine']);
+    t.same(errors, []);
+  },
+);

@@ -96,6 +96,15 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
   t.match(await scenarioOf('conv-1'), { scenario: { user: { opening: 'Still open' } } });
   assertError(t, await context.send('GET /__admin/conversations/none/scenario'), 404, /"none"/);
 
+  const storeScenarioOf = (id: string): Promise<unknown> =>
+    context.admin(`POST /conversations/${encodeURIComponent(id)}/scenario`, {});
+  t.match(await storeScenarioOf('up/1'), { is_new: true, scenario: { id: 'from-up-1' } });
+  const edited = { id: 'from-up-1', name: 'Conversation up/1', user: { opening: 'Edited' } };
+  await context.admin('POST /scenarios', edited);
+  t.same(await storeScenarioOf('up/1'), { is_new: false, notes: [], scenario: edited }, 'kept');
+  await context.trace(makeSpan({ conversationId: 'up-1', user: 'Another', agent: 'Yes.' }));
+  t.match(await storeScenarioOf('up-1'), { is_new: true, scenario: { id: 'from-up-1-2' } });
+
   const { url } = context.service;
   for (const [args, message] of [
     [['none', '--service', url], /Unknown conversation "none" at http/],

@@ -40,6 +40,7 @@ const PURPOSES: Partial<Record<string, string>> = {
   'GET /sessions': 'Lists the newest 500 sessions with verdicts and errored evals',
   'GET /sessions/{id}': 'Shows a session with its verdict and errored evals',
   'GET /conversations/{id}/scenario': 'Creates a scenario from a conversation',
+  'POST /conversations/{id}/scenario': 'Stores a scenario of a conversation or session',
   'POST /drain': 'Responds when nothing is queued or running',
   'POST /score-backlog': 'Scores the conversations that were closed while no evals were set',
   'POST /simulations': 'Lets simulated users talk to an agent: SimulationRequest',

@@ -3,6 +3,7 @@ import { formatValue, type SessionVerdict } from '../../contract/index.ts';
 import { makeScenarioFromConversation } from '../domain/conversation-scenario.ts';
 import { RequestError } from '../domain/errors.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
+import { storeScenarioOf } from '../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
@@ -20,7 +21,7 @@ type WithId = { Params: { id: string } };
 /**
  * `/sessions`: results with what the interface leaves out, namely verdicts, evals that errored, and
  * sessions without results. The list contains the newest 500 sessions.
- * `/conversations/{id}/scenario`: a production conversation as a scenario.
+ * `/conversations/{id}/scenario`: a conversation or session as a scenario.
  */
 export function addSessionRoutes(
   app: FastifyInstance,
@@ -45,6 +46,12 @@ export function addSessionRoutes(
     if (scenario) return scenario;
     const message = `There is no conversation ${formatValue(id)} with user messages.`;
     throw new RequestError('not_found', message);
+  });
+  app.post<WithId>('/conversations/:id/scenario', async (request) => {
+    const { id } = request.params;
+    const ownerId = await owners.find(request);
+    const { scenario, notes, isNew } = await storeScenarioOf(store, ownerId, id);
+    return { scenario, notes, is_new: isNew };
   });
 }
 

@@ -1,5 +1,7 @@
 /** The session page marks values that were not recorded as missing instead of showing null. */
 import t from 'tap';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
@@ -29,3 +31,90 @@ void t.test('A tool call without recorded arguments or result is marked as such'
   t.match(detailsOf('log'), /no arguments recorded[^]*no result recorded/);
   t.match(detailsOf('notify'), /<pre>null<\/pre>/, 'a recorded null is shown');
 });
+
+void t.test(
+  'each eval links to its evidence, which is highlighted in the transcript',
+  async (t) => {
+    const { admin, trace, end, drain, production } = await withService(t);
+    const evals = [
+      makeContainsEval('shipped', 'shipped'),
+      { id: 'regex', name: 'Number', kind: 'regex', params: { pattern: '#\\d+', in: 'user' } },
+      { id: 'tool', name: 'Looks', kind: 'tool_called', params: { name: 'find' } },
+      { id: 'fast', name: 'Fast', kind: 'max_latency', params: { ms: 10 } },
+      { id: 'judged', name: 'Judged', kind: 'judge', params: { criteria: 'Is polite.' } },
+    ];
+    for (const definition of evals) await admin('POST /evals', definition);
+    await admin('PUT /settings', { evals: evals.map(({ id }) => id) });
+    const parts = [
+      { type: 'tool_call', id: 'a', name: 'find', arguments: { text: 'x'.repeat(200) } },
+      { type: 'tool_call', id: 'b', name: 'log', arguments: {} },
+      { type: 'text', content: 'It has SHIPPED today.' },
+    ];
+    const output = JSON.stringify([{ role: 'assistant', parts }]);
+    await trace(
+      makeSpan({ user: 'Where is #42?', attributes: { 'gen_ai.output.messages': output } }),
+    );
+    await end('conv-1');
+    await drain();
+    const [item] = (await production()).items;
+    const { page, errors } = await openPage(await withBrowser(t), String(item?.url));
+    const follow = async (evalName: string, link: string): Promise<void> => {
+      await page.locator('.outcome', { hasText: evalName }).locator('a', { hasText: link }).click();
+      t.equal(new URL(page.url()).hash, '#turn-1', evalName);
+    };
+    await follow('Says shipped', 'turn 1: “SHIPPED”');
+    await follow('Number', 'turn 1: “#42”');
+    await follow('Looks', 'turn 1, tool call find');
+    await follow('Fast', 'turn 1, latency');
+    const marks = await page.locator('#turn-1 mark').allInnerTexts();
+    t.same(marks, ['#42', 'find', 'SHIPPED', '1 s'], 'the places, in order');
+    t.equal(await page.getAttribute('#turn-1 .agent mark', 'title'), 'Says shipped');
+    await page.click('#turn-1 .chip >> text=fail: Fast');
+    t.match(await page.innerText('.outcome:target'), 'Fast', 'and back to the eval');
+    const headings = await page.locator('h2').allInnerTexts();
+    t.ok(headings.includes('Errored evals'), 'errored evals are apart');
+    t.match(
+      await page.innerText('main'),
+      /1 eval errored\. .*count neither as passed nor as failed/,
+    );
+    t.equal(
+      await page.locator('#turn-1 details[open]').count(),
+      2,
+      'evidence and short calls are open',
+    );
+    await assertAccessible(t, page);
+    t.same(errors, []);
+    const verdict = (await admin(
+      `GET /sessions/${new URL(page.url()).searchParams.get('sessionId')}`,
+    )) as {
+      outcomes: { eval: string; evidence?: unknown }[];
+    };
+    t.same(verdict.outcomes.find(({ eval: id }) => id === 'shipped')?.evidence, [
+      { turn: 1, part: 'agent', start: 7, end: 14 },
+    ]);
+  },
+);
+
+void t.test(
+  'a long conversation has pages of turns, and links to evidence find them',
+  async (t) => {
+    const { admin, production } = await withService(t);
+    const turns = Array.from({ length: 250 }, (_, nth) => ({
+      user_input: `Question ${nth + 1}? ${'&'.repeat(5_000)}`,
+      agent_response: `Answer ${nth + 1}.`,
+    }));
+    await admin('POST /evals', makeContainsEval('last', 'Answer 250'));
+    await admin('POST /transcripts', { session_id: 'long', evals: ['last'], turns });
+    await admin('POST /drain', {});
+    const link = String((await production()).items[0]?.url);
+    const { length } = await (await fetch(link)).text();
+    t.ok(length < 300_000, `the page has ${length} bytes`);
+    const { page } = await openPage(await withBrowser(t), link);
+    t.match(await page.innerText('main'), 'Turns 1 to 100 of 250 turns');
+    await page.click('text=turn 250: “Answer 250”');
+    t.match(page.url(), /turns_after=200#turn-250$/);
+    t.equal(await page.innerText('#turn-250 mark'), 'Answer 250');
+    await page.click('text=Earlier turns');
+    t.match(await page.innerText('main'), 'Turns 101 to 200 of 250 turns');
+  },
+);

@@ -13,7 +13,7 @@ const TURNS_MAX = 100;
 const PARAMETER = 'turns_after';
 
 /** The most characters of all texts of a page together, and of one text. */
-const CHARS_MAX = 100_000;
+const CHARS_MAX = 80_000;
 const TEXT_CHARS_MIN = 200;
 const TEXT_CHARS_MAX = 10_000;
 

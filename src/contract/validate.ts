@@ -93,12 +93,31 @@ export function listAt(value: unknown, pointer: string): unknown[] {
 export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   // JSON.stringify turns an infinite number, such as 1e999, into null.
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value, hideKeys);
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value, createPreviewer());
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 /** Names of fields that hold an API key, in the spellings that people use. */
 const keyFieldName = /^(api[-_]?key|key)$/i;
+
+/**
+ * Returns a replacer that hides keys, and leaves out what the first 60 characters can't show, so that
+ * a value of megabytes is formatted as fast as a small one.
+ */
+function createPreviewer(): (name: string, value: unknown) => unknown {
+  let visited = 0;
+  return (name, value) => {
+    visited += 1;
+    if (visited > PREVIEW_ITEMS) return null;
+    if (typeof value === 'string') return String(hideKeys(name, value)).slice(0, PREVIEW_ITEMS);
+    if (Array.isArray(value)) return (value as unknown[]).slice(0, PREVIEW_ITEMS);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).slice(0, PREVIEW_ITEMS));
+  };
+}
+
+// Each item of a JSON text has at least two characters, such as "0,".
+const PREVIEW_ITEMS = 61;
 
 function hideKeys(name: string, value: unknown): unknown {
   return keyFieldName.test(name) && typeof value === 'string' ? '(hidden)' : value;

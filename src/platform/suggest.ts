@@ -1,8 +1,12 @@
+// Comparing a word of megabytes would take minutes.
+const WORD_LENGTH_MAX = 256;
+
 /**
  * Returns the known word with the smallest edit distance. Returns undefined if more than a third of
- * the letters differ (at least one letter may differ).
+ * the letters differ (at least one letter may differ), and for texts that are no words.
  */
 export function findClosest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > WORD_LENGTH_MAX) return undefined;
   const distanceMax = Math.max(1, Math.floor(word.length / 3));
   const [closest] = known
     .map((candidate) => ({

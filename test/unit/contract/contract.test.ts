@@ -157,5 +157,23 @@ void t.test('A value is formatted as one short line', (t) => {
   const long = formatValue('x'.repeat(500));
   t.equal(long.length, 60);
   t.match(long, /\.\.\.$/);
+  const values = [[[[1]]], { a: { b: [] } }, 'a"\n', { api_key: 'secret' }, Array(500).fill(0)];
+  for (const value of values) {
+    const text = JSON.stringify(value).replace('secret', '(hidden)');
+    const expected = text.length > 60 ? `${text.slice(0, 57)}...` : text;
+    t.equal(formatValue(value), expected);
+    t.equal(formatValue({ value }).slice(0, 57), `{"value":${text}}`.slice(0, 57));
+  }
+  t.end();
+});
+
+void t.test('Only the start of a large value is read to format it', (t) => {
+  let reads = 0;
+  const item = { toJSON: () => (reads += 1) };
+  formatValue(Array.from({ length: 100_000 }, () => item));
+  formatValue({
+    a: Array.from({ length: 1_000 }, () => [Array.from({ length: 100 }, () => item)]),
+  });
+  t.ok(reads < 10_000, `${reads} reads`);
   t.end();
 });

@@ -43,6 +43,11 @@ const paths = [
   '/scenarios?q=parcel-99',
   '/scenarios/parcel-0',
   '/personas',
+  '/evals',
+  '/evals?skip=950',
+  '/evals/edit?id=polite',
+  '/settings',
+  '/keys',
 ];
 
 async function startWith(count: number): Promise<RunningService> {
@@ -73,7 +78,18 @@ async function post(service: RunningService, path: string, body: unknown): Promi
 /** Returns scenarios with their personas, and agents, one of them with simulations. */
 function createDocuments(count: number): object {
   const numbers = Array.from({ length: count }, (_, nth) => nth);
+  const evalNames = [
+    'Polite',
+    'Order found',
+    'Short',
+    ...numbers.slice(3).map((nth) => `Eval ${nth}`),
+  ];
   return {
+    evals: evalNames.map((name) => ({
+      ...{ id: name.toLowerCase().replace(' ', '-'), name, kind: 'contains' },
+      params: { text: name },
+    })),
+    keys: numbers.map((nth) => ({ key: `key-number-${nth}`, label: `Key ${nth}` })),
     agents: numbers.map((nth) => ({
       ...{ id: `agent-${nth}`, name: nth === 0 ? 'Shop agent' : `Agent ${nth}` },
       url: 'https://shop.example/agent',

@@ -95,7 +95,7 @@ function renderKey(key: StoredKey, context: PageContext): Html {
   return html`<tr>
     <td>${label ?? html`<span class="soft">no label</span>`}</td>
     <td class="when">${createdAtMs === undefined ? '' : formatInstant(isoTime(createdAtMs))}</td>
-    <td>${isConfigured ? 'configuration of the service' : 'added'}</td>
+    <td>${isConfigured ? 'configuration' : 'added'}</td>
     <td>
       ${
         isConfigured

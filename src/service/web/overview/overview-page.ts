@@ -133,8 +133,13 @@ function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
 }
 
 /** Renders the variables for an OpenTelemetry exporter, without the key. */
-function renderExporterSettings({ apiKeyHeader }: Overview, { serviceUrl }: PageContext): Html {
-  return html`<p>For an OpenTelemetry SDK, set these variables. KEY is an API key.</p>
+function renderExporterSettings({ apiKeyHeader }: Overview, context: PageContext): Html {
+  const { serviceUrl } = context;
+  return html`<p>
+      For an OpenTelemetry SDK, set these variables. KEY is an API key:
+      <a href="${linkTo(context, '/keys')}">generate one</a>, or use the one that the service
+      printed at its start.
+    </p>
     <pre>
 OTEL_EXPORTER_OTLP_ENDPOINT=${serviceUrl}
 OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf

@@ -48,6 +48,7 @@ const paths = [
   '/evals/edit?id=polite',
   '/settings',
   '/keys',
+  '/transcripts',
 ];
 
 async function startWith(count: number): Promise<RunningService> {

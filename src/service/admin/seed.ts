@@ -17,9 +17,13 @@ import {
   type KnownDocuments,
 } from '../operations/documents.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
+import {
+  toSession,
+  type TranscriptContext,
+  type TranscriptOptions,
+} from '../operations/transcripts.ts';
 import type { Owners } from './owners.ts';
 import { identifySimulations, readSessions } from './seed-sessions.ts';
-import { toSession, type TranscriptContext, type TranscriptOptions } from './transcripts.ts';
 
 /** Loads seed data, and restores the last seed data of each owner. */
 export interface Seeder {

@@ -1,3 +1,5 @@
+import { systemClock } from '../../platform/clock.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
 import { queueJobs } from './jobs.ts';
 import {
@@ -10,6 +12,7 @@ import { insertOutcomes } from './outcomes.ts';
 import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
 import type {
   JsonObject,
+  OnSeedProgress,
   StoredTurn,
   NewSession,
   Session,
@@ -65,6 +68,7 @@ export function createSessionStore({ reader, write }: Connections): SessionStore
       write(async (db) => {
         await addSession(db, session);
       }),
+    addAll: (sessions) => write((db) => addSessions(db, sessions)),
     deleteSimulation: (ownerId, id) => write((db) => deleteSimulation(db, ownerId, id)),
   };
 }
@@ -92,6 +96,56 @@ interface AddOptions {
   dueAtMs?: number;
   /** Set if no session with this id exists, which saves deleting its old rows. */
   isNew?: boolean;
+}
+
+const SESSIONS_PER_QUERY = 50;
+
+/** How long inserting may block the event loop before it yields. */
+const BLOCK_MS_MAX = 5;
+
+/**
+ * Adds or replaces the sessions of one owner, except those that were seeded with the same content, and
+ * queues their jobs. Returns how many it replaced.
+ */
+export async function addSessions(
+  db: WriteTransaction,
+  sessions: readonly NewSession[],
+  onProgress?: OnSeedProgress,
+): Promise<{ replaced: number }> {
+  const yieldIfDue = yieldPeriodically(systemClock, BLOCK_MS_MAX);
+  let replaced = 0;
+  for (let from = 0; from < sessions.length; from += SESSIONS_PER_QUERY) {
+    const chunk = sessions.slice(from, from + SESSIONS_PER_QUERY);
+    const digests = await findSeedDigests(db, chunk);
+    for (const session of chunk) {
+      const { id, seedDigest = null } = session;
+      const storedDigest = digests.get(id);
+      if (seedDigest === null || seedDigest !== storedDigest) {
+        const isNew = storedDigest === undefined;
+        await addSession(db, session, { dueAtMs: 0, isNew });
+        if (!isNew) replaced += 1;
+        digests.set(id, seedDigest);
+      }
+      await yieldIfDue();
+    }
+    onProgress?.(Math.min(from + SESSIONS_PER_QUERY, sessions.length), sessions.length);
+  }
+  return { replaced };
+}
+
+/** Returns the seed digests of the sessions that exist; null for sessions that were not seeded. */
+async function findSeedDigests(
+  db: WriteTransaction,
+  sessions: readonly NewSession[],
+): Promise<Map<string, string | null>> {
+  const ids = sessions.map(({ id }) => id);
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['id', 'seed_digest'])
+    .where('owner_id', '=', sessions[0]?.ownerId ?? '')
+    .where('id', 'in', ids)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.seed_digest]));
 }
 
 /** Adds or replaces a session and queues its jobs. Returns its key and the number of jobs. */

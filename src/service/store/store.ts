@@ -153,6 +153,11 @@ export interface SessionStore {
   listTurns(ownerId: string, id: string): Promise<StoredTurn[]>;
   /** Adds a session and its jobs in one transaction, replacing any session with the same id. */
   add(session: NewSession): Promise<void>;
+  /**
+   * Adds sessions of one owner and their jobs in one transaction, replacing sessions with the same
+   * ids. Returns how many it replaced.
+   */
+  addAll(sessions: readonly NewSession[]): Promise<{ replaced: number }>;
   /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { TranscriptOptions } from '../operations/transcripts.ts';
 import { addAgentRoutes } from './agents/routes.ts';
 import { showErrorsAsPages } from './frame/errors.ts';
 import { acceptForms } from './frame/forms.ts';
@@ -13,11 +14,13 @@ import { addRunRoutes } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
 import { addSessionRoutes } from './sessions/routes.ts';
 import { addSettingsRoutes, type SettingsPageOptions } from './settings/routes.ts';
+import { addTranscriptRoutes } from './transcripts/routes.ts';
 
 /** What the pages need of the other parts of the service. */
 type PageParts = Omit<PageOptions, 'findViewer' | 'findOwners' | 'findEditor' | 'live'> &
   SettingsPageOptions &
-  EvalPageOptions;
+  EvalPageOptions &
+  TranscriptOptions;
 
 /** Adds the pages of the service. */
 export function addPageRoutes(
@@ -46,4 +49,5 @@ export function addPageRoutes(
   addEvalRoutes(app, options);
   addSettingsRoutes(app, options);
   addKeyRoutes(app, options);
+  addTranscriptRoutes(app, options);
 }

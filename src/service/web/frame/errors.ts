@@ -1,17 +1,26 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
-import { toRequestError, type RequestError } from '../../domain/errors.ts';
+import { RequestError, toRequestError } from '../../domain/errors.ts';
+import { FORM_BYTES_MAX } from './forms.ts';
 import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
 import { pathOf, renderSignInPage } from './sign-in.ts';
 
 /** Makes a scope show its errors as pages to browsers. Programs get them as JSON. */
 export function showErrorsAsPages(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
-    const problem = toRequestError(error);
+    const problem = toPageError(error);
     // The server's own handler logs its failures.
     if (problem.status >= 500 || !sendErrorPage(request, reply, problem)) throw error;
   });
+}
+
+/** Words the error of a form that is too large for the person who sent it. */
+function toPageError(error: unknown): RequestError {
+  const problem = toRequestError(error);
+  if (problem.code !== 'too_large' || error instanceof RequestError) return problem;
+  const message = `A form may have at most ${FORM_BYTES_MAX / 1_048_576} MiB. Choose a smaller file.`;
+  return new RequestError('too_large', message);
 }
 
 /** Responds with a page if the request prefers one; otherwise it returns false. */
@@ -36,6 +45,7 @@ const TITLES: Partial<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Page not found',
   405: 'Not supported here',
+  413: 'The form is too large',
 };
 
 function renderErrorPage(status: number, message: string): string {

@@ -3,7 +3,8 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { linkTo, type PageContext } from './page-frame.ts';
 
-const FORM_BYTES_MAX = 33_554_432;
+/** The largest form, with its files. */
+export const FORM_BYTES_MAX = 33_554_432;
 const TOKEN_FIELD = '_token';
 
 /** A form that changes something. */

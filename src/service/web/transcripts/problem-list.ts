@@ -1,0 +1,43 @@
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { toVisible } from '../../../report-kit/printable.ts';
+import { rowNouns, type TranscriptFile } from '../../domain/transcript-file/read-transcripts.ts';
+
+/** What the pages show of a file, without its conversations. */
+export type FileReport = Omit<TranscriptFile<unknown>, 'items'>;
+
+export const PROBLEM_LIST_CSS = `.scroll.problems table { min-width: 0; width: 100%; }
+.scroll.problems td { min-width: 0; overflow-wrap: anywhere; }
+.problems th:nth-child(2) { width: 8.5rem; }
+.problems th.number { width: 3.5rem; } .problems table { table-layout: fixed; }`;
+
+/** Renders the problems of a file as a table, and counts those that it does not show. */
+export function renderProblems({ format, problems, problemCount }: FileReport): Html | undefined {
+  if (problemCount === 0) return undefined;
+  const rest = problemCount - problems.length;
+  return html`<div class="scroll problems" tabindex="0" role="region" aria-label="Problems">
+      <table>
+        <thead>
+          <tr>
+            <th class="number">${rowNouns[format]}</th>
+            <th>${format === 'csv' ? 'column' : 'JSON pointer'}</th>
+            <th>problem</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${toVisible(problems).map(
+            ({ row, place, problem }) =>
+              html`<tr>
+                <td class="number">${formatNumber(row)}</td>
+                <td class="place">${place === '' ? '' : html`<code>${place}</code>`}</td>
+                <td>${toSentence(problem)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${rest > 0 ? html`<p>And ${formatCount(rest, 'more problem')}.</p>` : undefined}`;
+}
+
+const toSentence = (problem: string): string =>
+  `${problem.charAt(0).toUpperCase()}${problem.slice(1)}${/[.?]$/.test(problem) ? '' : '.'}`;

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isMessage } from '../../../contract/index.ts';
+import { HTML_TYPE } from '../../../http-kit/pages.ts';
+import { RequestError } from '../../domain/errors.ts';
+import { findLiveEvals } from '../../domain/evals.ts';
+import { transcriptFormats } from '../../domain/transcript-file/read-transcripts.ts';
+import {
+  readUploadedFile,
+  storeSessions,
+  type TranscriptOptions,
+} from '../../operations/transcripts.ts';
+import { readText, redirect } from '../frame/forms.ts';
+import { servicePageHeaders } from '../frame/page-frame.ts';
+import type { PageOptions, Viewer } from '../frame/viewer.ts';
+import { renderResultPage, type UploadResult } from './result-page.ts';
+import { samples } from './samples.ts';
+import { renderUploadPage, TEXT_KEPT_MAX, UPLOAD_PATH, type UploadDraft } from './upload-page.ts';
+
+const EMPTY_DRAFT: UploadDraft = {
+  ...{ text: '', format: undefined, run: '', evalIds: [], leavesOut: false, problems: {} },
+};
+
+const SAMPLE_TYPES = {
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  csv: 'text/csv',
+} as const;
+
+/** Adds the page that stores transcripts from a file. */
+export function addTranscriptRoutes(
+  app: FastifyInstance,
+  options: PageOptions & TranscriptOptions,
+): void {
+  const { findViewer, findEditor } = options;
+  const results = createResults();
+  app.get(UPLOAD_PATH, async (request, reply) =>
+    sendForm(options, reply, await findViewer(request), EMPTY_DRAFT),
+  );
+  for (const format of transcriptFormats) {
+    app.get(`${UPLOAD_PATH}/sample.${format}`, (_request, reply) =>
+      reply
+        .headers(servicePageHeaders)
+        .header('content-disposition', `attachment; filename="sample.${format}"`)
+        .type(`${SAMPLE_TYPES[format]}; charset=utf-8`)
+        .send(samples[format]),
+    );
+  }
+  app.post(UPLOAD_PATH, async (request, reply) => {
+    const editor = await findEditor(request);
+    const outcome = await upload(options, editor);
+    if ('draft' in outcome) {
+      return sendForm(options, reply.code(outcome.status), editor, outcome.draft);
+    }
+    const id = results.add(editor.ownerId, outcome.result);
+    return redirect(reply, editor.context, `${UPLOAD_PATH}/results/${id}`);
+  });
+  app.get<{ Params: { id: string } }>(`${UPLOAD_PATH}/results/:id`, async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    const result = results.find(ownerId, request.params.id);
+    reply.headers(servicePageHeaders).type(HTML_TYPE);
+    return reply.send(renderResultPage(result, context));
+  });
+}
+
+async function sendForm(
+  { store }: TranscriptOptions,
+  reply: FastifyReply,
+  { ownerId, context }: Viewer,
+  draft: UploadDraft,
+): Promise<FastifyReply> {
+  const evals = await store.evals.list(ownerId);
+  const { evals: liveEvals } = await findLiveEvals(store.evals, ownerId);
+  reply.headers(servicePageHeaders).type(HTML_TYPE);
+  return reply.send(renderUploadPage({ draft, evals, liveEvals }, context));
+}
+
+/** Stores the file or the text of a form, or returns what to show in the form instead. */
+async function upload(
+  options: TranscriptOptions,
+  { ownerId, form }: Viewer & { form: FormData },
+): Promise<{ result: UploadResult } | { draft: UploadDraft; status: number }> {
+  const entered = readDraft(form);
+  const bytes = await readBytes(form);
+  const draft: UploadDraft = {
+    ...entered,
+    // Line breaks as in files.
+    text: bytes.length > TEXT_KEPT_MAX ? '' : decodeLoosely(bytes),
+    problems: await findMistakes(options, ownerId, { ...entered, isEmpty: bytes.length === 0 }),
+  };
+  if (Object.keys(draft.problems).length > 0) return { draft, status: 400 };
+  const { format, run, evalIds, leavesOut } = draft;
+  try {
+    const { items, ...report } = await readUploadedFile(options, ownerId, {
+      ...{ bytes, format },
+      run: run === '' ? undefined : run,
+      evalIds: evalIds.length === 0 ? undefined : evalIds,
+    });
+    const canStore = items.length > 0 && (report.problemCount === 0 || leavesOut);
+    if (!canStore)
+      return { draft: { ...draft, report: { ...report, valid: items.length } }, status: 422 };
+    return { result: { ...(await storeSessions(options, items)), report } };
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.status >= 500) throw error;
+    return { draft: { ...draft, problems: { file: error.message } }, status: 422 };
+  }
+}
+
+function readDraft(form: FormData): UploadDraft {
+  const format = readText(form, 'format');
+  return {
+    ...EMPTY_DRAFT,
+    format: transcriptFormats.find((name) => name === format),
+    run: readText(form, 'run'),
+    evalIds: form.getAll('eval').filter((id) => typeof id === 'string'),
+    leavesOut: readText(form, 'leave_out') !== '',
+  };
+}
+
+/** Returns the chosen file, or else the pasted text with line breaks as in files. */
+async function readBytes(form: FormData): Promise<Uint8Array> {
+  const file = form.get('file');
+  if (file instanceof File && file.size > 0) return file.bytes();
+  const text = form.get('text');
+  return new TextEncoder().encode(typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '');
+}
+
+/** Returns the text of a file for its correction; empty if the file is not text. */
+function decodeLoosely(bytes: Uint8Array): string {
+  try {
+    return bytes.includes(0) ? '' : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return '';
+  }
+}
+
+async function findMistakes(
+  { store }: TranscriptOptions,
+  ownerId: string,
+  { isEmpty, run, evalIds }: Pick<UploadDraft, 'run' | 'evalIds'> & { isEmpty: boolean },
+): Promise<UploadDraft['problems']> {
+  const knownIds = (await store.evals.list(ownerId)).map(({ id }) => id);
+  const example = { session_id: 't-1', turns: [{ user_input: '', agent_response: '' }] };
+  return {
+    ...(isEmpty && { file: 'Choose a file that is not empty, or paste text.' }),
+    ...(run !== '' &&
+      !isMessage('TranscriptUpload', { ...example, run }) && {
+        run: 'The name of a run has 1 to 200 characters, on one line.',
+      }),
+    ...(evalIds.some((id) => !knownIds.includes(id)) && {
+      evals: 'An eval that you chose was deleted. Choose again.',
+    }),
+  };
+}
+
+/** How many results can be looked at again. */
+const RESULTS_MAX = 50;
+
+/** Keeps the results of the latest uploads, so that a page shows them after a redirect. */
+function createResults() {
+  const results = new Map<string, { ownerId: string; result: UploadResult }>();
+  return {
+    add(ownerId: string, result: UploadResult): string {
+      const id = randomUUID();
+      results.set(id, { ownerId, result });
+      const [oldest] = results.keys();
+      if (results.size > RESULTS_MAX && oldest !== undefined) results.delete(oldest);
+      return id;
+    },
+    /** @throws RequestError `not_found`. */
+    find(ownerId: string, id: string): UploadResult {
+      const found = results.get(id);
+      if (found?.ownerId === ownerId) return found.result;
+      const message =
+        'The result of this upload is no longer known: the service keeps the latest ' +
+        `${RESULTS_MAX} until it restarts. The sessions are on the page /sessions.`;
+      throw new RequestError('not_found', message);
+    },
+  };
+}

@@ -1,0 +1,318 @@
+/** The page on which transcripts are uploaded, in a real browser. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+
+const HEADER = 'session_id,user_input,agent_response\n';
+
+/** Writes a file to upload. */
+function writeFile(t: Test, name: string, content: string | Uint8Array): string {
+  const path = join(t.testdir({}), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Submits the form, and returns the text of the next page. */
+async function submit(page: Page): Promise<string> {
+  await Promise.all([
+    page.waitForEvent('load'),
+    page.getByRole('button', { name: 'Upload', exact: true }).click(),
+  ]);
+  return page.innerText('main');
+}
+
+/** Chooses a file, submits the form, and returns the text of the next page. */
+async function upload(
+  t: Test,
+  page: Page,
+  name: string,
+  content: string | Uint8Array,
+): Promise<string> {
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.click('[type=file]'),
+  ]);
+  await chooser.setFiles(writeFile(t, name, content));
+  return submit(page);
+}
+
+async function withPage(
+  t: Test,
+): Promise<Bench & { page: Page; browser: Browser; errors: string[] }> {
+  const bench = await withService(t);
+  await bench.admin('POST /evals', makeContainsEval('found', 'shipped'));
+  await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
+  await bench.admin('PUT /settings', { evals: ['found'] });
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${bench.service.url}/transcripts`);
+  return { ...bench, page, browser, errors };
+}
+
+/** Returns the rows of the table of problems: row, place, and problem. */
+const listProblems = async (page: Page): Promise<string[]> => {
+  const rows = await page.locator('[aria-label=Problems] tbody tr').allInnerTexts();
+  return rows.map((row) =>
+    row
+      .split('\t')
+      .map((cell) => cell.trim())
+      .join(' | '),
+  );
+};
+
+void t.test(
+  'The samples of all formats are stored and scored; the same file replaces',
+  async (t) => {
+    const { service, page, production, drain } = await withPage(t);
+    t.match(await page.innerText('nav [aria-current]'), 'Upload');
+    for (const [index, format] of (['csv', 'json', 'jsonl'] as const).entries()) {
+      await page.goto(`${service.url}/transcripts`);
+      const link = page.getByText(`Download sample.${format}`, { exact: true });
+      const response = await fetch(service.url + String(await link.getAttribute('href')));
+      t.match(response.headers.get('content-disposition'), `filename="sample.${format}"`);
+      const text = await upload(t, page, `sample.${format}`, await response.text());
+      t.match(
+        page.url(),
+        /\/transcripts\/results\/[\w-]+$/,
+        'a reload does not send the form again',
+      );
+      t.match(text, /2 sessions were stored/);
+      t.match(text, /2\s+evals queued/, 'the live eval of each session');
+      if (index === 0) t.notMatch(text, 'replaced');
+      else t.match(text, /2\s+replaced earlier ones/);
+      await drain();
+      const { items } = await production();
+      t.equal(items.length, 2);
+      t.match(
+        items.map((item) => item.eval_outcomes.map(({ outcome }) => outcome)),
+        [['fail'], ['pass']],
+      );
+    }
+    await page.click('text=Transcripts 2026-11-20');
+    t.match(page.url(), '/sessions?kind=production&run=Transcripts+2026-11-20');
+    t.equal(await page.locator('tbody tr').count(), 2);
+  },
+);
+
+void t.test('A file of more sessions than a transaction stores is stored completely', async (t) => {
+  const { page, send } = await withPage(t);
+  const rows = Array.from({ length: 1_001 }, (_, index) => `s${index},hi,there\n`);
+  const text = await upload(t, page, 'a.csv', `${HEADER}${rows.join('')}`);
+  t.match(text, /1,001 sessions were stored/);
+  t.match(await send('GET /api/prod-evaluations/sessions/?limit=1'), { status: 200 });
+  await page.click('ul.runs a');
+  t.match(await page.innerText('main'), '1,001');
+});
+
+void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
+  const { page, production, drain, errors } = await withPage(t);
+  t.match(await submit(page), 'Choose a file that is not empty, or paste text.');
+  await page.fill('[name=text]', `${HEADER}a,"Two\nlines; ""quoted""",please\nb,hi,there`);
+  await page.fill('[name=run]', 'Week 47');
+  await page.check('[value=polite]');
+  await page.selectOption('[name=format]', 'csv');
+  t.match(await submit(page), /2 sessions were stored/);
+  await drain();
+  const { items } = await production('?run=Week+47');
+  t.match(
+    items.map((item) => item.eval_outcomes.map((outcome) => outcome.eval_name)),
+    [['Says please'], ['Says please']],
+  );
+  await page.click('text=Week 47');
+  await page.click('tbody a:text-is("a")');
+  t.match(await page.innerText('main'), 'Two\nlines; "quoted"', 'line breaks as in the text');
+  t.same(
+    errors.filter((message) => !message.includes('400 (Bad Request)')),
+    [],
+  );
+});
+
+void t.test('Problems name the row, the column or pointer, and what was expected', async (t) => {
+  const { page, production } = await withPage(t);
+  await page.fill('[name=run]', 'Week 47');
+  await page.check('[value=polite]');
+  const csv = `${HEADER.trim()},started_at,notes\na,hi,there,,\nb,hi\nc,hi,there,soon,\n,hi,there,,\n`;
+  const text = await upload(t, page, 'bad.csv', csv);
+  t.match(text, 'Nothing was stored.');
+  t.match(text, /read as CSV: 4 problems, 1 valid conversation, and 2 with problems/);
+  t.same(await listProblems(page), [
+    '1 | "notes" | Expected a known column, received "notes". The columns are session_id, user_input, ' +
+      'agent_response, evaluation_metadata, started_at, metadata, run, and evals.',
+    '3 |  | Expected 5 cells as in the first row, received 2.',
+    '4 | started_at | Expected an ISO 8601 time, received "soon".',
+    '5 | session_id | Expected the id of the conversation, received an empty cell.',
+  ]);
+  t.match(await production('?run=Week+47'), { items: { length: 0 } });
+  t.equal(await page.inputValue('[name=text]'), csv, 'the text can be corrected');
+  t.equal(await page.inputValue('[name=run]'), 'Week 47');
+  t.ok(await page.isChecked('[value=polite]'));
+  await page.check('[name=leave_out]');
+  t.match(await submit(page), /1 session was stored.*2\s+conversations left out.*Left out/s);
+  t.equal((await listProblems(page)).length, 4, 'what was left out');
+
+  await page.click('text=Upload another file');
+  const bad = { session_id: 'x', turns: [{ user_input: 1, agent_response: 'b' }] };
+  await upload(t, page, 'bad.json', JSON.stringify([bad, { ...bad, turns: [], evals: ['found'] }]));
+  t.same(await listProblems(page), [
+    '1 | /turns/0/user_input | Expected a string, received 1.',
+    '2 | /turns | Expected an array of 1 to 10000, received [].',
+  ]);
+  const unknown = {
+    session_id: 'x',
+    turns: [{ user_input: 'a', agent_response: 'b' }],
+    evals: ['fund'],
+  };
+  await upload(t, page, 'bad.jsonl', `{"a"\n${JSON.stringify(unknown)}`);
+  t.match(await listProblems(page), [
+    /^1 \| {2}\| Expected a JSON object on this line, received "{\\"a\\"": The line is not valid JSON\.$/,
+    '2 | /evals/0 | Must be the id of an eval, got "fund"; did you mean found?',
+  ]);
+  await upload(t, page, 'many.csv', `${HEADER}${'a,b\n'.repeat(20_000)}`);
+  t.equal((await listProblems(page)).length, 100);
+  t.match(await page.innerText('main'), 'And 19,900 more problems.');
+  t.match(await page.innerText('[role=alert]'), 'choose the file again');
+  t.equal(await page.inputValue('[name=text]'), '', 'a long text is not sent back');
+  t.ok((await page.content()).length < 100_000);
+});
+
+void t.test('Files that can not be read are refused with the reason', async (t) => {
+  const { page, service, errors } = await withPage(t);
+  const cases: [name: string, content: string | Uint8Array, problem: RegExp][] = [
+    ['a.json', '[\n{"a": 1}\n{"b": 2}]', /not valid JSON in line 3/],
+    ['a.json', '['.repeat(1_000_000), /nested more than 200 levels deep/],
+    [
+      'a.csv',
+      'name,text\n1,2\n',
+      /must name the columns session_id, .* Received "name" and "text"\./,
+    ],
+    ['a.csv', HEADER, /The file contains no conversation\./],
+    ['a.csv', Buffer.from(`${HEADER}a,b,c`, 'utf16le'), /NUL byte.*Save it as UTF-8/],
+    ['a.csv', Buffer.from(`\uFEFF${HEADER}`, 'utf16le'), /The file is UTF-16/],
+    ['a.csv', Buffer.from(`${HEADER}a,caf\u00e9,c`, 'latin1'), /Line 2 is not valid UTF-8/],
+    ['a.png', Buffer.from('\u0089PNG\r\n\u001a\n\0\0\0\rIHDR', 'latin1'), /NUL byte/],
+    ['a.xlsx', Buffer.from('PK\u0003\u0004\u0014\0', 'latin1'), /Excel workbook/],
+    ['a.csv', `${HEADER}${'a,b,c\n'.repeat(100_001)}`, /more than 100,000 turns/],
+    ['a.jsonl', '{}\n'.repeat(20_001), /more than 20,000 conversations/],
+    ['a.jsonl', Buffer.alloc(32_000_001, 'x'), /The file has 32,000,001 bytes/],
+  ];
+  for (const [name, content, problem] of cases) {
+    await upload(t, page, name, content);
+    t.match(await page.innerText('[role=alert]'), problem, String(problem));
+  }
+  t.match(await upload(t, page, 'a.csv', Buffer.alloc(34_000_000, 'x')), 'at most 32 MiB');
+  t.equal((await fetch(`${service.url}/transcripts`)).status, 200, 'the service still responds');
+  t.same(
+    errors.filter((message) => !/\(Unprocessable|\(Payload Too Large/.test(message)),
+    [],
+  );
+});
+
+void t.test('The page is accessible at both widths, in both color schemes', async (t) => {
+  const { service, browser } = await withPage(t);
+  const bad = writeFile(
+    t,
+    'bad.csv',
+    `${HEADER.trim()},evals\na,hi,there,\nb,${'w'.repeat(500)}\n`,
+  );
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const url = `${service.url}/transcripts`;
+      const viewport = { width, height: 844 };
+      const { page, requests } = await openPage(browser, url, { viewport, colorScheme });
+      const inspect = async (name: string): Promise<void> => {
+        const place = `${name}, ${width} px, ${colorScheme}`;
+        t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, place);
+        await assertAccessible(t, page);
+      };
+      for (const format of ['JSON', 'JSONL']) await page.click(`summary:text-is("${format}")`);
+      await inspect('form');
+      await page.setInputFiles('[type=file]', bad);
+      await submit(page);
+      await inspect('problems');
+      await page.check('[name=leave_out]');
+      await submit(page);
+      await inspect('result');
+      t.ok(
+        requests.every((each) => each.startsWith(service.url)),
+        'no request to another host',
+      );
+      await page.context().close();
+    }
+  }
+});
+
+void t.test('The page works without JavaScript and with the keyboard alone', async (t) => {
+  const { service } = await withService(t);
+  const browser = await withBrowser(t);
+  const options = { javaScriptEnabled: false };
+  const { page } = await openPage(browser, `${service.url}/transcripts`, options);
+  t.match(await page.innerText('main'), 'There are no evals yet');
+  await page.focus('[name=text]');
+  await page.keyboard.type(
+    '{"session_id": "a", "turns": [{"user_input": "a", "agent_response": "b"}]}',
+  );
+  // Format, run, the link to evals, the checkbox, and the button.
+  for (let tab = 0; tab < 5; tab += 1) await page.keyboard.press('Tab');
+  t.equal(await page.innerText(':focus'), 'Upload');
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  t.match(await page.innerText('main'), 'No evals apply, so there will be no scores.');
+});
+
+void t.test('Hostile text in every cell stays text', async (t) => {
+  const { service, admin, page, errors } = await withPage(t);
+  const line = HOSTILE_MARKUP.replaceAll('\n', ' ').replaceAll('\0', '').slice(0, 190);
+  await admin('POST /evals', makeContainsEval('hostile', 'x', { name: line }));
+  const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  const inspect = async (): Promise<void> => {
+    t.equal(await page.evaluate('window.ran'), undefined, 'no foreign script runs');
+    t.ok(await page.isVisible('h1'));
+    t.equal(await page.locator('main img, main base, main meta, main script').count(), 0);
+  };
+  const columns =
+    'session_id,user_input,agent_response,started_at,metadata,run,evals,evaluation_metadata';
+  const cells = columns.split(',').map(() => quote(line));
+  await upload(t, page, 'a.csv', `${columns},${quote(line)}\n${cells.join(',')},x\n`);
+  t.ok((await listProblems(page)).length >= 5);
+  await inspect();
+  await upload(t, page, 'a.csv', `${cells.join(',')}\n`);
+  await inspect();
+  for (const text of [line, `[${line}`, `{"a"\n{${line}`]) {
+    await page.fill('[name=text]', text);
+    await submit(page);
+    await inspect();
+  }
+  const [value, turn] = [{ [line]: line }, { user_input: line, agent_response: line }];
+  const strange = { ...value, session_id: 5, turns: [value, turn], evals: [line] };
+  await upload(t, page, 'a.json', JSON.stringify([strange]));
+  await inspect();
+  const good = { session_id: line, run: line, metadata: value, turns: [turn] };
+  t.match(await upload(t, page, 'a.json', JSON.stringify([good])), '1 session was stored');
+  await inspect();
+  const { url } = service;
+  t.ok(
+    errors.every((message) => /\(Unprocessable|\(Bad Request/.test(message)),
+    errors.join('\n'),
+  );
+  t.ok(page.url().startsWith(url));
+});
+
+void t.test('Readers who may not change anything can not upload', async (t) => {
+  const keys = [{ key: 'the-key-of-this-service' }, { key: 'the-key-of-team-b', owner: 'team b' }];
+  const service = await startService({ host: '0.0.0.0', keys });
+  t.teardown(() => service.stop());
+  const { page } = await openPage(await withBrowser(t), `${service.url}/transcripts`);
+  await page.fill('[name=key]', 'the-key-of-team-b');
+  await page.click('button');
+  t.match(await page.innerText('main'), 'sign in with the first API key');
+  t.equal(await page.locator('[type=file]').count(), 0);
+  const response = await fetch(`${service.url}/transcripts`, {
+    ...{ method: 'POST', headers: { origin: service.url } },
+    body: new URLSearchParams({ text: '{}' }),
+  });
+  t.equal(response.status, 401);
+});

@@ -43,38 +43,42 @@ export interface TranscriptOptions {
   marks?: readonly TurnMark[];
   /** The most characters of one text (default: no limit). */
   textCharsMax?: number;
+  /** The first turn that differs from a transcript next to this one; 0 for none. */
+  differingTurn?: number;
 }
 
 /** Renders the turns of a session as a chat, with latencies and tool calls. */
 export function renderTranscript(
   turns: readonly ShownTurn[],
-  { hasAnchors = false, marks = [], textCharsMax = Infinity }: TranscriptOptions = {},
+  options: TranscriptOptions = {},
 ): Html {
+  const { hasAnchors = false, marks = [], textCharsMax = Infinity, differingTurn = 0 } = options;
   if (turns.length === 0) return html`<p class="soft">The transcript is empty.</p>`;
   const marksByTurn = Map.groupBy(marks, ({ turn }) => turn);
   return html`<ol class="transcript">
     ${turns.map((turn) => {
       const ofTurn = marksByTurn.get(turn.sequence) ?? [];
-      return renderTurn(turn, { hasAnchors, marks: ofTurn, textCharsMax });
+      return renderTurn(turn, { hasAnchors, marks: ofTurn, textCharsMax, differingTurn });
     })}
   </ol>`;
 }
 
 function renderTurn(
   turn: ShownTurn,
-  { hasAnchors, marks, textCharsMax }: Required<TranscriptOptions>,
+  { hasAnchors, marks, textCharsMax, differingTurn }: Required<TranscriptOptions>,
 ): Html {
   const { sequence, userInput, userReason, agentResponse, toolCalls = [] } = turn;
   const of = (part: TurnMark['part']): TurnMark[] => marks.filter((mark) => mark.part === part);
   const anchor = hasAnchors ? html`id="turn-${sequence}"` : undefined;
-  return html`<li class="turn" ${anchor}>
+  const differs = sequence === differingTurn;
+  return html`<li class="turn${differs ? ' differs' : ''}" ${anchor}>
     <div class="about-turn">
       ${
         hasAnchors
           ? html`<a class="soft" href="#turn-${sequence}">Turn ${sequence}</a>`
           : html`<span class="soft">Turn ${sequence}</span>`
       }
-      ${renderChips(marks)}
+      ${renderChips(marks)} ${differs ? html`<b>first difference</b>` : undefined}
     </div>
     ${renderLine('user', userInput, { marks: of('user'), textCharsMax })}
     ${userReason === undefined || userReason === '' ? '' : html`<div class="soft why">${userReason}</div>`}

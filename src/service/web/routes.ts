@@ -9,6 +9,7 @@ import { createViewers, type PageOptions } from './frame/viewer.ts';
 import { addEvalRoutes, type EvalPageOptions } from './evals/routes.ts';
 import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
+import { addCompareRoutes } from './compare/routes.ts';
 import { addOverviewRoutes } from './overview/routes.ts';
 import { addRunRoutes } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
@@ -44,6 +45,7 @@ export function addPageRoutes(
   addOverviewRoutes(app, options);
   addSessionRoutes(app, options);
   addRunRoutes(app, options);
+  addCompareRoutes(app, options);
   addAgentRoutes(app, options);
   addScenarioRoutes(app, options);
   addEvalRoutes(app, options);

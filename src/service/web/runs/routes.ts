@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { summarizeScenario } from '../../domain/simulation-results/scenario-results.ts';
 import { cancelSimulation } from '../../operations/simulations.ts';
 import type { RunDetails, RunFilter, RunRef, SessionKind } from '../../store/store.ts';
 import { redirect } from '../frame/forms.ts';
@@ -12,6 +11,7 @@ import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import { isUnderWay, renderProgress } from './progress.ts';
 import { renderRunPage, type RunPage } from './run-page.ts';
 import { pathOfRun, renderRunsPage } from './runs-page.ts';
+import { summarizeStored } from './scenario-table.ts';
 
 type WithId = FastifyRequest<{ Params: { id: string } }>;
 
@@ -112,7 +112,7 @@ export async function showRun(
   const query = readQuery(request);
   const { skip, limit } = readListFilter(query, ownerId).filter;
   const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
-  const scenarios = watched?.scenarios ?? summarizeSeeded(details);
+  const scenarios = watched?.scenarios ?? summarizeStored(details);
   const unpassed: RunPage['unpassed'] = await Promise.all(
     scenarios
       .filter(({ scenario_id: id }) => hasUnpassed(details, id))
@@ -138,13 +138,4 @@ const SESSIONS_MAX = 50;
 const hasUnpassed = ({ scenarios }: RunDetails, id: string): boolean =>
   scenarios.some(
     ({ scenarioId, failed, undecided }) => scenarioId === id && failed + undecided > 0,
-  );
-
-/** Returns the results of scenarios of which only the sessions are known: every session has to pass. */
-export const summarizeSeeded = ({ scenarios }: RunDetails) =>
-  scenarios.map(({ scenarioId, ...counts }) =>
-    summarizeScenario(
-      { id: scenarioId, name: scenarioId, personaName: '', requiredRate: 1 },
-      counts,
-    ),
   );

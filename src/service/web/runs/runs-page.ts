@@ -89,11 +89,17 @@ function renderEmpty(kind: SessionKind, query: URLSearchParams, context: PageCon
       </p>`;
 }
 
-/** Renders runs in a form that leads to the comparison of two of them. */
-function renderChoice(runs: readonly RunSummary[], kind: SessionKind, context: PageContext): Html {
+/** Renders runs in a form that leads to the comparison of two of them; by default, the newest two. */
+export function renderChoice(
+  runs: readonly RunSummary[],
+  kind: SessionKind,
+  context: PageContext,
+  given: { a?: string | undefined; b?: string | undefined } = {},
+): Html {
   const { owner } = context;
-  const [newest, previous] = runs;
-  const chosen = { a: previous?.id, b: newest?.id };
+  const others = runs.filter(({ id }) => id !== given.a && id !== given.b);
+  const b = given.b ?? others.shift()?.id;
+  const chosen = { a: given.a ?? others[0]?.id, b };
   if (runs.length < 2) return renderRuns(runs, kind, context);
   return html`<form action="/compare" class="choice">
     <input type="hidden" name="kind" value="${kind}" />
@@ -197,6 +203,7 @@ export function renderRate(rate: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
+th { overflow-wrap: normal; }
 th.number { white-space: normal; }
 .choice td:has(input) { text-align: center; }
 `;

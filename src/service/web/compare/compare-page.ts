@@ -1,0 +1,289 @@
+import type { ComparedScenario } from '../../../contract/index.ts';
+import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import { CHANCE_P_MAX, computeChance, type Counts } from '../../domain/chance.ts';
+import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import type { EvalCounts } from '../../store/store.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { passRateOf } from '../runs/pass-rate-chart.ts';
+import { pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
+import { describeTimes, listChanges } from './changes.ts';
+import type { ComparedEval, RunComparison, Side } from './load-comparison.ts';
+import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
+
+/** The most rows of a table. */
+const ROWS_MAX = 100;
+
+/** Renders two runs: what changed, regressions first, and transcripts side by side. */
+export function renderComparePage(comparison: RunComparison, context: PageContext): string {
+  const { kind, before, after, pairs } = comparison;
+  const groups =
+    kind === 'simulation' ? groupScenarios(comparison) : groupEvals(comparison, context);
+  const [regressions, ...others] = groups;
+  return renderServicePage(
+    {
+      title: 'Compare',
+      section: 'Runs',
+      css: `${RUNS_CSS}${TRANSCRIPT_PAIR_CSS}${CSS}`,
+      main: html`<p class="soft"><a href="${linkTo(context, '/runs', { kind })}">All runs</a></p>
+        <h1>Compare</h1>
+        ${renderSides(before, after, context)}
+        <p class="verdict">${describeResult(groups, kind)}</p>
+        ${kind === 'production' ? html`<p>${describeSessions(before, after)}</p>` : undefined}
+        ${regressions && renderGroup(regressions)}
+        <h2>What changed between these runs</h2>
+        ${renderChanges(comparison)} ${others.flatMap((group) => renderGroup(group) ?? [])}
+        <p class="soft">
+          "May be chance" means: if both runs had the same pass rate, a difference like this one
+          would still occur in more than ${formatShare(CHANCE_P_MAX, 0)} of such comparisons
+          (Fisher's exact test).
+        </p>
+        ${
+          pairs.length === 0
+            ? undefined
+            : html`<h2>Regressed transcripts</h2>
+                ${pairs.map((pair) => renderPair(pair, context))}`
+        }`,
+    },
+    context,
+  );
+}
+
+function renderSides(before: Side, after: Side, context: PageContext): Html {
+  const row = (label: string, side: Side): Html => {
+    const { run } = side.details;
+    const rate = passRateOf(run);
+    return html`<tr>
+      <th scope="row">${label}</th>
+      <td><a href="${linkTo(context, pathOfRun(side.ref.kind, run.id))}">${run.name}</a></td>
+      <td>${describeTimes(side)}</td>
+      <td class="number">${formatNumber(run.sessions)}</td>
+      <td class="number">${formatNumber(run.failedSessions)}</td>
+      <td class="number">${formatNumber(run.erroredSessions)}</td>
+      <td class="number">${rate === undefined ? 'no evals' : formatShare(rate, 1)}</td>
+    </tr>`;
+  };
+  const { ref } = before;
+  const swapped = linkTo(context, '/compare', { kind: ref.kind, a: after.ref.id, b: ref.id });
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Compared runs">
+      <table>
+        <thead>
+          <tr>
+            <td></td>
+            <th>run</th>
+            <th>time</th>
+            <th class="number">sessions</th>
+            <th class="number">with a failed eval</th>
+            <th class="number">with an errored eval</th>
+            <th class="number">pass rate</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${row('before', before)} ${row('after', after)}
+        </tbody>
+      </table>
+    </div>
+    <p><a href="${swapped}">Swap before and after</a></p>`;
+}
+
+/** The most characters of a value. */
+const VALUE_LENGTH_MAX = 300;
+
+function renderChanges({ before, after, kind }: RunComparison): Html {
+  const changes = listChanges(before, after);
+  const source =
+    kind === 'production'
+      ? `Models, tags, and evals are those of the newest sessions (${before.traits.sessions} before, ${after.traits.sessions} after).`
+      : 'Models and tags come from the traces of the agent, if it sends them to this service.';
+  if (changes.length === 0) {
+    return html`<p>
+      Nothing that this service knows: the same agent, models, tags, scenarios, and evals. ${source}
+    </p>`;
+  }
+  const value = (text: string): string => (text === '' ? '–' : cutText(text, VALUE_LENGTH_MAX));
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Changes">
+      <table>
+        <thead>
+          <tr>
+            <th>changed</th>
+            <th>before</th>
+            <th>after</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${changes.map(
+            (change) =>
+              html`<tr>
+                <td>${cutText(change.name, VALUE_LENGTH_MAX)}</td>
+                <td>${value(change.before)}</td>
+                <td>${value(change.after)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft">${source}</p>`;
+}
+
+/** Rows with the same kind of change. */
+interface Group {
+  name: string;
+  className: string;
+  isFolded: boolean;
+  noun: string;
+  rows: readonly Html[];
+}
+
+const SCENARIO_GROUPS: readonly (Omit<Group, 'rows' | 'noun'> & {
+  changes: readonly ComparedScenario['change'][];
+})[] = [
+  { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed', 'worse'] },
+  { name: 'Improvements', className: 'passed', isFolded: false, changes: ['fixed', 'better'] },
+  {
+    name: 'Not comparable',
+    className: 'undecided',
+    isFolded: false,
+    changes: ['unknown', 'new', 'gone'],
+  },
+  { name: 'Unchanged', className: '', isFolded: true, changes: ['same'] },
+];
+
+function groupScenarios({ scenarios }: RunComparison): Group[] {
+  return SCENARIO_GROUPS.map(({ changes, ...group }) => ({
+    ...group,
+    noun: 'scenario',
+    rows: scenarios
+      .filter(({ change }) => changes.includes(change))
+      .map(
+        ({ scenario_id: id, change, before, now, chance }) =>
+          html`<tr>
+            <td>${id}</td>
+            <td class="${group.className}">${change}</td>
+            <td>${describeStanding(before)}</td>
+            <td>${describeStanding(now)}</td>
+            <td>${change === 'same' ? '' : describeChance(chance)}</td>
+          </tr>`,
+      ),
+  }));
+}
+
+function groupEvals({ evals, after }: RunComparison, context: PageContext): Group[] {
+  const differenceOf = (compared: ComparedEval): number =>
+    rateOf(compared.after) - rateOf(compared.before);
+  const kindOf = (compared: ComparedEval): string => {
+    if (compared.chance === undefined) return 'Not comparable';
+    const difference = differenceOf(compared);
+    if (difference === 0) return 'Unchanged';
+    if (compared.chance > CHANCE_P_MAX) return 'Differences that may be chance';
+    return difference < 0 ? 'Regressions' : 'Improvements';
+  };
+  const ordered = [...evals].sort((left, right) => differenceOf(left) - differenceOf(right));
+  const classNames = [
+    ['Regressions', 'failed'],
+    ['Improvements', 'passed'],
+    ['Differences that may be chance', 'undecided'],
+    ['Not comparable', 'undecided'],
+    ['Unchanged', ''],
+  ] as const;
+  return classNames.map(([name, className]) => ({
+    ...{ name, className, isFolded: name === 'Unchanged', noun: 'eval' },
+    rows: ordered
+      .filter((compared) => kindOf(compared) === name)
+      .map((compared) => {
+        const failed = compared.after?.failed ?? 0;
+        const query = { kind: 'production', run: after.details.run.name, eval: compared.name };
+        const link = linkTo(context, '/sessions', { ...query, failed_only: 'true' });
+        return html`<tr>
+          <td>${compared.name}</td>
+          <td class="${className}">
+            ${compared.chance === undefined ? '' : formatDifference(differenceOf(compared))}
+          </td>
+          <td>${describeCounts(compared.before)}</td>
+          <td>
+            ${describeCounts(compared.after)}
+            ${failed > 0 ? html`<a href="${link}">${formatNumber(failed)} failed</a>` : undefined}
+          </td>
+          <td>${describeChance(compared.chance)}</td>
+        </tr>`;
+      }),
+  }));
+}
+
+const rateOf = (counts: EvalCounts | undefined): number =>
+  counts && counts.passed + counts.failed > 0 ? counts.passed / (counts.passed + counts.failed) : 0;
+
+const formatDifference = (difference: number): string =>
+  `${difference > 0 ? '+' : ''}${formatNumber(difference * 100, 1)} points`;
+
+function describeCounts(counts: EvalCounts | undefined): string {
+  if (!counts) return 'absent';
+  const { passed, failed, errored } = counts;
+  const more = errored > 0 ? `, ${formatNumber(errored)} errored` : '';
+  return `${formatNumber(passed)} of ${formatNumber(passed + failed)} passed (${formatShare(rateOf(counts), 1)})${more}`;
+}
+
+function describeChance(chance: number | undefined): string {
+  if (chance === undefined) return '';
+  const p = chance < 0.001 ? 'p < 0.001' : `p = ${chance.toFixed(3)}`;
+  return chance > CHANCE_P_MAX ? `may be chance, ${p}` : `not chance, ${p}`;
+}
+
+function renderGroup({ name, noun, rows, isFolded }: Group): Html | undefined {
+  if (rows.length === 0) return undefined;
+  const omitted = rows.length - ROWS_MAX;
+  const table = html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
+      <table>
+        <thead>
+          <tr>
+            <th>${noun}</th>
+            <th>change</th>
+            <th>before</th>
+            <th>after</th>
+            <th>chance</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.slice(0, ROWS_MAX)}
+        </tbody>
+      </table>
+    </div>
+    ${omitted > 0 ? html`<p class="soft">and ${formatNumber(omitted)} more</p>` : undefined}`;
+  if (isFolded) {
+    return html`<details>
+      <summary>${name}: ${formatCount(rows.length, noun)}</summary>
+      ${table}
+    </details>`;
+  }
+  return html`<h2>${name}</h2>
+    ${table}`;
+}
+
+function describeResult(groups: readonly Group[], kind: RunComparison['kind']): Html {
+  const count = (name: string): number =>
+    groups.find((group) => group.name === name)?.rows.length ?? 0;
+  const noun = kind === 'simulation' ? 'scenario' : 'eval';
+  const [regressed, improved] = [count('Regressions'), count('Improvements')];
+  if (regressed === 0 && improved === 0) return html`No ${noun} regressed or improved.`;
+  return html`<span class="mark ${regressed > 0 ? 'failed' : 'passed'}"
+      >${regressed === 0 ? `No ${noun}` : formatCount(regressed, noun)} regressed</span
+    >, ${formatNumber(improved)} improved.`;
+}
+
+/** Compares the sessions without a failed eval: several evals that drop a little can be a clear drop. */
+function describeSessions(before: Side, after: Side): string {
+  const [earlier, later] = [before, after].map(({ details: { run } }) => ({
+    ...{ passed: run.sessions - run.failedSessions, failed: run.failedSessions },
+  }));
+  if (!earlier || !later) return '';
+  const describe = ({ passed, failed }: Counts): string =>
+    `${formatNumber(passed)} of ${formatNumber(passed + failed)}`;
+  const chance = describeChance(computeChance(earlier, later));
+  return `Sessions without a failed eval: ${describe(earlier)} before, ${describe(later)} after (${chance}).`;
+}
+
+const CSS = `
+.verdict { font-size: 1.1rem; margin: 0.75rem 0; }
+h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
+[aria-label='Compared runs'] td:nth-child(2) { min-width: 10rem; }
+[aria-label='Compared runs'] :is(th, td):first-child { min-width: 4rem; }
+`;

@@ -1,0 +1,250 @@
+/** The comparison of two runs in a real browser. */
+import t, { type Test } from 'tap';
+import { startAgent } from '../../../reference-agent/index.ts';
+import type { Scenario } from '../../../src/contract/index.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { assertViews } from '../../helpers/page-views.ts';
+import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { makeScenario } from '../../helpers/simulation.ts';
+
+/** A line of hostile text that fits into a name. */
+const [HOSTILE_NAME = ''] = HOSTILE_MARKUP.split('\n');
+
+const makeParcel = (steps: string[]): Scenario =>
+  makeScenario({
+    ...{ id: 'parcel', name: 'Late parcel' },
+    user: {
+      opening: 'Where is my order A-1001?',
+      steps: steps.map((say) => ({ say })),
+    },
+    evals: [makeContainsEval('ships', 'shipped')],
+  });
+const makeHours = (text: string): Scenario =>
+  makeScenario({
+    ...{ id: 'hours', name: 'Opening hours' },
+    user: { opening: 'When are you open?' },
+    evals: [makeContainsEval('tells', text)],
+  });
+const same: Scenario = makeScenario({
+  ...{ id: 'same', user: { opening: 'Hello.' } },
+  evals: [{ id: 'short', name: 'Short', kind: 'max_turns', params: { max: 9 } }],
+});
+
+/** Runs scenarios, and returns the id of the simulation as the deep links of its results have it. */
+async function simulate(bench: Bench, name: string, body: object): Promise<string> {
+  await bench.admin('POST /simulations', { name, ...body });
+  await bench.drain();
+  const { items } = await bench.simulations();
+  const item = items.find(({ simulation }) => simulation === name);
+  return decodeURIComponent(new URL(item?.url ?? '').pathname.split('/')[2] ?? '');
+}
+
+/** Two simulations: one scenario regressed, one was fixed, one is unchanged. */
+async function simulateTwice(t: Test, bench: Bench): Promise<[before: string, after: string]> {
+  const agent = await startAgent();
+  const { url } = await withSandboxDouble(t, { chat: reply('We open at nine.') });
+  t.teardown(() => agent.stop());
+  const run = { samples: 2, seed: 'nightly' };
+  const before = await simulate(bench, 'Monday', {
+    ...run,
+    agent: { name: 'Shop agent', url: agent.url },
+    scenarios: [makeParcel(['Thanks.']), makeHours('nine'), same],
+  });
+  const after = await simulate(bench, 'Tuesday', {
+    ...run,
+    agent: { name: 'Shop agent', url },
+    scenarios: [makeParcel(['Really?']), makeHours('nine'), same],
+  });
+  return [before, after];
+}
+
+void t.test('two simulations: regressions first, transcripts, and what changed', async (t) => {
+  const bench = await withService(t);
+  const [a, b] = await simulateTwice(t, bench);
+  const browser = await withBrowser(t);
+  const path = `/compare?a=${a}&b=${b}`;
+  const { page, errors } = await openPage(browser, bench.service.url + path);
+  t.match(await page.innerText('.verdict'), '1 scenario regressed, 1 improved.');
+  t.match(
+    await page.innerText('[aria-label=Regressions] tbody'),
+    /parcel\s+regressed\s+passed 2\/2\s+failed 0\/2\s+may be chance, p = 0\.333/,
+  );
+  t.match(await page.innerText('[aria-label=Improvements] tbody'), /hours\s+fixed\s+failed 0\/2/);
+  t.equal(await page.isVisible('[aria-label=Unchanged]'), false, 'unchanged ones are folded');
+  await page.click('text=Unchanged: 1 scenario');
+  t.match(await page.innerText('[aria-label=Unchanged] tbody'), /same\s+same\s+passed 2\/2/);
+  const headings = await page.locator('main h2').allInnerTexts();
+  t.equal(headings[0], 'Regressions');
+
+  const changes = await page.innerText('[aria-label=Changes] tbody');
+  t.match(changes, /Agent\s+Shop agent at http.*\s+Shop agent at http/);
+  t.match(changes, /Scenario parcel: user\s+.*Thanks\..*\s+.*Really\?/);
+  t.notMatch(changes, 'Scenario hours', 'an unchanged scenario is not listed');
+  t.notMatch(changes, 'Seed');
+
+  const sides = page.locator('.pair > div');
+  t.equal(await sides.count(), 2, 'one pair for the regressed scenario');
+  t.match(await sides.nth(0).innerText(), /Before\s+passed sample 1/);
+  t.match(await sides.nth(1).innerText(), /After\s+failed sample 1\s+Says shipped: /);
+  for (const side of await sides.all()) {
+    t.match(await side.locator('li.differs').innerText(), /Turn 1\s+first difference/);
+  }
+  const boxes = await Promise.all([0, 1].map((nth) => sides.nth(nth).boundingBox()));
+  t.equal(boxes[0]?.y, boxes[1]?.y, 'side by side');
+  t.same(errors, []);
+  await sides.nth(1).locator('a').first().click();
+  t.match(await page.innerText('main'), /We open at nine\./);
+
+  const phone = await openPage(browser, bench.service.url + path, {
+    viewport: { width: 390, height: 844 },
+  });
+  const stacked = phone.page.locator('.pair > div');
+  const [first, second] = await Promise.all([0, 1].map((nth) => stacked.nth(nth).boundingBox()));
+  t.ok((second?.y ?? 0) > (first?.y ?? 0), 'below each other on a phone');
+  await phone.page.click('text=Swap before and after');
+  t.match(await phone.page.innerText('[aria-label=Regressions] tbody'), /hours\s+regressed/);
+});
+
+const sayPolite = (count: number, failed: number, more: object, prefix: string, day: string) =>
+  Array.from({ length: count }, (_, nth) => ({
+    ...{ source_session_id: `${prefix}-${nth}`, started_at: `2026-11-${day}T09:30:00Z`, ...more },
+    turns: [{ user_input: 'Hello.', agent_response: 'Hi.' }],
+    outcomes: [
+      { eval_name: 'Polite', outcome: nth < failed ? 'fail' : 'pass', reasoning: 'It was.' },
+      { eval_name: 'Short', outcome: nth < failed / 10 ? 'fail' : 'pass', reasoning: 'It was.' },
+      { eval_name: 'Stable', outcome: nth === 0 ? 'error' : 'pass', reasoning: 'It was.' },
+    ],
+  }));
+
+void t.test(
+  'two production runs: rates per eval, and whether a difference may be chance',
+  async (t) => {
+    const bench = await withService(t);
+    await bench.admin('POST /seed', {
+      runs: [
+        { name: 'Monday', sessions: sayPolite(40, 2, { metadata: { version: '1.4' } }, 'm', '16') },
+        {
+          name: 'Tuesday',
+          sessions: sayPolite(40, 20, { metadata: { version: '1.5' } }, 't', '17'),
+        },
+      ],
+    });
+    const browser = await withBrowser(t);
+    const { page, errors } = await openPage(browser, `${bench.service.url}/runs?kind=production`);
+    await page.locator('[aria-label="Before: Monday"]').check();
+    await page.locator('[aria-label="After: Tuesday"]').check();
+    await page.click('text=Compare');
+    t.match(await page.innerText('.verdict'), '1 eval regressed, 0 improved.');
+    t.match(
+      await page.innerText('main'),
+      'Sessions without a failed eval: 38 of 40 before, 20 of 40 after (not chance, p < 0.001).',
+    );
+    t.match(
+      await page.innerText('[aria-label=Regressions] tbody'),
+      /Polite\s+-45 points\s+38 of 40 passed \(95%\)\s+20 of 40 passed \(50%\)\s+20 failed\s+not chance, p < 0\.001/,
+    );
+    t.match(
+      await page.innerText('[aria-label="Differences that may be chance"] tbody'),
+      /Short\s+-2\.5 points.*may be chance, p = 1\.000/s,
+    );
+    await page.click('text=Unchanged: 1 eval');
+    t.match(
+      await page.innerText('[aria-label=Unchanged] tbody'),
+      /39 of 39 passed \(100%\), 1 errored/,
+    );
+    t.match(await page.innerText('[aria-label=Changes] tbody'), /Tag version\s+1\.4\s+1\.5/);
+    await page.locator('[aria-label=Regressions] a').click();
+    t.match(await page.innerText('main'), /20 sessions with these filters/);
+    t.same(errors, []);
+  },
+);
+
+void t.test('the models and evals of live traces are compared', async (t) => {
+  const bench = await withService(t);
+  const { admin, trace, end, drain } = bench;
+  for (const [name, model, text] of [
+    ['Monday', 'small-1', 'please'],
+    ['Tuesday', 'small-2', 'thanks'],
+  ] as const) {
+    await admin('POST /evals', { ...makeContainsEval('polite', text), name: 'Polite' });
+    await admin('PUT /settings', { evals: ['polite'], run_name: name });
+    const attributes = { 'gen_ai.conversation.id': name, 'gen_ai.request.model': model };
+    const traceId = (name === 'Monday' ? '1' : '2').repeat(32);
+    await trace(makeSpan({ traceId, spanId: traceId.slice(16), attributes }));
+    await end(name);
+    await drain();
+  }
+  const { items } = await bench.production();
+  const ids = items.map(({ url }) => new URL(url).pathname.split('/')[2]);
+  const browser = await withBrowser(t);
+  const { page } = await openPage(browser, `${bench.service.url}/compare?a=${ids[1]}&b=${ids[0]}`);
+  const changes = await page.innerText('[aria-label=Changes] tbody');
+  t.match(changes, /Model\s+.*small-[12]/);
+  t.match(changes, /Eval Polite: params\s+\{"text":"(please|thanks)"\}/);
+});
+
+void t.test('ids that cannot be compared lead to a list to choose from', async (t) => {
+  const bench = await withService(t);
+  const browser = await withBrowser(t);
+  const open = async (path: string) => {
+    const response = await bench.send(`GET ${path}`, { headers: { accept: 'text/html' } });
+    const { page } = await openPage(browser, bench.service.url + path);
+    return { status: response.status, text: await page.innerText('main'), page };
+  };
+  const empty = await open('/compare');
+  t.equal(empty.status, 200);
+  t.match(empty.text, /There are fewer than two runs\./);
+  await bench.admin('POST /seed', {
+    runs: ['One', 'Two', 'Three'].map((name) => ({
+      name,
+      sessions: sayPolite(2, 1, {}, name, '16'),
+    })),
+  });
+  for (const [path, status, problem] of [
+    ['/compare?a=9&b=1', 404, /There is no run "9"\./],
+    ['/compare?a=1&b=sim_unknown', 404, /There is no run "sim_unknown"\./],
+    ['/compare?a=1&b=1', 400, /Both are the same run\./],
+    ['/compare?kind=simulation&a=1&b=2', 404, /There is no simulation "1"\./],
+    [`/compare?a=1&b=${encodeURIComponent(HOSTILE_NAME)}`, 404, /There is no run "<\/style>/],
+  ] as const) {
+    const shown = await open(path);
+    t.equal(shown.status, status, path);
+    t.match(shown.text, problem, path);
+  }
+  const { page } = await open('/compare?b=1');
+  t.ok(await page.isChecked('[aria-label="After: One"]'), 'the given one is chosen');
+  await page.click('text=Compare >> visible=true >> nth=-1');
+  t.match(page.url(), /b=1/);
+});
+
+void t.test('the pages are accessible, and hostile text is shown as text', async (t) => {
+  const bench = await withService(t);
+  const sandbox = await withSandboxDouble(t, { chat: reply('shipped') });
+  const body = {
+    agent: { name: HOSTILE_NAME, url: sandbox.url },
+    scenarios: [{ ...makeParcel([]), id: 'hostile', name: HOSTILE_NAME }],
+  };
+  const a = await simulate(bench, `${HOSTILE_NAME} before`, body);
+  sandbox.setBehavior({ chat: reply(HOSTILE_MARKUP) });
+  const b = await simulate(bench, HOSTILE_NAME, body);
+  const outcomes = [{ eval_name: HOSTILE_NAME, outcome: 'fail', reasoning: HOSTILE_MARKUP }];
+  await bench.admin('POST /seed', {
+    runs: [1, 2].map((nth) => ({
+      name: `${HOSTILE_NAME} ${nth}`,
+      sessions: [
+        {
+          ...{ source_session_id: `${HOSTILE_NAME} ${nth}`, started_at: '2026-11-16T09:30:00Z' },
+          metadata: { [HOSTILE_NAME]: `${HOSTILE_NAME} ${nth}` },
+          outcomes,
+        },
+      ],
+    })),
+  });
+  const paths = [`/compare?a=${a}&b=${b}`, '/compare?a=1&b=2', '/compare?kind=simulation'];
+  await assertViews(t, await withBrowser(t), bench.service.url, paths, async (page, path) => {
+    t.match(await page.innerText('main'), '<script>window.ran = 1</script>', path);
+  });
+});

@@ -11,7 +11,7 @@ export async function readSessionPage(link: string): Promise<ShownSession> {
     turns: [...page.matchAll(/<li class="turn"[^>]*>([^]*?)<\/li>/g)].map(([, turn = '']) => ({
       marks: /<div class="soft metrics[^>]*>([^]*?)<\/div>/.exec(turn)?.[1] ?? '',
       tools: [...turn.matchAll(tool)].map(([, name = '', args = '', result = '']) => ({
-        name: decodeHtml(name),
+        name: decodeHtml(name.replaceAll(/<\/?mark>/g, '')),
         arguments: parseRecorded(args),
         result: parseRecorded(result),
       })),

@@ -58,7 +58,7 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
 
 /** CSS rules of outcomes. */
 export const OUTCOME_CSS = `
-span.mark { font: inherit; font-weight: 600; }
+span.mark, dd.mark { font: inherit; font-weight: 600; }
 li.outcome:target { background: var(--target); }
 .reasoning { white-space: pre-line; }
 .evidence { display: flex; flex-wrap: wrap; font-size: 0.9rem; gap: 0.1rem 0.75rem; }

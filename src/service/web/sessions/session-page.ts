@@ -44,11 +44,9 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
       css: `${CALL_CSS}${OUTCOME_CSS}${SESSION_CSS}`,
       main: html`${list === undefined ? undefined : renderPath(list, context)}
         <h1>${title}</h1>
-        <p>
-          <span class="mark ${verdict}">${verdict}</span>
-          ${session.status === 'completed' ? undefined : html`<span class="soft">${session.status}</span>`}
-        </p>
         <dl>
+          <dt>Verdict</dt>
+          <dd class="mark ${verdict}">${verdict}</dd>
           ${listProperties(session).map(
             ([name, value]) =>
               html`<dt>${name}</dt>
@@ -112,6 +110,7 @@ function listProperties(session: Session): [string, string][] {
     ['Scenario', session.scenario],
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
+    ['Status', session.status],
     ['End reason', session.endReason],
     ['Started', formatInstant(isoTime(session.startedAtMs))],
     ['Ended', formatInstant(isoTime(session.endedAtMs))],

@@ -192,6 +192,7 @@ void t.test('a deep link without a session leads to its run', async (t) => {
     await cause.innerText(),
     /hours 0 of 2 passed\s+failed 2 sessions.*#1 #2.*unlikely words/s,
   );
+  await page.click('text=Repeat this simulation');
   t.match(await page.innerText('pre'), /\/__admin\/simulations.*"seed":"nightly"/);
   t.equal(await page.locator('#cancel').count(), 0, 'an ended simulation cannot be canceled');
   await cause.locator('a').first().click();
@@ -203,6 +204,7 @@ void t.test('the command of the page starts the same simulation again', async (t
   const bench = await withService(t);
   const { id } = await simulate(t, bench);
   const { page } = await openPage(await withBrowser(t), `${bench.service.url}/simulation/${id}`);
+  await page.click('text=Repeat this simulation');
   const command = await page.innerText('pre');
   const body = /-d '(.*)'$/s.exec(command)?.[1]?.replaceAll(String.raw`'\''`, "'");
   const again = await startSimulation(bench, JSON.parse(body ?? '') as object);
@@ -248,11 +250,12 @@ void t.test('the page of a running simulation updates itself until its end', asy
   t.match(await plain.innerText('noscript'), 'Reload this page');
 
   for (const respond of held) respond();
-  await page.waitForSelector('text=The simulation has ended.');
-  t.match(await page.innerText('[data-live]'), /a #?.*passed\s+1 of 1/s);
+  await page.waitForSelector('text=Passed: 1 of 1 scenario passed.');
+  const ended = await page.innerText('main');
+  t.match(ended, /State\s+completed/);
+  t.notMatch(ended, /No verdict yet|No session has ended/, 'the whole page is new');
+  t.equal(await page.locator('[aria-label=Sessions] tbody a').count(), 1);
   t.equal(await page.locator('#cancel').count(), 0);
-  await page.click('text=Show its sessions and reasons');
-  t.match(await page.innerText('main'), /Passed: 1 of 1 scenario passed\./);
   t.same(errors, []);
   await plain.click('noscript a');
   t.match(await plain.innerText('main'), /Passed: 1 of 1 scenario passed\./);

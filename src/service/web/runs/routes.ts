@@ -8,8 +8,7 @@ import { redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
-import { isUnderWay, renderProgress } from './progress.ts';
-import { renderRunPage, type RunPage } from './run-page.ts';
+import { renderRunContent, renderRunPage, type RunPage } from './run-page.ts';
 import { pathOfRun, renderRunsPage } from './runs-page.ts';
 import { summarizeStored } from './scenario-table.ts';
 
@@ -30,16 +29,11 @@ export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
     return reply.send(renderRunsPage({ filter, query, ...found }, context));
   });
   app.get('/simulation/:id/progress', async (request: WithId, reply) => {
-    const { ownerId, context } = await findRun(options, request, 'simulation');
+    const { context, ref } = await findRun(options, request, 'simulation');
     return live.send(request, reply, async () => {
-      const watched = await simulations.watch(ownerId, request.params.id);
-      if (!watched) return { content: html`<p>The simulation was deleted.</p>`, isFinal: true };
-      if (isUnderWay(watched)) return { content: renderProgress(watched, context), isFinal: false };
-      const content = html`<p class="notice">
-          The simulation has ended. <a href="">Show its sessions and reasons</a>
-        </p>
-        ${renderProgress(watched, context)}`;
-      return { content, isFinal: true };
+      const page = await loadRunPage(options, ref, readQuery(request));
+      if (page) return renderRunContent(page, context);
+      return { content: html`<p>The simulation was deleted.</p>`, isFinal: true };
     });
   });
   app.post('/simulation/:id/cancel', async (request: WithId, reply) => {
@@ -79,7 +73,7 @@ async function findRun(
   { store, findViewer, findOwners }: PageOptions,
   request: WithId,
   kind: SessionKind,
-): Promise<Viewer & { ref: RunRef; details: RunDetails }> {
+): Promise<Viewer & { ref: RunRef }> {
   const { ownerId, context } = await findViewer(request);
   const { ownerIds } = await findOwners(request);
   const { id } = request.params;
@@ -88,14 +82,17 @@ async function findRun(
     const [details] = await store.runs.load([ref]);
     if (!details) continue;
     const owner = candidate === ownerId ? context.owner : await store.owners.findName(candidate);
-    return { ownerId: candidate, context: { ...context, owner }, ref, details };
+    return { ownerId: candidate, context: { ...context, owner }, ref };
   }
-  throw new RequestError(
+  throw notFoundError(kind);
+}
+
+const notFoundError = (kind: SessionKind): RequestError =>
+  new RequestError(
     'not_found',
     `No ${kind === 'production' ? 'run' : 'simulation'} has this address. It was deleted, it belongs ` +
       'to another owner, or the service was reset after the link was created.',
   );
-}
 
 /** The most scenarios whose reasons a page shows, and the sessions of each. */
 const CAUSES_MAX = { scenarios: 20, sessions: 20 };
@@ -107,10 +104,24 @@ export async function showRun(
   request: WithId,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { store, simulations } = options;
-  const { ownerId, context, ref, details } = await findRun(options, request, kind);
-  const query = readQuery(request);
+  const { context, ref } = await findRun(options, request, kind);
+  const page = await loadRunPage(options, ref, readQuery(request));
+  if (!page) throw notFoundError(kind);
+  reply.headers(servicePageHeaders).type(HTML_TYPE);
+  return reply.send(renderRunPage(page, context));
+}
+
+/** Reads everything that the page of a run shows; undefined if the run was deleted. */
+async function loadRunPage(
+  { store, simulations }: PageOptions,
+  ref: RunRef,
+  query: URLSearchParams,
+): Promise<RunPage | undefined> {
+  const { ownerId, kind } = ref;
+  const [details] = await store.runs.load([ref]);
+  if (!details) return undefined;
   const { skip, limit } = readListFilter(query, ownerId).filter;
+  const page = { skip, limit: Math.min(limit, SESSIONS_MAX) };
   const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
   const scenarios = watched?.scenarios ?? summarizeStored(details);
   const unpassed: RunPage['unpassed'] = await Promise.all(
@@ -126,10 +137,8 @@ export async function showRun(
         ),
       })),
   );
-  const found = await store.runs.listSessions(ref, { skip, limit: Math.min(limit, SESSIONS_MAX) });
-  const list = { ...found, skip, limit: Math.min(limit, SESSIONS_MAX), query };
-  reply.headers(servicePageHeaders).type(HTML_TYPE);
-  return reply.send(renderRunPage({ kind, details, watched, scenarios, unpassed, list }, context));
+  const found = await store.runs.listSessions(ref, page);
+  return { kind, details, watched, scenarios, unpassed, list: { ...found, ...page, query } };
 }
 
 /** The most sessions on a page of a run. */

@@ -21,7 +21,7 @@ import {
 } from '../../domain/simulation-results/scenario-results.ts';
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import type { EvalCounts, Page, RunDetails, Session, SessionKind } from '../../store/store.ts';
-import { renderLive } from '../frame/live.ts';
+import { renderLive, type LiveContent } from '../frame/live.ts';
 import {
   linkTo,
   renderNotice,
@@ -56,8 +56,11 @@ const NOTICES = {
 
 /** Renders the page of a run: verdict, results by scenario and eval, reasons, and sessions. */
 export function renderRunPage(page: RunPage, context: PageContext): string {
-  const { kind, details, watched, list } = page;
-  const { run, evals } = details;
+  const { kind, details, list } = page;
+  const { run } = details;
+  const path = pathOfRun(kind, run.id);
+  const { skip, limit } = list;
+  const parameters = { skip: String(skip), limit: String(limit) };
   return renderServicePage(
     {
       title: run.name,
@@ -70,42 +73,54 @@ export function renderRunPage(page: RunPage, context: PageContext): string {
         </p>
         <h1>${run.name}</h1>
         ${renderNotice(context, NOTICES)}
-        <p class="verdict">${describeVerdict(page)}</p>
-        ${renderFacts(page)}
-        <p>
-          <a href="${linkTo(context, '/compare', { kind, b: run.id })}">Compare with another</a>
-        </p>
-        ${
-          watched
-            ? renderLive(linkTo(context, `${pathOfRun(kind, run.id)}/progress`), {
-                content: renderProgress(watched, context),
-                isFinal: !isUnderWay(watched),
-              })
-            : page.scenarios.length === 0
-              ? undefined
-              : html`<h2>Scenarios</h2>
-                  ${renderScenarios(page.scenarios)}`
-        }
-        ${renderCauses(page, context)}
-        <h2>Evals</h2>
-        ${renderEvals(evals, page, context)}
-        <h2>Sessions</h2>
-        ${
-          list.total === 0
-            ? html`<p>No session has ended yet.</p>`
-            : html`<p>${formatCount(list.total, 'session')} stored.</p>
-                ${renderSessionTable(list.sessions, listQueryOf(page), context)}`
-        }
-        ${renderPages({ path: pathOfRun(kind, run.id), ...list })}
-        ${
-          watched
-            ? html`<h2>Repeat this simulation</h2>
-                ${formatRepeatCommand(watched.plan, context)}`
-            : undefined
-        }`,
+        ${renderLive(
+          linkTo(context, `${path}/progress`, parameters),
+          renderRunContent(page, context),
+        )}`,
     },
     context,
   );
+}
+
+/** Renders everything below the heading: it changes while a simulation runs. */
+export function renderRunContent(page: RunPage, context: PageContext): LiveContent {
+  const { kind, details, watched, list } = page;
+  const { run, evals } = details;
+  const content = html`<p class="verdict">${describeVerdict(page)}</p>
+    ${renderFacts(page)}
+    <p>
+      <a id="compare" href="${linkTo(context, '/compare', { kind, b: run.id })}"
+        >Compare with another</a
+      >
+    </p>
+    ${
+      watched
+        ? renderProgress(watched, context)
+        : page.scenarios.length === 0
+          ? undefined
+          : html`<h2>Scenarios</h2>
+              ${renderScenarios(page.scenarios)}`
+    }
+    ${renderCauses(page, context)}
+    <h2>Evals</h2>
+    ${renderEvals(evals, page, context)}
+    <h2>Sessions</h2>
+    ${
+      list.total === 0
+        ? html`<p>No session has ended yet.</p>`
+        : html`<p>${formatCount(list.total, 'session')} stored.</p>
+            ${renderSessionTable(list.sessions, listQueryOf(page), context)}`
+    }
+    ${renderPages({ path: pathOfRun(kind, run.id), ...list })}
+    ${
+      watched
+        ? html`<details id="repeat">
+            <summary>Repeat this simulation</summary>
+            ${formatRepeatCommand(watched.plan, context)}
+          </details>`
+        : undefined
+    }`;
+  return { content, isFinal: watched === undefined || !isUnderWay(watched) };
 }
 
 /** Returns the list that the page of a session leads back to. */

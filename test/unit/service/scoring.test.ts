@@ -63,8 +63,7 @@ testKind('contains', [
     /user's messages/,
   ],
   ['any', { text: 'hello', in: 'any' }, say('Hello'), 'pass', /all messages/],
-  ['no turns', { text: '' }, say(), 'fail', /there are no messages/],
-  ['empty text', { text: '' }, say('Hello'), 'pass', /turn 1/],
+  ['no turns', { text: 'x' }, say(), 'fail', /there are no messages/],
   ['not a pattern', { text: '.*' }, say('Hello'), 'fail', /none/],
   ['a long message is cut', { text: 'shipped' }, say(LONG), 'pass', /…x* shipped y*…/],
   ['not across messages', { text: 'ab' }, say('a', 'b'), 'fail', /none of 2/],
@@ -80,8 +79,8 @@ testKind('regex', [
   ['code points', { pattern: '^.$', flags: 'u' }, say('😀'), 'pass', /turn 1/],
   ['letters', { pattern: '^\\p{Lu}', flags: 'u' }, say('Ärger'), 'pass', /turn 1/],
   ['user', { pattern: 'order', in: 'user' }, say('Hello'), 'pass', /the user said/],
-  ['empty match', { pattern: '' }, say('Hello'), 'pass', /turn 1/],
-  ['no turns', { pattern: '' }, say(), 'fail', /there are no messages/],
+  ['empty match', { pattern: 'x*' }, say('Hello'), 'pass', /turn 1/],
+  ['no turns', { pattern: 'x*' }, say(), 'fail', /there are no messages/],
   [
     'broken pattern',
     { pattern: '(' },
@@ -277,6 +276,12 @@ void t.test('Deeply nested or malformed values can be quoted', async (t) => {
 void t.test('Without an LLM judge, the reasoning says how to configure one', async (t) => {
   const result = await score(makeEval('judge', { criteria: 'It greets.' }), idle);
   t.match(result, { outcome: 'error', reasoning: /SANDBOX_KIT_JUDGE_URL/ });
+});
+
+void t.test('contains: an eval without text, which an older release stored, passes', async (t) => {
+  t.match(await score(makeEval('contains', { text: '' }), say('Hello')), {
+    ...{ outcome: 'pass', reasoning: /turn 1/ },
+  });
 });
 
 void t.test('An outcome names the places in the transcript that decided it', async (t) => {

@@ -38,9 +38,10 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
 .form { margin: 1rem 0; }
 .form label { display: block; margin: 0.75rem 0; }
 .form label:has([type='checkbox'], [type='radio']) { margin: 0.3rem 0; }
-.form :is(input:not([type='checkbox'], [type='radio']), select, textarea) { display: block;
+.form :is(input:not([type='checkbox'], [type='radio']), select) { display: block;
   margin-top: 0.2rem; width: 32rem; }
-.form textarea { font: 0.8125rem/1.5 ui-monospace, monospace; min-height: 8rem; width: 100%; }
+.form textarea { display: block; font: 0.8125rem/1.5 ui-monospace, monospace; margin-top: 0.2rem;
+  min-height: 8rem; width: 100%; }
 input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
   border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
   padding: 0.25rem 0.5rem; }
@@ -57,7 +58,7 @@ button:focus-visible, select:focus-visible, textarea:focus-visible {
 .scroll td:first-child { min-width: 12rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;
   vertical-align: top; }
-th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }
+th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; overflow-wrap: normal; }
 .number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
 .when { white-space: nowrap; }
 td span + span { margin-left: 0.5rem; }

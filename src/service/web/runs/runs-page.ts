@@ -203,7 +203,6 @@ export function renderRate(rate: number): Html {
 
 /** CSS rules of tables of runs. */
 export const RUNS_CSS = `
-th { overflow-wrap: normal; }
 th.number { white-space: normal; }
 .choice td:has(input) { text-align: center; }
 `;

@@ -137,7 +137,7 @@ function renderEval(
   const { id, name, kind, required = true, params = {} } = definition;
   const title =
     typeof entry === 'string'
-      ? html`<a href="${linkTo(context, `/evals/${encodeURIComponent(id)}`)}">${name}</a>`
+      ? html`<a href="${linkTo(context, '/evals/edit', { id })}">${name}</a>`
       : html`${name}`;
   return html`<li>
     ${title}
@@ -182,7 +182,6 @@ h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .run { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;
   margin: 1rem 0; padding: 0.25rem 1rem 0.75rem; }
 .run .form { margin: 0; } .run h2 { margin: 0.75rem 0 0.25rem; }
-.form .field textarea { width: 100%; }
 .row { align-items: end; display: flex; flex-wrap: wrap; gap: 0 1rem; }
 .row .field { flex: 1 1 10rem; } .form .row :is(input, select) { width: 100%; }
 `;

@@ -100,7 +100,6 @@ function renderSummary(outcomes: readonly Outcome[]): Html {
 /** CSS rules of the table. */
 export const SESSION_TABLE_CSS = `
 table.sessions th.eval { max-width: 10rem; min-width: 5rem; }
-table.sessions th { overflow-wrap: normal; }
 table.sessions td .outcome { white-space: nowrap; }
 table.sessions td:first-child { max-width: 22rem; }
 table.sessions td:nth-child(2) { white-space: nowrap; }

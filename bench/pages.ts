@@ -1,6 +1,6 @@
 /**
  * Measures the pages of the service with few and with many sessions. Usage:
- * `node bench/pages.ts [SESSIONS]` (default: 100000; about a minute).
+ * `node bench/pages.ts [SESSIONS]` (default: 100000; a few minutes).
  *
  * Both services run in this process, and each page is requested from both in turn, so that other load
  * on the machine affects both.
@@ -37,6 +37,11 @@ const paths = [
   '/sessions?kind=simulation',
   '/runs?kind=production',
   '/runs?kind=simulation',
+  '/runs?kind=production&owner=large',
+  '/production-eval/RUN-A?owner=large',
+  '/simulation/large-a?owner=large',
+  '/compare?a=RUN-A&b=RUN-B&owner=large',
+  '/compare?a=large-a&b=large-b&owner=large',
   '/agents',
   '/agents/agent-0',
   '/scenarios',
@@ -63,8 +68,68 @@ async function startWith(count: number): Promise<RunningService> {
     await sendOpenConversations(service, from, size / 5);
     process.stderr.write(`\r${from + size} of ${count} sessions `);
   }
+  await post(service, '/seed?owner=large', {});
+  await addLargeRuns(service, count);
   process.stderr.write('\n');
   return service;
+}
+
+/** Adds two runs and two simulations with all sessions in each, to an owner of their own. */
+async function addLargeRuns(service: RunningService, count: number): Promise<void> {
+  for (let from = 0; from < count; from += BATCH) {
+    const size = Math.min(BATCH, count - from);
+    for (const name of ['a', 'b'] as const) {
+      await post(service, '/seed?owner=large', createLargeSeed(name, from, size));
+    }
+  }
+}
+
+/** Returns sessions of one run and of one simulation with 20 scenarios; in the later ones more fail. */
+function createLargeSeed(name: 'a' | 'b', from: number, count: number): object {
+  const sessions = Array.from({ length: count }, (_, index) => {
+    const nth = from + index;
+    const outcomes = ['Polite', 'Order found', 'Short'].map((evalName, position) => ({
+      eval_name: evalName,
+      outcome: (nth + position) % (name === 'a' ? 20_000 : 7) === 0 ? 'fail' : 'pass',
+      reasoning: 'The agent said what was expected of it.',
+    }));
+    const time = new Date(Date.UTC(2026, 9, name === 'a' ? 1 : 2, 8, 0, 0, nth));
+    return { nth, started_at: time.toISOString(), outcomes };
+  });
+  return {
+    runs: [
+      {
+        name: `Large ${name}`,
+        sessions: sessions.map(({ nth, started_at, outcomes }) => ({
+          ...{ source_session_id: `large-${name}-${nth}`, started_at, outcomes },
+        })),
+      },
+    ],
+    simulations: [
+      {
+        ...{ id: `large-${name}`, name: `Large ${name}`, agent: 'Shop agent' },
+        sessions: sessions.map(({ nth, started_at, outcomes }) => ({
+          ...{ id: `large-${name}-${nth}`, scenario: `parcel-${nth % 20}`, persona: 'calm' },
+          ...{
+            started_at,
+            ended_at: started_at,
+            outcomes,
+            turns: nth < 1_000 ? createTurns(nth) : [],
+          },
+        })),
+      },
+    ],
+  };
+}
+
+/** Returns the ids of the two large runs, the earlier one first. */
+async function findLargeRuns({ url }: RunningService): Promise<readonly [string, string]> {
+  const list = await (await fetch(`${url}/runs?kind=production&owner=large`)).text();
+  const [later = '', earlier = ''] = Array.from(
+    list.matchAll(/href="\/production-eval\/(\d+)/g),
+    ([, id = '']) => id,
+  );
+  return [earlier, later];
 }
 
 async function post(service: RunningService, path: string, body: unknown): Promise<void> {
@@ -200,8 +265,12 @@ const count = Number(process.argv[2] ?? 100_000);
 const [small, large] = [await startWith(FEW), await startWith(count)];
 console.log(`Pages with ${FEW} and ${count} sessions, median of ${ROUNDS} requests`);
 const sessionPaths = [await findSessionPath(small), await findSessionPath(large)] as const;
+const largeRuns = [await findLargeRuns(small), await findLargeRuns(large)] as const;
+const fillIn = (path: string, [a, b]: readonly [string, string]): string =>
+  path.replace('RUN-A', a).replace('RUN-B', b);
 for (const path of paths) {
-  const [smallPath, largePath] = path === SESSION ? sessionPaths : [path, path];
+  const [smallPath, largePath] =
+    path === SESSION ? sessionPaths : largeRuns.map((ids) => fillIn(path, ids));
   const times: [number[], number[]] = [[], []];
   let bytes = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -26,6 +26,7 @@ export function createRunStore({ reader }: Connections): RunStore {
     reader.transaction().execute(run);
   return {
     list: (filter) => read((db) => listRuns(db, filter)),
+    has: async (ref) => (await findRun(reader, ref)) !== undefined,
     load: (refs) =>
       read(async (db) => {
         const details = [];
@@ -46,7 +47,11 @@ export function createRunStore({ reader }: Connections): RunStore {
     findSample: (ref, sample) =>
       read(async (db) => {
         const [session] = await findOfScenario(db, ref, (query) =>
-          query.where('sessions.sample', '=', sample).limit(1),
+          query
+            // All of them: the verdict is before the sample in the index.
+            .where('sessions.verdict', 'in', ['failed', 'passed', 'undecided'])
+            .where('sessions.sample', '=', sample)
+            .limit(1),
         );
         return session;
       }),

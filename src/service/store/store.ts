@@ -180,6 +180,7 @@ export interface OverviewStore {
 export interface RunStore {
   /** Lists runs, newest first, and the number of all matches. */
   list(filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }>;
+  has(ref: RunRef): Promise<boolean>;
   /** Returns the results of each run, all from one snapshot; undefined for an unknown run. */
   load(refs: readonly RunRef[]): Promise<(RunDetails | undefined)[]>;
   /**

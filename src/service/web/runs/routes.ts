@@ -79,8 +79,7 @@ async function findRun(
   const { id } = request.params;
   for (const candidate of [ownerId, ...ownerIds.filter((other) => other !== ownerId)]) {
     const ref = { ownerId: candidate, kind, id };
-    const [details] = await store.runs.load([ref]);
-    if (!details) continue;
+    if (!(await store.runs.has(ref))) continue;
     const owner = candidate === ownerId ? context.owner : await store.owners.findName(candidate);
     return { ownerId: candidate, context: { ...context, owner }, ref };
   }

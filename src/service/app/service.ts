@@ -35,6 +35,7 @@ import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { createSimulations } from '../simulator/simulations.ts';
+import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
 import type { Store } from '../store/store.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';
@@ -124,6 +125,7 @@ export function buildService(parts: ServiceParts): Service {
   const simulations = createSimulations({ ...parts, runner: simulator });
   addScope(app, '', (pages) => {
     addPageRoutes(pages, {
+      sdkSettings: listSdkSettings(),
       ...{ ...parts, simulations, makeSessionId, wake, findWarnings },
       runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),

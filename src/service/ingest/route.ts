@@ -80,6 +80,9 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
 /** A 429 that follows another 429; only the first of a series is logged. */
 class RepeatedRateLimitError extends RequestError {}
 
+/** A rejection that the ingest thread has logged with the spans that caused it. */
+class LoggedRejectionError extends RequestError {}
+
 /** @throws RequestError `rate_limited` */
 function admit(admission: RateLimitResult): void {
   if (admission.admitted) return;
@@ -190,7 +193,7 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
       return reply.type(CONTENT_TYPES[format.contentType]).send(Buffer.from(body));
     }
     case 'rejected':
-      throw new RequestError(result.code, result.message);
+      throw new LoggedRejectionError(result.code, result.message);
     case 'malformed':
       throw new RequestError('malformed_body', result.message);
     case 'too_large':
@@ -208,8 +211,8 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
   }
 }
 
-/** The ingest thread logs the first one itself; the others could not be written to the log. */
-const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable', 'locked'];
+/** They could not be written to the log. */
+const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['unwritable', 'locked'];
 
 /** Logs a rejected request where its owner looks for missing spans: in the ingest log. */
 async function logRejection(
@@ -217,8 +220,8 @@ async function logRejection(
   caller: Caller,
   rejection: RequestError,
 ): Promise<void> {
-  if (rejection instanceof RepeatedRateLimitError || UNLOGGED_CODES.includes(rejection.code))
-    return;
+  if (rejection instanceof RepeatedRateLimitError) return;
+  if (rejection instanceof LoggedRejectionError || UNLOGGED_CODES.includes(rejection.code)) return;
   const entry: IngestLogEntry = {
     level: 'error',
     code: rejection.code,

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../platform/clock.ts';
 import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
+import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import type { KitFunctions } from '../../domain/kit-functions.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
@@ -16,6 +17,7 @@ export interface PageOptions extends Viewers {
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
   live: LiveUpdates;
+  sdkSettings: readonly SdkSettings[];
   /** The service clock. */
   clock: Clock;
   /** Functions of other packages; undefined if the service was started without them. */

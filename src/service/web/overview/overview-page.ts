@@ -3,7 +3,10 @@ import { formatCount, formatInstant, formatNumber } from '../../../report-kit/fo
 import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
+import type { SdkSettings } from '../../domain/sdk-settings.ts';
+import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderSdkSettings } from './sdk-settings.ts';
 import { PASS_RATE_CSS, renderPassRates } from '../runs/pass-rate-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 
@@ -20,31 +23,21 @@ export interface Overview {
   /** The newest entries of the ingest log. */
   log: readonly (IngestLogEntry & { atMs: number })[];
   apiKeyHeader: string;
+  sdkSettings: readonly SdkSettings[];
   /** A description of the service, for readers who only have its URL. */
   about: Omit<FrontPage, 'title'>;
 }
 
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
-  const { counts, runs, simulations, log, about } = overview;
-  const isEmpty =
-    counts.production.total + counts.simulation.total + counts.openConversations === 0;
+  const { counts, runs, simulations, about } = overview;
+  const isEmpty = isEmptyService(counts);
   return renderServicePage(
     {
       title: 'Overview',
       css: `${PASS_RATE_CSS}${RUNS_CSS}`,
       main: html`<h1>Overview</h1>
-        <ul class="counts">
-          ${listCounts(counts, context).map(
-            ([count, label, link]) =>
-              html`<li>
-                <b>${formatNumber(count)}</b>
-                ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
-              </li>`,
-          )}
-        </ul>
-        ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
-        ${isEmpty || log.length > 0 ? renderArrivals(overview, isEmpty) : undefined}
+        ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         <div class="charts">
           ${renderPassRates(runs, 'production')} ${renderPassRates(simulations, 'simulation')}
         </div>
@@ -58,6 +51,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
         <details ${isEmpty ? 'open' : ''}>
           <summary>Send traces to this service</summary>
           ${renderExporterSettings(overview, context)}
+          ${renderSdkSettings(overview.sdkSettings, overview.log)}
         </details>
         <details>
           <summary>Routes of this service</summary>
@@ -66,6 +60,46 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
     },
     context,
   );
+}
+
+/** Path of the live part of the overview. */
+export const OVERVIEW_LIVE_PATH = '/overview/live';
+
+/** Renders the part that changes while traces arrive, until all of them are scored. */
+export function renderNews(
+  overview: Pick<Overview, 'counts' | 'log'>,
+  context: PageContext,
+): LiveContent {
+  const { counts, log } = overview;
+  const isEmpty = isEmptyService(counts);
+  return {
+    isFinal: !isEmpty && counts.openConversations + counts.evaluatingSessions === 0,
+    content: html`<ul class="counts">
+        ${listCounts(counts, context).map(
+          ([count, label, link]) =>
+            html`<li>
+              <b>${formatNumber(count)}</b>
+              ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
+            </li>`,
+        )}
+      </ul>
+      ${counts.openConversations > 0 ? renderOpen(counts, context) : undefined}
+      ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
+      ${isEmpty || log.length > 0 ? renderArrivals({ log }, isEmpty) : undefined}`,
+  };
+}
+
+const isEmptyService = ({ production, simulation, openConversations }: OwnerCounts): boolean =>
+  production.total + simulation.total + openConversations === 0;
+
+function renderOpen({ openConversations: count }: OwnerCounts, context: PageContext): Html {
+  const [noun, it] = count === 1 ? ['conversation is', 'it'] : ['conversations are', 'each'];
+  return html`<p class="remark">
+    ${formatNumber(count)}
+    <a href="${linkTo(context, '/sessions', { kind: 'open' })}">${noun} open</a> and not scored yet.
+    <code>POST /v1/sessions/CONVERSATION_ID/end</code> closes ${it}. Otherwise, the service closes
+    ${it} 24 hours after its last span.
+  </p>`;
 }
 
 /** The figures at the top, each with a link to what it counts. */
@@ -100,7 +134,7 @@ function renderUnscored({ unscoredConversations: count }: OwnerCounts, context: 
 }
 
 /** Renders each kind of problem in the ingest log once, with its count and its fix. */
-function renderArrivals({ log }: Overview, isEmpty: boolean): Html {
+function renderArrivals({ log }: Pick<Overview, 'log'>, isEmpty: boolean): Html {
   const kinds = [...Map.groupBy(log, ({ message }) => message).values()];
   return html`<h2>Why data may be missing</h2>
     ${

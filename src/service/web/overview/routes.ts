@@ -6,7 +6,7 @@ import { html } from '../../../report-kit/html.ts';
 import type { SessionKind } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
-import { renderOverviewPage } from './overview-page.ts';
+import { OVERVIEW_LIVE_PATH, renderNews, renderOverviewPage } from './overview-page.ts';
 import type { PageOptions } from '../frame/viewer.ts';
 
 const ABOUT =
@@ -39,8 +39,18 @@ const LOG_ENTRIES_MAX = 200;
  */
 export function addOverviewRoutes(
   app: FastifyInstance,
-  { store, authentication, apiKeyHeader, findViewer }: PageOptions,
+  { store, authentication, apiKeyHeader, findViewer, live, sdkSettings }: PageOptions,
 ): void {
+  app.get(OVERVIEW_LIVE_PATH, async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    return live.send(request, reply, async () => {
+      const [counts, log] = await Promise.all([
+        store.overview.count(ownerId),
+        store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
+      ]);
+      return renderNews({ counts, log }, context);
+    });
+  });
   app.get('/', async (request, reply) => {
     const { accept = '' } = request.headers;
     reply.headers(servicePageHeaders).header('vary', 'accept');
@@ -64,7 +74,7 @@ export function addOverviewRoutes(
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
     const about = { about: ABOUT, access, ...LISTS };
-    const overview = { counts, runs, simulations, log, apiKeyHeader, about };
+    const overview = { counts, runs, simulations, log, apiKeyHeader, about, sdkSettings };
     return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });
 }

@@ -1,0 +1,68 @@
+/** The overview in a real browser: the first trace arrives, and why data is missing. */
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
+import { withService } from '../../helpers/service.ts';
+
+/** Waits until the main part of the page contains a text, without a reload. */
+const waitForText = async (page: Page, text: string): Promise<void> => {
+  await page.getByText(text).first().waitFor();
+};
+
+void t.test('a user sees the first trace arrive, and when its conversation closes', async (t) => {
+  const { service, trace } = await withService(t);
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${service.url}/`);
+  await waitForText(page, 'No trace has arrived.');
+  await trace(makeSpan());
+  await waitForText(page, 'the service closes it 24 hours after its last span.');
+  t.match(await page.innerText('.counts'), /1\s+open conversation/);
+  t.notMatch(await page.innerText('main'), 'No trace has arrived.');
+  await assertAccessible(t, page);
+  await page.getByRole('link', { name: 'conversation is open' }).click();
+  t.match(page.url(), '/sessions?kind=open');
+  t.same(errors, []);
+});
+
+void t.test('a request with invalid ids is one problem', async (t) => {
+  const { service, send, admin } = await withService(t);
+  const body = makeTraceRequest([makeSpan({ traceId: 'AAAA', spanId: 'BBBB' })]);
+  t.equal((await send('POST /v1/traces', { body })).status, 400);
+  t.match(await admin('GET /ingest-log'), { entries: [{ code: 'malformed_ids' }] });
+  const { page } = await openPage(await withBrowser(t), `${service.url}/`);
+  t.equal(await page.locator('.log li').count(), 1);
+  t.match(await page.innerText('.log'), /hexadecimal, not base64\..*malformed_ids, 1 time/s);
+});
+
+void t.test('callers without a key are shown', async (t) => {
+  const { service, send } = await withService(t);
+  t.equal((await send('POST /v1/traces', { body: {}, key: 'unknown' })).status, 401);
+  const { page } = await openPage(await withBrowser(t), `${service.url}/`);
+  t.match(await page.innerText('.log'), /Rejected with 401: .* must contain an API key/);
+});
+
+void t.test('the SDK that sent unreadable traces is named first, with its settings', async (t) => {
+  const { service, send } = await withService(t);
+  const span = makeSpan();
+  const attributes = [{ key: 'openinference.span.kind', value: { stringValue: 'LLM' } }];
+  await send('POST /v1/traces', { body: makeTraceRequest([{ ...span, attributes }]) });
+  const browser = await withBrowser(t);
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width, height: 844 };
+      const { page, errors } = await openPage(browser, service.url, { viewport, colorScheme });
+      await page.evaluate(
+        `for (const part of document.querySelectorAll('details')) part.open = true`,
+      );
+      const text = await page.innerText('main');
+      t.match(text, /SDKs and instrumentations[^]*?OpenInference: sent traces that/);
+      t.match(text, 'return the attribute from enrichSpan', 'the settings of the others');
+      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+      await assertAccessible(t, page);
+      t.same(errors, []);
+      await page.context().close();
+    }
+  }
+});

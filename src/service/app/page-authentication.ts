@@ -29,7 +29,16 @@ export function createPageAuthentication(options: PageAuthenticationOptions): Pa
     const message = 'Origin must name this service. Send forms from its own pages.';
     throw new RequestError('forbidden', message);
   };
+  const checkSender: PageAuthentication['checkSender'] = (headers, access) => {
+    checkOrigin(headers);
+    if (access.token !== undefined) return;
+    const message =
+      'Only a session that was started with the first API key of this service may change ' +
+      'something. Sign in with that key.';
+    throw new RequestError('forbidden', message);
+  };
   return {
+    checkSender,
     async authenticateReader(headers) {
       if (checkSameSite) {
         checkSameSite(headers);
@@ -46,14 +55,8 @@ export function createPageAuthentication(options: PageAuthenticationOptions): Pa
       return { ownerId: owner.ownerId, token, hasSession: true };
     },
     checkForm(headers, access, token) {
-      checkOrigin(headers);
-      if (access.token === undefined) {
-        const message =
-          'Only a session that was started with the first API key of this service may change ' +
-          'something. Sign in with that key.';
-        throw new RequestError('forbidden', message);
-      }
-      if (isSameDigest(digestKey(token), digestKey(access.token))) return;
+      checkSender(headers, access);
+      if (isSameDigest(digestKey(token), digestKey(access.token ?? ''))) return;
       const message =
         'The form is out of date: the service has restarted, or you have signed in again. Go ' +
         'back, reload the page, and send the form again.';

@@ -39,9 +39,11 @@ export interface PageAuthentication {
    */
   authenticateReader(headers: IncomingHttpHeaders): Promise<PageAccess>;
   /**
-   * Checks that a form was sent from a page of this service, for the reader of that page.
+   * Checks that a form was sent from a page of this service by a reader who may change something.
    * @throws RequestError `forbidden`.
    */
+  checkSender(headers: IncomingHttpHeaders, access: PageAccess): void;
+  /** Checks the sender of a form, and its token. @throws RequestError `forbidden`. */
   checkForm(headers: IncomingHttpHeaders, access: PageAccess, token: string): void;
   /**
    * Starts a session for the holder of a key. Returns the `Set-Cookie` header, or undefined for an

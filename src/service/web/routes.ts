@@ -33,7 +33,7 @@ export function addPageRoutes(
     stopping: AbortSignal;
   },
 ): void {
-  acceptForms(app);
+  acceptForms(app, parts.authentication);
   showErrorsAsPages(app);
   const options = {
     ...parts,

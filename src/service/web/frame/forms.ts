@@ -1,11 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html, type Html } from '../../../report-kit/html.ts';
+import type { PageAuthentication } from '../../domain/authentication.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { linkTo, type PageContext } from './page-frame.ts';
 
 /** The largest form, with its files. */
 export const FORM_BYTES_MAX = 33_554_432;
 const TOKEN_FIELD = '_token';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether readers who may not change anything may send this form. */
+    isForAnyone?: boolean;
+  }
+}
 
 /** A form that changes something. */
 export interface FormContent {
@@ -37,8 +45,18 @@ export function renderForm(context: PageContext, form: FormContent): Html {
   </form>`;
 }
 
-/** Makes a scope accept forms, and reject every other body. */
-export function acceptForms(scope: FastifyInstance): void {
+/**
+ * Makes a scope accept forms, and reject every other body. Bodies can be large, so the sender of a form
+ * is checked before its body is read.
+ */
+export function acceptForms(
+  scope: FastifyInstance,
+  authentication: PageAuthentication,
+): void {
+  scope.addHook('onRequest', async ({ method, headers, routeOptions }) => {
+    if (method !== 'POST' || routeOptions.config.isForAnyone === true) return;
+    authentication.checkSender(headers, await authentication.authenticateReader(headers));
+  });
   scope.addContentTypeParser(
     ['application/x-www-form-urlencoded', 'multipart/form-data'],
     { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },

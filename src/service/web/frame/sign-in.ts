@@ -31,6 +31,9 @@ export function renderSignInPage(next: string, problem?: string): string {
   );
 }
 
+/** The largest form of a reader who has not signed in. */
+const SIGN_IN_BYTES_MAX = 16_384;
+
 /** Adds the routes that start and end the session of a browser. On loopback none is needed. */
 export function addSignInRoutes(
   app: FastifyInstance,
@@ -42,7 +45,8 @@ export function addSignInRoutes(
       .type(HTML_TYPE)
       .send(renderSignInPage(readQuery(request).get('next') ?? '/')),
   );
-  app.post('/sign-in', async (request, reply) => {
+  const forAnyone = { bodyLimit: SIGN_IN_BYTES_MAX, config: { isForAnyone: true } };
+  app.post('/sign-in', forAnyone, async (request, reply) => {
     const form = await readForm(request);
     const next = readText(form, 'next');
     const cookie = await authentication.signIn(request.headers, readText(form, 'key'));
@@ -52,7 +56,7 @@ export function addSignInRoutes(
     reply.code(401).headers(servicePageHeaders).type(HTML_TYPE);
     return reply.send(renderSignInPage(next, 'The service has no such key. Check it for typos.'));
   });
-  app.post('/sign-out', (request, reply) =>
+  app.post('/sign-out', forAnyone, (request, reply) =>
     reply.header('set-cookie', authentication.signOut(request.headers)).redirect('/sign-in', 303),
   );
 }

@@ -49,10 +49,7 @@ export function renderForm(context: PageContext, form: FormContent): Html {
  * Makes a scope accept forms, and reject every other body. Bodies can be large, so the sender of a form
  * is checked before its body is read.
  */
-export function acceptForms(
-  scope: FastifyInstance,
-  authentication: PageAuthentication,
-): void {
+export function acceptForms(scope: FastifyInstance, authentication: PageAuthentication): void {
   scope.addHook('onRequest', async ({ method, headers, routeOptions }) => {
     if (method !== 'POST' || routeOptions.config.isForAnyone === true) return;
     authentication.checkSender(headers, await authentication.authenticateReader(headers));

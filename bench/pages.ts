@@ -74,7 +74,7 @@ async function startWith(count: number): Promise<RunningService> {
   return service;
 }
 
-/** Adds two runs and two simulations with all sessions in each, to an owner of their own. */
+/** Adds two runs and two simulations with all sessions in each, to a separate owner. */
 async function addLargeRuns(service: RunningService, count: number): Promise<void> {
   for (let from = 0; from < count; from += BATCH) {
     const size = Math.min(BATCH, count - from);

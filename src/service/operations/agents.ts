@@ -69,7 +69,7 @@ export async function checkConnection(
     throw new RequestError('not_found', 'This service was started without connection checks.');
   }
   const apiKey = await store.documents.findApiKey(ownerId, agentId);
-  // A sandbox lives in real time, whatever the service clock shows.
+  // A sandbox runs in real time, even if the service clock was moved.
   using deadline = systemClock.deadline(CHECK_TIMEOUT_MS);
   const { signal } = deadline;
   const timeoutMs = REQUEST_TIMEOUT_MS;

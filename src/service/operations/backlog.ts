@@ -26,7 +26,7 @@ const BACKLOG_BATCHES_MAX = 50_000;
 
 /**
  * Queues the evals of every conversation that was closed while no evals were configured, each in the
- * run of its own date (spec 3.1). @throws RequestError `conflict` when there are still no evals.
+ * run of its date (spec 3.1). @throws RequestError `conflict` when there are still no evals.
  */
 export async function scoreBacklog(
   { store, clock, makeSessionId, wake }: BacklogOptions,

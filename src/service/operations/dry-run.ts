@@ -20,7 +20,7 @@ export type ScoreEval = (
 export interface DryRunOptions {
   store: Store;
   scoreEval: ScoreEval;
-  /** Limits the scoring in real time, whatever the service clock shows. */
+  /** Limits the scoring in real time, even if the service clock was moved. */
   machineClock: Clock;
   log: Log;
 }

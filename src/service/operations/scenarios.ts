@@ -87,7 +87,7 @@ export async function addStarters(
 ): Promise<string[]> {
   const chosen = scenarios.filter((scenario) => id === undefined || scenario.id === id);
   if (chosen.length === 0)
-    throw new RequestError('not_found', 'There is no such starter scenario.');
+    throw new RequestError('not_found', 'This starter scenario does not exist.');
   const [knownEvals, knownPersonas, knownScenarios] = await Promise.all([
     store.evals.list(ownerId),
     listDocuments(store, ownerId, 'persona'),

@@ -39,7 +39,7 @@ export interface SessionDeps {
   /** For timeouts: a sandbox lives in real time even if the other clock is moved. */
   machineClock: Clock;
   log: Log;
-  /** Receives the turns of the session as they happen. Default: nobody watches. */
+  /** Receives the turns of the session as they happen. */
   turns?: SimulatedTurn[];
 }
 

@@ -43,7 +43,7 @@ export function createEvalStore({ reader, write }: Connections): EvalStore {
   };
 }
 
-/** Reads at most `limit` entries of an index, whatever the number of outcomes. */
+/** Reads at most `limit` entries of an index, so that many outcomes cost no more than a few. */
 async function countRecentOutcomes(
   db: Connections['reader'],
   { ownerId, name, limit }: { ownerId: string; name: string; limit: number },

@@ -74,7 +74,7 @@ export function writeStereoOgg(
     if (!delimited || !second) return undefined;
     packets.push(Buffer.concat([delimited, second]));
   }
-  // Two channels, each from a stream of its own (RFC 7845, section 5.1.1).
+  // Two channels, each from its own stream (RFC 7845, section 5.1.1).
   const head = 'OpusHead\x01\x02\x00\x00\x80\xbb\x00\x00\x00\x00\x01\x02\x00\x00\x01';
   return writePages(head, packets);
 }

@@ -55,7 +55,7 @@ void t.test('the overview leads to the evals that score the backlog', async (t) 
       ['Live traces 2026-11-20', 1],
       ['Live traces 2026-11-19', 1],
     ],
-    'each conversation is in the run of its own date',
+    'each conversation is in the run of its date',
   );
   t.same(
     errors.filter((error) => !error.includes('400')),

@@ -98,7 +98,7 @@ function createSendAgent(options: PageOptions) {
       findReadiness(options, ownerId, [agent], RUNS_MAX),
       listReports({ store }, ownerId, id, page),
     ]);
-    if (!readiness) throw new RequestError('not_found', 'There is no such agent.');
+    if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
     const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
     const checked =
       connection?.summary.standing === 'fail'

@@ -68,7 +68,7 @@ export interface LiveUpdates {
 /**
  * Creates the live updates of a service.
  * @param stopping Aborts when the service stops.
- * @param clock Browsers wait in real time, whatever the service clock shows.
+ * @param clock Browsers wait in real time, even if the service clock was moved.
  */
 export function createLiveUpdates(stopping: AbortSignal, clock: Clock = systemClock): LiveUpdates {
   let streams = 0;

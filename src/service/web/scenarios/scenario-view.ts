@@ -37,7 +37,7 @@ export function renderScenario(
 }
 
 const MODES = {
-  scripted: 'says each line in order, whatever the agent replies',
+  scripted: 'says each line in order and ignores the replies',
   graph: 'chooses its lines by the replies of the agent',
   llm: 'a language model plays the user',
 } as const;

@@ -112,7 +112,7 @@ function addConversationRoute(app: FastifyInstance, { store, findViewer }: PageO
     const conversationId = query.get('id') ?? '';
     const { conversations, sessions } = store;
     const conversation = await conversations.find(ownerId, conversationId);
-    if (!conversation) throw new RequestError('not_found', 'There is no such conversation.');
+    if (!conversation) throw new RequestError('not_found', 'This conversation does not exist.');
     const { sessionId } = conversation;
     const session = sessionId === undefined ? undefined : await sessions.find(ownerId, sessionId);
     const link = session && linkToSession(session, context);

@@ -143,6 +143,8 @@ export function renderPages({
   if (total <= limit && skip === 0) return undefined;
   const linkFrom = (from: number, name: string): Html => {
     const changed = new URLSearchParams(query);
+    // What the reader has just done is not what the other page is about.
+    changed.delete('notice');
     changed.set('skip', String(from));
     return html`<a href="${path}?${changed.toString()}">${name}</a>`;
   };

@@ -40,7 +40,7 @@ export function addKeyRoutes(
     reply.headers(servicePageHeaders).type(HTML_TYPE);
     if (label !== '' && !isMessage('KeyGrant', { label })) {
       const problems = { label: 'The label must have at most 100 characters on one line.' };
-      return reply.code(400).send(await render(editor, new URLSearchParams(), { label, problems }));
+      return reply.code(400).send(await render(editor, readQuery(request), { label, problems }));
     }
     const key = await grantKey(keyOptions, { ownerId, ...(label !== '' && { label }) });
     return reply.send(renderNewKeyPage({ key, label, apiKeyHeader }, context));
@@ -56,7 +56,7 @@ export function addKeyRoutes(
       if (!(error instanceof RequestError)) throw error;
       const problems = { [id === '' ? 'key' : 'id']: error.message };
       reply.code(error.status).headers(servicePageHeaders).type(HTML_TYPE);
-      return reply.send(await render(editor, new URLSearchParams(), { problems }));
+      return reply.send(await render(editor, readQuery(request), { problems }));
     }
   });
 }

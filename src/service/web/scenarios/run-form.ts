@@ -112,10 +112,17 @@ export function renderEstimate({ sessions, cost, warnings }: SimulationEstimate)
 
 /** Renders the fields of a run as hidden ones. */
 export const renderHiddenRun = ({ values, scenarioIds }: RunDraft): Html =>
-  html`${[
-    ...Object.entries(values).filter(([, value]) => value !== ''),
-    ...scenarioIds.map((id) => ['scenario', id] as const),
-  ].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}`;
+  html`${Object.entries(values)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => renderHidden(name, value))}
+  ${renderHiddenScenarios(scenarioIds)}`;
+
+/** Renders chosen scenarios as hidden fields. */
+export const renderHiddenScenarios = (ids: readonly string[]): Html =>
+  html`${ids.map((id) => renderHidden('scenario', id))}`;
+
+const renderHidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
 
 /** Renders the page that says what a run costs before it starts. */
 export function renderReviewPage(

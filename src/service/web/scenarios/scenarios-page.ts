@@ -13,7 +13,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
-import { renderRunFields, RUN_PATH, type RunDraft } from './run-form.ts';
+import { renderHiddenScenarios, renderRunFields, RUN_PATH, type RunDraft } from './run-form.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 
 /** The content of the list of scenarios. */
@@ -78,9 +78,10 @@ function renderSearch({ query, storedCount, total }: ScenarioList, { owner }: Pa
 }
 
 function renderRun(list: ScenarioList, context: PageContext): Html {
-  const { agents, run, query, total } = list;
+  const { agents, run, query, total, scenarios } = list;
   const { problems } = run;
   const table = renderTable(list, context);
+  const elsewhere = run.scenarioIds.filter((id) => scenarios.every((shown) => shown.id !== id));
   if (agents.length === 0) {
     return html`${table}
       <p>To run scenarios, first <a href="${linkTo(context, '/agents')}">add an agent</a>.</p>`;
@@ -97,6 +98,7 @@ function renderRun(list: ScenarioList, context: PageContext): Html {
           ${(query.get('q') ?? '') === '' ? 'All' : 'All matching'}
           ${formatCount(total, 'scenario')}</label
         >
+        ${elsewhere.length === 0 ? undefined : renderElsewhere(elsewhere)}
         <input type="hidden" name="q" value="${query.get('q') ?? ''}" />
         ${renderRunFields(agents, run)}
         <p>
@@ -105,6 +107,13 @@ function renderRun(list: ScenarioList, context: PageContext): Html {
         </p>
       </div>`,
   });
+}
+
+/** Keeps the scenarios that were chosen before a mistake, and that are not in the table. */
+function renderElsewhere(ids: readonly string[]): Html {
+  const count = formatCount(ids.length, 'chosen scenario');
+  return html`<p class="soft">${count} on other pages will run, too.</p>
+    ${renderHiddenScenarios(ids)}`;
 }
 
 function renderTable({ scenarios, run, agents }: ScenarioList, context: PageContext): Html {

@@ -1,0 +1,82 @@
+/** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
+import t, { type Test } from 'tap';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { makeScenario } from '../../helpers/simulation.ts';
+
+const HTML = { accept: 'text/html' };
+
+/** Reads a page. */
+async function read({ service }: Bench, path: string): Promise<string> {
+  return (await fetch(service.url + path, { headers: HTML })).text();
+}
+
+/** Sends a form as a page of the service does, and returns the page that responds. */
+async function submit(
+  t: Test,
+  bench: Bench,
+  path: string,
+  { status, fields }: { status: number; fields: [name: string, value: string][] },
+): Promise<string> {
+  const { url } = bench.service;
+  const [, token = ''] = /name="_token" value="(\w+)"/.exec(await read(bench, '/settings')) ?? [];
+  const response = await fetch(url + path, {
+    ...{ method: 'POST', headers: { ...HTML, origin: url } },
+    body: new URLSearchParams([['_token', token], ...fields]),
+  });
+  t.equal(response.status, status, path);
+  return response.text();
+}
+
+void t.test(
+  'scenarios that were chosen on another page survive a mistake in the form',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin } = bench;
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
+    for (let nth = 1; nth <= 52; nth += 1) {
+      await admin('POST /scenarios', makeScenario({ id: `s-${nth}`, name: `Scenario ${nth}` }));
+    }
+    const chosen: [string, string][] = ['s-1', 's-51', 's-52'].map((id) => ['scenario', id]);
+    const page = await submit(t, bench, '/scenarios/run', {
+      status: 400,
+      fields: [['agent', 'shop'], ['samples', 'many'], ...chosen],
+    });
+    t.match(page, 'Enter a whole number from 1 to 1,000');
+    t.match(page, '2 chosen scenarios on other pages will run, too.');
+    const names = [
+      ...page.matchAll(
+        /<input\s+type="(checkbox|hidden)"\s+name="scenario"\s+value="([\w-]+)"[^>]*>/g,
+      ),
+    ];
+    const kept = names.filter(([input, type]) => type === 'hidden' || / checked/.test(input));
+    t.same(kept.map(([, , id]) => id).sort(), ['s-1', 's-51', 's-52']);
+  },
+);
+
+void t.test('a scenario leads to the eval that it refers to', async (t) => {
+  const bench = await withService(t);
+  await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
+  await bench.admin('POST /scenarios', makeScenario({ id: 's', evals: ['polite'] }));
+  const [, link = ''] =
+    /href="(\/evals\/[^"]*polite)"/.exec(await read(bench, '/scenarios/s')) ?? [];
+  t.match(await read(bench, link), '<h1>Eval polite</h1>');
+});
+
+void t.test(
+  'the links between the pages of a list keep the owner, and drop the notice',
+  async (t) => {
+    const bench = await withService(t);
+    for (let nth = 0; nth <= 50; nth += 1) {
+      await bench.admin(`POST /evals`, makeContainsEval(`e-${nth}`, 'please'));
+    }
+    const evals = await read(bench, '/evals?notice=saved');
+    t.match(evals, 'The eval was saved.');
+    t.match(evals, 'href="/evals?skip=50"');
+    for (let nth = 0; nth <= 100; nth += 1) await bench.admin('POST /keys', { owner: 'team b' });
+    const keys = await submit(t, bench, '/keys/generate?owner=team+b', {
+      status: 400,
+      fields: [['label', 'x'.repeat(101)]],
+    });
+    t.match(keys, 'href="/keys?owner=team+b&amp;skip=100"');
+  },
+);

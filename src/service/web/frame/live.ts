@@ -26,29 +26,41 @@ export function renderLive(path: string, { content, isFinal }: LiveContent): Htm
 
 /**
  * The script of all pages of the service. It replaces the content of each live part with what the server
- * sends, and keeps what the reader has opened and focused.
+ * sends, and keeps what the reader has opened, closed, and focused. Hidden tabs do not listen, because
+ * browsers open only six connections to a server.
  */
 export const LIVE_SCRIPT = `
 for (const part of document.querySelectorAll('[data-live]')) {
-  const events = new EventSource(part.dataset.live);
+  let events;
+  let isFinal = false;
   const show = ({ data }) => {
-    const opened = [...part.querySelectorAll('details[id][open]')].map(({ id }) => id);
+    const states = [...part.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]);
     const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
     part.innerHTML = JSON.parse(data);
-    for (const id of opened) document.getElementById(id)?.setAttribute('open', '');
+    for (const [id, open] of states) document.getElementById(id)?.toggleAttribute('open', open);
     if (focused) document.getElementById(focused)?.focus();
   };
-  events.addEventListener('message', show);
-  events.addEventListener('final', (event) => {
-    show(event);
-    events.close();
-  });
+  const listen = () => {
+    events?.close();
+    if (isFinal || document.hidden) return;
+    events = new EventSource(part.dataset.live);
+    events.addEventListener('message', show);
+    events.addEventListener('final', (event) => {
+      isFinal = true;
+      show(event);
+      events.close();
+    });
+  };
+  document.addEventListener('visibilitychange', listen);
+  listen();
 }
 `;
 
 const INTERVAL_MS = 1_000;
 const STREAM_MS_MAX = 600_000;
 const KEEPALIVE_MS = 15_000;
+/** Rendering takes at most one part in so many of the time of the service, for all streams together. */
+const LOAD_DIVISOR = 5;
 const STREAMS_MAX = 100;
 
 /** Sends live parts of pages to browsers. */
@@ -87,20 +99,30 @@ export function createLiveUpdates(stopping: AbortSignal, clock: Clock = systemCl
       });
       const signal = AbortSignal.any([stopping, left.signal]);
       reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-      return reply.send(Readable.from(watch(render, signal, clock)));
+      const pauseAfter = (tookMs: number): number =>
+        Math.max(INTERVAL_MS, tookMs * (LOAD_DIVISOR - 1) * streams);
+      return reply.send(Readable.from(watch(render, { signal, clock, pauseAfter })));
     },
   };
 }
 
+interface Watch {
+  signal: AbortSignal;
+  clock: Clock;
+  /** Returns how long to wait after rendering took a time, so that many large pages do not add up. */
+  pauseAfter: (tookMs: number) => number;
+}
+
 async function* watch(
   render: () => Promise<LiveContent>,
-  signal: AbortSignal,
-  clock: Clock,
+  { signal, clock, pauseAfter }: Watch,
 ): AsyncGenerator<string> {
   const startedAtMs = clock.monotonicMs();
   let [sent, sentAtMs] = ['', startedAtMs];
   while (!signal.aborted && clock.monotonicMs() - startedAtMs < STREAM_MS_MAX) {
+    const renderedAtMs = clock.monotonicMs();
     const { content, isFinal } = await render();
+    const tookMs = clock.monotonicMs() - renderedAtMs;
     // JSON has no line breaks, which would end the data of the event.
     const data = JSON.stringify(content.text);
     if (isFinal) {
@@ -112,6 +134,6 @@ async function* watch(
       [sent, sentAtMs] = [data, clock.monotonicMs()];
     }
     // Rejects when the browser leaves or the service stops.
-    await clock.sleep(INTERVAL_MS, signal).catch(() => undefined);
+    await clock.sleep(pauseAfter(tookMs), signal).catch(() => undefined);
   }
 }

@@ -80,3 +80,19 @@ void t.test(
     t.match(keys, 'href="/keys?owner=team+b&amp;skip=100"');
   },
 );
+
+void t.test('an agent can keep its name, and not take that of another agent', async (t) => {
+  const bench = await withService(t);
+  for (const id of ['one', 'two']) {
+    await bench.admin('POST /agents', { id, name: `Agent ${id}`, url: 'http://127.0.0.1:9' });
+  }
+  const change = (name: string): [string, string][] => [
+    ['name', name],
+    ['url', 'http://127.0.0.1:9/v2'],
+  ];
+  const fields = change('Agent one');
+  const page = await submit(t, bench, '/agents/two', { status: 400, fields });
+  t.match(page, 'An agent has this name already.');
+  await submit(t, bench, '/agents/one', { status: 200, fields });
+  t.match(await bench.admin('GET /agents/one'), { url: 'http://127.0.0.1:9/v2' });
+});

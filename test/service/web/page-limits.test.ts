@@ -40,3 +40,13 @@ void t.test('a form is refused before its body is read', async (t) => {
   const signIn = await announceForm(open, '/sign-in', { origin: open.url });
   t.equal(signIn.statusCode, 413, 'a sign-in of megabytes');
 });
+
+void t.test('beyond loopback, the key decides whose pages are shown, not the URL', async (t) => {
+  const open = await startService({ host: '0.0.0.0', keys: [{ key: 'the-key-of-this-service' }] });
+  t.teardown(() => open.stop());
+  const headers = { accept: 'text/html', 'x-service-api-key': 'the-key-of-this-service' };
+  for (const path of ['/runs?kind=production', '/simulation/sim?sessionId=ses']) {
+    const page = await fetch(`${open.url}${path}&owner=somebody`, { headers });
+    t.notMatch(await page.text(), 'somebody', path);
+  }
+});

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TestedAgent } from '../../../contract/index.ts';
 import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { parseBoundedJson } from '../../domain/bounded-json.ts';
@@ -19,6 +20,7 @@ import {
   removeDocument,
   saveDocument,
 } from '../../operations/documents.ts';
+import type { Store } from '../../store/store.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
@@ -65,14 +67,22 @@ function addListRoutes(app: FastifyInstance, options: PageOptions): void {
     const { draft, agent } = readAgentForm(editor.form);
     if (!agent) return sendList(request, reply.code(400), editor, draft);
     const { ownerId, context } = editor;
-    const known = await listDocuments(store, ownerId, 'agent');
-    if (known.some(({ name }) => name === agent.name)) {
-      const problems = { name: 'An agent has this name already. Choose another one.' };
-      return sendList(request, reply.code(400), editor, { ...draft, problems });
-    }
+    const problems = await findNameProblem(store, ownerId, agent);
+    if (problems) return sendList(request, reply.code(400), editor, { ...draft, problems });
     const { id } = await saveDocument(store, ownerId, 'agent', agent);
     return redirect(reply, context, `/agents/${id}`, { notice: 'added' });
   });
+}
+
+/** Returns the problem if another agent has the name: sessions name their agent, not its id. */
+async function findNameProblem(
+  store: Store,
+  ownerId: string,
+  { id, name }: TestedAgent,
+): Promise<AgentDraft['problems'] | undefined> {
+  const known = await listDocuments(store, ownerId, 'agent');
+  const isTaken = known.some((agent) => agent.name === name && agent.id !== id);
+  return isTaken ? { name: 'An agent has this name already. Choose another one.' } : undefined;
 }
 
 /** What the page of an agent shows instead of its stored state, after a mistake. */
@@ -130,6 +140,11 @@ function addAgentPageRoutes(app: FastifyInstance, options: PageOptions): void {
     const { id } = request.params;
     const { draft, agent } = readAgentForm(form);
     if (!agent) return sendAgent(request, reply.code(400), editor, { draft });
+    const taken = await findNameProblem(store, ownerId, { ...agent, id });
+    if (taken) {
+      const mistake = { draft: { ...draft, problems: taken } };
+      return sendAgent(request, reply.code(400), editor, mistake);
+    }
     try {
       const forgetsKey = readText(form, 'forget_key') !== '';
       await changeAgent({ store }, ownerId, { ...agent, id }, { forgetsKey });

@@ -53,11 +53,9 @@ export function createViewers(
 ): Viewers {
   const findViewer: Viewers['findViewer'] = async (request) => {
     const access = await authentication.authenticateReader(request.headers);
-    const { ownerId } = access;
-    const context = readContext(request, access);
-    if (ownerId !== undefined) return { ownerId, context: { ...context, owner: undefined } };
     // A reader on this machine may see the pages of every owner.
-    return { ownerId: await findOwner(request), context };
+    const ownerId = access.ownerId ?? (await findOwner(request));
+    return { ownerId, context: readContext(request, access) };
   };
   return {
     findViewer,
@@ -76,10 +74,14 @@ export function createViewers(
   };
 }
 
-function readContext(request: FastifyRequest, { token, hasSession }: PageAccess): PageContext {
+function readContext(
+  request: FastifyRequest,
+  { ownerId, token, hasSession }: PageAccess,
+): PageContext {
   const query = readQuery(request);
   return {
-    owner: query.get('owner') ?? undefined,
+    // The key of other readers decides which owner they see.
+    owner: ownerId === undefined ? (query.get('owner') ?? undefined) : undefined,
     serviceUrl: `${request.protocol}://${request.host}`,
     token,
     hasSession,

@@ -18,6 +18,7 @@ import {
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
+import { renderTable } from '../frame/table.ts';
 
 /** The content of the page of an agent. */
 export interface AgentPage extends Page {
@@ -157,23 +158,12 @@ const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/rep
 function renderHistory({ reports, ...list }: AgentPage, context: PageContext): Html {
   if (list.total === 0) return html`<p>No reports yet.</p>`;
   const path = `/agents/${list.readiness.agent.id}`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Reports">
-      <table>
-        <thead>
-          <tr>
-            <th>attached</th>
-            <th>kind</th>
-            <th>verdict</th>
-            <th>result</th>
-            <th>kit</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${reports.map((report) => renderReport(report, context))}
-        </tbody>
-      </table>
-    </div>
-    ${renderPages({ path, ...list })}`;
+  return html`${renderTable({
+    label: 'Reports',
+    columns: ['attached', 'kind', 'verdict', 'result', 'kit'],
+    rows: reports.map((report) => renderReport(report, context)),
+  })}
+  ${renderPages({ path, ...list })}`;
 }
 
 function renderReport(report: AgentReport, context: PageContext): Html {

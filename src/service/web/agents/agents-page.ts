@@ -11,6 +11,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
+import { renderTable } from '../frame/table.ts';
 
 /** The content of the list of agents. */
 export interface AgentList extends Page {
@@ -34,7 +35,7 @@ export function renderAgentsPage(list: AgentList, context: PageContext): string 
           An agent is a sandbox with its address and key. Scenarios run with it, and its reports
           show whether it is ready.
         </p>
-        ${total === 0 ? html`<p>No agents yet. Add one to check its connection.</p>` : renderTable(agents, context)}
+        ${total === 0 ? html`<p>No agents yet. Add one to check its connection.</p>` : renderAgents(agents, context)}
         ${renderPages({ path: '/agents', ...list })}
         <details ${isOpen ? 'open' : ''}>
           <summary>Add an agent</summary>
@@ -45,22 +46,13 @@ export function renderAgentsPage(list: AgentList, context: PageContext): string 
   );
 }
 
-function renderTable(agents: readonly AgentReadiness[], context: PageContext): Html {
+function renderAgents(agents: readonly AgentReadiness[], context: PageContext): Html {
   const [first] = agents;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Agents">
-    <table>
-      <thead>
-        <tr>
-          <th>agent</th>
-          <th>ready</th>
-          ${first?.parts.map(({ name }) => html`<th>${name.toLowerCase()}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${agents.map((agent) => renderRow(agent, context))}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: 'Agents',
+    columns: ['agent', 'ready', ...(first?.parts ?? []).map(({ name }) => name.toLowerCase())],
+    rows: agents.map((agent) => renderRow(agent, context)),
+  });
 }
 
 function renderRow({ agent, parts, isReady }: AgentReadiness, context: PageContext): Html {

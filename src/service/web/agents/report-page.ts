@@ -14,6 +14,7 @@ import type { ConnectionReport } from '../../domain/kit-functions.ts';
 import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { classOf } from './agents-page.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The most requirements, targets, or requests that a page shows in full. */
 const ROWS_MAX = 100;
@@ -56,7 +57,7 @@ function renderBody(kind: AgentReport['kind'], report: object): Html {
 function renderConnection({ blockedBy, remark, requests }: ConnectionReport): Html {
   return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
   ${remark === undefined ? undefined : html`<p>${remark}</p>`}
-  ${renderTable(
+  ${renderFirstRows(
     'Requests',
     ['request', 'outcome', 'time'],
     requests.map(
@@ -134,7 +135,7 @@ function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadRepor
     ${aborted === undefined ? undefined : html`<p class="remark">${aborted}</p>`}
     ${selfCheck.reasons.map((reason) => html`<p class="remark">${reason}</p>`)}
     <h2>Targets</h2>
-    ${renderTable(
+    ${renderFirstRows(
       'Targets',
       ['target', 'verdict', 'required', 'measured', 'why'],
       targets.map(
@@ -157,25 +158,18 @@ const targetClass = (verdict: LoadReport['verdict']): string =>
 /** The columns that contain numbers. */
 const NUMBERS = new Set(['time', 'required', 'measured']);
 
-function renderTable(name: string, columns: readonly string[], rows: readonly Html[]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
-      <table>
-        <thead>
-          <tr>
-            ${columns.map((column) => html`<th ${NUMBERS.has(column) ? html`class="number"` : ''}>${column}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.slice(0, ROWS_MAX).map(
-            (row) =>
-              html`<tr>
-                ${row}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${renderRest(rows.length - ROWS_MAX)}`;
+function renderFirstRows(name: string, columns: readonly string[], rows: readonly Html[]): Html {
+  return html`${renderTable({
+    label: name,
+    columns: columns.map((column) => (NUMBERS.has(column) ? numberColumn(column) : column)),
+    rows: rows.slice(0, ROWS_MAX).map(
+      (row) =>
+        html`<tr>
+          ${row}
+        </tr>`,
+    ),
+  })}
+  ${renderRest(rows.length - ROWS_MAX)}`;
 }
 
 const renderRest = (count: number): Html | undefined =>

@@ -10,6 +10,7 @@ import { pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
 import { describeTimes, listChanges } from './changes.ts';
 import type { ComparedEval, RunComparison, Side } from './load-comparison.ts';
 import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The most rows of a table. */
 const ROWS_MAX = 100;
@@ -65,24 +66,16 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
   };
   const { ref } = before;
   const swapped = linkTo(context, '/compare', { kind: ref.kind, a: after.ref.id, b: ref.id });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Compared runs">
-      <table>
-        <thead>
-          <tr>
-            <td></td>
-            <th>run</th>
-            <th>time</th>
-            <th class="number">sessions</th>
-            <th class="number">with a failed eval</th>
-            <th class="number">with an errored eval</th>
-            <th class="number">pass rate</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${row('before', before)} ${row('after', after)}
-        </tbody>
-      </table>
-    </div>
+  return html`${renderTable({
+      label: 'Compared runs',
+      columns: [
+        ...['', 'run', 'time'],
+        ...['sessions', 'with a failed eval', 'with an errored eval', 'pass rate'].map(
+          numberColumn,
+        ),
+      ],
+      rows: [row('before', before), row('after', after)],
+    })}
     <p><a href="${swapped}">Swap before and after</a></p>`;
 }
 
@@ -101,27 +94,18 @@ function renderChanges({ before, after, kind }: RunComparison): Html {
     </p>`;
   }
   const value = (text: string): string => (text === '' ? '–' : cutText(text, VALUE_LENGTH_MAX));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Changes">
-      <table>
-        <thead>
-          <tr>
-            <th>changed</th>
-            <th>before</th>
-            <th>after</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${changes.map(
-            (change) =>
-              html`<tr>
-                <td>${cutText(change.name, VALUE_LENGTH_MAX)}</td>
-                <td>${value(change.before)}</td>
-                <td>${value(change.after)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+  return html`${renderTable({
+      label: 'Changes',
+      columns: ['changed', 'before', 'after'],
+      rows: changes.map(
+        (change) =>
+          html`<tr>
+            <td>${cutText(change.name, VALUE_LENGTH_MAX)}</td>
+            <td>${value(change.before)}</td>
+            <td>${value(change.after)}</td>
+          </tr>`,
+      ),
+    })}
     <p class="soft">${source}</p>`;
 }
 
@@ -231,23 +215,12 @@ function describeChance(chance: number | undefined): string {
 function renderGroup({ name, noun, rows, isFolded }: Group): Html | undefined {
   if (rows.length === 0) return undefined;
   const omitted = rows.length - ROWS_MAX;
-  const table = html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
-      <table>
-        <thead>
-          <tr>
-            <th>${noun}</th>
-            <th>change</th>
-            <th>before</th>
-            <th>after</th>
-            <th>chance</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.slice(0, ROWS_MAX)}
-        </tbody>
-      </table>
-    </div>
-    ${omitted > 0 ? html`<p class="soft">and ${formatNumber(omitted)} more</p>` : undefined}`;
+  const table = html`${renderTable({
+    label: name,
+    columns: [noun, 'change', 'before', 'after', 'chance'],
+    rows: rows.slice(0, ROWS_MAX),
+  })}
+  ${omitted > 0 ? html`<p class="soft">and ${formatNumber(omitted)} more</p>` : undefined}`;
   if (isFolded) {
     return html`<details>
       <summary>${name}: ${formatCount(rows.length, noun)}</summary>

@@ -10,6 +10,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { evalKinds } from './eval-fields.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** An eval in the list. */
 export interface ListedEval {
@@ -50,31 +51,19 @@ export function renderEvalsPage(list: EvalList, context: PageContext): string {
         </p>
         <p><a href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
         ${total === 0 ? html`<p>There are no evals yet.</p>` : undefined}
-        ${evals.length === 0 ? undefined : renderTable(list, context)}
+        ${evals.length === 0 ? undefined : renderEvals(list, context)}
         ${renderPages({ path: '/evals', ...list })}`,
     },
     context,
   );
 }
 
-function renderTable({ evals, recentMax }: EvalList, context: PageContext): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Evals">
-      <table>
-        <thead>
-          <tr>
-            <th>eval</th>
-            <th>kind</th>
-            <th>category</th>
-            <th>required</th>
-            <th>used by</th>
-            <th class="number">pass rate</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${evals.map((each) => renderEval(each, context))}
-        </tbody>
-      </table>
-    </div>
+function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html {
+  return html`${renderTable({
+      label: 'Evals',
+      columns: ['eval', 'kind', 'category', 'required', 'used by', numberColumn('pass rate')],
+      rows: evals.map((each) => renderEval(each, context)),
+    })}
     <p class="soft">
       Pass rates count the newest outcomes of each eval, at most ${recentMax}, without errors.
     </p>`;

@@ -11,6 +11,7 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
+import { renderTable } from '../frame/table.ts';
 
 /** The content of the page of API keys. */
 export interface KeysPage extends Page {
@@ -39,7 +40,7 @@ export function renderKeysPage(page: KeysPage, context: PageContext): string {
           results. The service stores only a digest of each key, so no page can show a key again.
         </p>
         ${problems.id === undefined ? undefined : html`<p class="fail" role="alert">${problems.id}</p>`}
-        ${total === 0 ? html`<p>This owner has no keys.</p>` : renderTable(keys, context)}
+        ${total === 0 ? html`<p>This owner has no keys.</p>` : renderKeys(keys, context)}
         ${renderPages({ path: '/keys', ...page })}
         <h2>Generate a key</h2>
         ${renderForm(context, {
@@ -72,22 +73,12 @@ function renderRevocation(context: PageContext, problem: string | undefined): Ht
     })}`;
 }
 
-function renderTable(keys: readonly StoredKey[], context: PageContext): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Keys">
-    <table>
-      <thead>
-        <tr>
-          <th>label</th>
-          <th>created</th>
-          <th>origin</th>
-          <th>revoke</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${keys.map((key) => renderKey(key, context))}
-      </tbody>
-    </table>
-  </div>`;
+function renderKeys(keys: readonly StoredKey[], context: PageContext): Html {
+  return renderTable({
+    label: 'Keys',
+    columns: ['label', 'created', 'origin', 'revoke'],
+    rows: keys.map((key) => renderKey(key, context)),
+  });
 }
 
 function renderKey(key: StoredKey, context: PageContext): Html {

@@ -10,6 +10,7 @@ import {
 import { cutText, formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { RunSummary, SessionKind } from '../../store/store.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** Returns the share of the outcomes that pass; undefined without outcomes. */
 export const passRateOf = ({
@@ -92,33 +93,23 @@ const NAME_LENGTH_MAX = 100;
 const nameRun = ({ name }: RunSummary): string => cutText(name, NAME_LENGTH_MAX);
 
 function renderFigures(runs: readonly RunSummary[], noun: string): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Figures: ${noun}s">
-    <table>
-      <thead>
-        <tr>
-          <th>${noun}</th>
-          <th>newest session</th>
-          <th class="number">passed evals</th>
-          <th class="number">pass rate</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${runs.map(
-          (run) =>
-            html`<tr>
-              <td>${nameRun(run)}</td>
-              <td class="when">
-                ${run.newestStartMs === undefined ? '' : formatInstant(isoTime(run.newestStartMs))}
-              </td>
-              <td class="number">
-                ${run.passedEvaluations} of ${formatCount(run.evaluations, 'eval')}
-              </td>
-              <td class="number">${formatShare(passRateOf(run) ?? 0, 1)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: `Figures: ${noun}s`,
+    columns: [noun, 'newest session', numberColumn('passed evals'), numberColumn('pass rate')],
+    rows: runs.map(
+      (run) =>
+        html`<tr>
+          <td>${nameRun(run)}</td>
+          <td class="when">
+            ${run.newestStartMs === undefined ? '' : formatInstant(isoTime(run.newestStartMs))}
+          </td>
+          <td class="number">
+            ${run.passedEvaluations} of ${formatCount(run.evaluations, 'eval')}
+          </td>
+          <td class="number">${formatShare(passRateOf(run) ?? 0, 1)}</td>
+        </tr>`,
+    ),
+  });
 }
 
 /** CSS rules of pages with this chart. */

@@ -36,6 +36,7 @@ import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
 import { pathOfRun, renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The content of the page of a production run or a simulation. */
 export interface RunPage {
@@ -251,40 +252,33 @@ function renderEvals(
 ): Html {
   if (evals.length === 0) return html`<p>No eval has scored a session of this run.</p>`;
   const urgent = [...evals].sort((left, right) => right.failed - left.failed);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Evals">
-    <table>
-      <thead>
-        <tr>
-          <th>eval</th>
-          <th class="number">passed</th>
-          <th>pass rate</th>
-          <th class="number">failed</th>
-          <th class="number">errored</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${urgent.slice(0, EVALS_MAX).map(({ name, passed, failed, errored }) => {
-          const judged = passed + failed;
-          const query = { kind, run: run.name, eval: name, failed_only: 'true' };
-          return html`<tr>
-            <td>${name}</td>
-            <td class="number">${formatNumber(passed)} of ${formatNumber(judged)}</td>
-            <td class="rate">${judged === 0 ? '' : renderRate(passed / judged)}</td>
-            <td class="number ${failed > 0 ? 'failed' : 'soft'}">
-              ${
-                failed > 0 && kind === 'production'
-                  ? html`<a href="${linkTo(context, '/sessions', query)}"
-                      >${formatNumber(failed)}</a
-                    >`
-                  : formatNumber(failed)
-              }
-            </td>
-            <td class="number ${errored > 0 ? 'undecided' : 'soft'}">${formatNumber(errored)}</td>
-          </tr>`;
-        })}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: 'Evals',
+    columns: [
+      'eval',
+      numberColumn('passed'),
+      'pass rate',
+      numberColumn('failed'),
+      numberColumn('errored'),
+    ],
+    rows: urgent.slice(0, EVALS_MAX).map(({ name, passed, failed, errored }) => {
+      const judged = passed + failed;
+      const query = { kind, run: run.name, eval: name, failed_only: 'true' };
+      return html`<tr>
+        <td>${name}</td>
+        <td class="number">${formatNumber(passed)} of ${formatNumber(judged)}</td>
+        <td class="rate">${judged === 0 ? '' : renderRate(passed / judged)}</td>
+        <td class="number ${failed > 0 ? 'failed' : 'soft'}">
+          ${
+            failed > 0 && kind === 'production'
+              ? html`<a href="${linkTo(context, '/sessions', query)}">${formatNumber(failed)}</a>`
+              : formatNumber(failed)
+          }
+        </td>
+        <td class="number ${errored > 0 ? 'undecided' : 'soft'}">${formatNumber(errored)}</td>
+      </tr>`;
+    }),
+  });
 }
 
 const CSS = `

@@ -15,6 +15,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -114,6 +115,14 @@ export function renderChoice(
   </form>`;
 }
 
+const RUN_COUNTS = [
+  'sessions',
+  'with a failed eval',
+  'with an errored eval',
+  'not completed',
+  'passed evals',
+];
+
 /**
  * Renders runs as a table, with a bar for each pass rate.
  * @param chosen The runs that are chosen for a comparison; without it, none can be chosen.
@@ -124,30 +133,16 @@ export function renderRuns(
   context: PageContext,
   chosen?: { a: string | undefined; b: string | undefined },
 ): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">
-    <table>
-      <thead>
-        <tr>
-          <th>${kind === 'production' ? 'run' : 'simulation'}</th>
-          ${
-            chosen &&
-            html`<th class="when">before</th>
-              <th class="when">after</th>`
-          }
-          <th class="number">sessions</th>
-          <th class="number">with a failed eval</th>
-          <th class="number">with an errored eval</th>
-          <th class="number">not completed</th>
-          <th class="number">passed evals</th>
-          <th>pass rate</th>
-          <th>newest session</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${runs.map((run) => renderRun(run, kind, context, chosen))}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: 'Runs',
+    columns: [
+      kind === 'production' ? 'run' : 'simulation',
+      ...(chosen ? ['before', 'after'].map((name) => ({ name, className: 'when' })) : []),
+      ...RUN_COUNTS.map(numberColumn),
+      ...['pass rate', 'newest session'],
+    ],
+    rows: runs.map((run) => renderRun(run, kind, context, chosen)),
+  });
 }
 
 function renderRun(

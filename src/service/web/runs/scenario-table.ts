@@ -3,6 +3,7 @@ import { formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { summarizeScenario } from '../../domain/simulation-results/scenario-results.ts';
 import type { RunDetails } from '../../store/store.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;
@@ -15,31 +16,26 @@ export function renderScenarios(scenarios: readonly ScenarioResult[]): Html {
     (left, right) => VERDICTS.indexOf(left.verdict) - VERDICTS.indexOf(right.verdict),
   );
   const omitted = scenarios.length - SCENARIOS_MAX;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Scenarios">
-      <table>
-        <thead>
-          <tr>
-            <th>scenario</th>
-            <th>verdict</th>
-            <th class="number">passed</th>
-            <th class="number">failed</th>
-            <th class="number">undecided</th>
-            <th class="number">required</th>
-            <th class="number">pass^k</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${urgent.slice(0, SCENARIOS_MAX).map(renderScenario)}
-        </tbody>
-      </table>
-    </div>
-    ${
-      omitted > 0
-        ? html`<p class="soft">
-            and ${formatNumber(omitted)} more scenarios, all of them not worse.
-          </p>`
-        : undefined
-    }`;
+  return html`${renderTable({
+    label: 'Scenarios',
+    columns: [
+      'scenario',
+      'verdict',
+      numberColumn('passed'),
+      numberColumn('failed'),
+      numberColumn('undecided'),
+      numberColumn('required'),
+      numberColumn('pass^k'),
+    ],
+    rows: urgent.slice(0, SCENARIOS_MAX).map(renderScenario),
+  })}
+  ${
+    omitted > 0
+      ? html`<p class="soft">
+          and ${formatNumber(omitted)} more scenarios, all of them not worse.
+        </p>`
+      : undefined
+  }`;
 }
 
 function renderScenario(result: ScenarioResult): Html {

@@ -13,6 +13,7 @@ import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
 import { renderCopyAndDelete } from './scenario-page.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 import { renderDocumentTabs } from './scenarios-page.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The content of the list of personas. */
 export interface PersonaList extends Page {
@@ -36,7 +37,7 @@ export function renderPersonasPage(list: PersonaList, context: PageContext): str
         ${renderDocumentTabs(context, 'persona')}
         ${renderNotice(context, { deleted: 'The persona was deleted.' })}
         <p>A persona says who a simulated user is. Scenarios refer to it by its id.</p>
-        ${total === 0 ? html`<p>No personas yet.</p>` : renderTable(personas, context)}
+        ${total === 0 ? html`<p>No personas yet.</p>` : renderPersonas(personas, context)}
         ${renderPages({ path: '/personas', ...list })}
         ${
           list.canEdit && context.token !== undefined
@@ -54,33 +55,23 @@ export function renderPersonasPage(list: PersonaList, context: PageContext): str
   );
 }
 
-function renderTable(personas: readonly Persona[], context: PageContext): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Personas">
-    <table>
-      <thead>
-        <tr>
-          <th>persona</th>
-          <th>characteristics</th>
-          <th>language</th>
-          <th class="number">patience</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${personas.map(
-          ({ id, name, characteristics = '', language, patience_turns: patience }) =>
-            html`<tr>
-              <td>
-                <a href="${linkTo(context, `/personas/${encodeURIComponent(id)}`)}">${name}</a>
-                <div class="soft">${id}</div>
-              </td>
-              <td>${cutText(characteristics, 300)}</td>
-              <td>${language ?? 'en'}</td>
-              <td class="number">${patience === undefined ? '' : `${patience} turns`}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+function renderPersonas(personas: readonly Persona[], context: PageContext): Html {
+  return renderTable({
+    label: 'Personas',
+    columns: ['persona', 'characteristics', 'language', numberColumn('patience')],
+    rows: personas.map(
+      ({ id, name, characteristics = '', language, patience_turns: patience }) =>
+        html`<tr>
+          <td>
+            <a href="${linkTo(context, `/personas/${encodeURIComponent(id)}`)}">${name}</a>
+            <div class="soft">${id}</div>
+          </td>
+          <td>${cutText(characteristics, 300)}</td>
+          <td>${language ?? 'en'}</td>
+          <td class="number">${patience === undefined ? '' : `${patience} turns`}</td>
+        </tr>`,
+    ),
+  });
 }
 
 /** The content of the page of a persona. */

@@ -15,6 +15,7 @@ import {
 import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
 import { renderHiddenScenarios, renderRunFields, RUN_PATH, type RunDraft } from './run-form.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The content of the list of scenarios. */
 export interface ScenarioList extends Page {
@@ -80,7 +81,7 @@ function renderSearch({ query, storedCount, total }: ScenarioList, { owner }: Pa
 function renderRun(list: ScenarioList, context: PageContext): Html {
   const { agents, run, query, total, scenarios } = list;
   const { problems } = run;
-  const table = renderTable(list, context);
+  const table = renderScenarios(list, context);
   const elsewhere = run.scenarioIds.filter((id) => scenarios.every((shown) => shown.id !== id));
   if (agents.length === 0) {
     return html`${table}
@@ -116,25 +117,20 @@ function renderElsewhere(ids: readonly string[]): Html {
     ${renderHiddenScenarios(ids)}`;
 }
 
-function renderTable({ scenarios, run, agents }: ScenarioList, context: PageContext): Html {
+function renderScenarios({ scenarios, run, agents }: ScenarioList, context: PageContext): Html {
   const canRun = agents.length > 0 && context.token !== undefined;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Scenarios">
-    <table>
-      <thead>
-        <tr>
-          <th>scenario</th>
-          <th>category</th>
-          <th>user</th>
-          <th>channel</th>
-          <th class="number">evals</th>
-          <th class="number">samples</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${scenarios.map((scenario) => renderRow(scenario, { run, canRun }, context))}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: 'Scenarios',
+    columns: [
+      'scenario',
+      'category',
+      'user',
+      'channel',
+      numberColumn('evals'),
+      numberColumn('samples'),
+    ],
+    rows: scenarios.map((scenario) => renderRow(scenario, { run, canRun }, context)),
+  });
 }
 
 function renderRow(

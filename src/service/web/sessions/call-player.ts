@@ -4,6 +4,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import type { SessionTurn } from '../../domain/sessions.ts';
 import type { Recording, Session } from '../../store/store.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** Path of the audio of a session. */
 export const RECORDING_PATH = '/recordings';
@@ -33,29 +34,24 @@ export function renderCall(
     <figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>
     <details>
       <summary>Turns of the call</summary>
-      <div class="scroll" tabindex="0" role="region" aria-label="Turns of the call">
-        <table>
-          <thead>
-            <tr>
-              <th>turn</th>
-              <th class="number">user starts</th>
-              <th class="number">user ends</th>
-              <th class="number">agent responds after</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${summary.lines.map(({ turn, startMs, endMs }) => {
-              const latencyMs = turns.find(({ sequence }) => sequence === turn)?.latencyMs;
-              return html`<tr>
-                <td><a href="#turn-${turn}">Turn ${turn}</a></td>
-                <td class="number">${formatDuration(startMs)}</td>
-                <td class="number">${formatDuration(endMs)}</td>
-                <td class="number">${latencyMs === undefined ? '' : formatDuration(latencyMs)}</td>
-              </tr>`;
-            })}
-          </tbody>
-        </table>
-      </div>
+      ${renderTable({
+        label: 'Turns of the call',
+        columns: [
+          'turn',
+          numberColumn('user starts'),
+          numberColumn('user ends'),
+          numberColumn('agent responds after'),
+        ],
+        rows: summary.lines.map(({ turn, startMs, endMs }) => {
+          const latencyMs = turns.find(({ sequence }) => sequence === turn)?.latencyMs;
+          return html`<tr>
+            <td><a href="#turn-${turn}">Turn ${turn}</a></td>
+            <td class="number">${formatDuration(startMs)}</td>
+            <td class="number">${formatDuration(endMs)}</td>
+            <td class="number">${latencyMs === undefined ? '' : formatDuration(latencyMs)}</td>
+          </tr>`;
+        }),
+      })}
     </details>`;
 }
 

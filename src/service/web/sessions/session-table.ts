@@ -5,6 +5,7 @@ import { decideVerdict } from '../../domain/sessions.ts';
 import type { Outcome, Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession, nameSession } from './session-links.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** With more evals than this on a page, one column lists the evals that did not pass. */
 const EVAL_COLUMNS_MAX = 6;
@@ -18,27 +19,21 @@ export function renderSessionTable(
 ): Html {
   const names = new Set(sessions.flatMap(({ outcomes }) => outcomes.map((o) => o.evalName)));
   const columns = names.size <= EVAL_COLUMNS_MAX ? [...names].sort() : undefined;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Sessions">
-    <table class="sessions">
-      <thead>
-        <tr>
-          <th>session</th>
-          <th>verdict</th>
-          ${
-            columns
-              ? columns.map((name) => html`<th class="eval">${name}</th>`)
-              : html`<th class="number">passed</th>
-                  <th>failed and errored evals</th>`
-          }
-          <th>run</th>
-          <th>started</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${sessions.map((session) => renderRow(session, columns, linkToSession(session, context, query)))}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: 'Sessions',
+    className: 'sessions',
+    columns: [
+      ...['session', 'verdict'],
+      ...(columns?.map((name) => ({ name, className: 'eval' })) ?? [
+        numberColumn('passed'),
+        'failed and errored evals',
+      ]),
+      ...['run', 'started'],
+    ],
+    rows: sessions.map((session) =>
+      renderRow(session, columns, linkToSession(session, context, query)),
+    ),
+  });
 }
 
 function renderRow(
@@ -99,9 +94,9 @@ function renderSummary(outcomes: readonly Outcome[]): Html {
 
 /** CSS rules of the table. */
 export const SESSION_TABLE_CSS = `
-table.sessions th.eval { max-width: 10rem; min-width: 5rem; }
-table.sessions td .outcome { white-space: nowrap; }
-table.sessions td:first-child { max-width: 22rem; }
-table.sessions td:nth-child(2) { white-space: nowrap; }
+.sessions table th.eval { max-width: 10rem; min-width: 5rem; }
+.sessions table td .outcome { white-space: nowrap; }
+.sessions table td:first-child { max-width: 22rem; }
+.sessions table td:nth-child(2) { white-space: nowrap; }
 .warn { color: var(--warn); }
 `;

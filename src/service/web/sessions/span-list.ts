@@ -1,6 +1,7 @@
 import { cutText, formatCount, formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { StoredSpan } from '../../store/store.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** The most spans to show. */
 const SPANS_MAX = 200;
@@ -20,21 +21,11 @@ export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
   const layout = { startNs, lengthMs, rawLengthMax };
   const omitted = inOrder.length - shown.length;
   return html`<h2>Spans</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="Spans">
-      <table>
-        <thead>
-          <tr>
-            <th>span</th>
-            <th class="number">start</th>
-            <th class="number">duration</th>
-            <th>time</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map((span) => renderSpan(span, layout))}
-        </tbody>
-      </table>
-    </div>
+    ${renderTable({
+      label: 'Spans',
+      columns: ['span', numberColumn('start'), numberColumn('duration'), 'time'],
+      rows: shown.map((span) => renderSpan(span, layout)),
+    })}
     ${omitted === 0 ? undefined : html`<p class="soft">${formatCount(omitted, 'more span')} not shown.</p>`}`;
 }
 

@@ -5,6 +5,7 @@ import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
 import { renderTag } from './tags.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** A page of conversations without a session. */
 export interface WaitingList extends Page {
@@ -24,11 +25,11 @@ export function renderWaitingPage(list: WaitingList, context: PageContext): stri
     {
       title,
       section: 'Sessions',
-      css: 'table.waiting td:nth-child(n + 4) { min-width: 14rem; }',
+      css: '.waiting table td:nth-child(n + 4) { min-width: 14rem; }',
       main: html`<h1>${title}</h1>
         ${renderSessionTabs(context, state)} ${renderExplanation(state, context)}
         <p>${formatCount(total, 'conversation')}, newest first.</p>
-        ${conversations.length === 0 ? undefined : renderTable(list, context)}
+        ${conversations.length === 0 ? undefined : renderConversations(list, context)}
         ${renderPages({ path: '/sessions', ...list })}`,
     },
     context,
@@ -49,36 +50,32 @@ function renderExplanation(state: WaitingList['state'], context: PageContext): H
   </p>`;
 }
 
-function renderTable({ state, conversations }: WaitingList, context: PageContext): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Conversations">
-    <table class="waiting">
-      <thead>
-        <tr>
-          <th>conversation</th>
-          <th class="number">spans</th>
-          <th>last span received</th>
-          <th>tags</th>
-          <th>why it is not scored</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${conversations.map(
-          (conversation) =>
-            html`<tr>
-              <td>
-                <a href="${linkToConversation(conversation.conversationId, context)}"
-                  >${conversation.conversationId}</a
-                >
-              </td>
-              <td class="number">${formatNumber(conversation.spans)}</td>
-              <td class="when">${formatInstant(isoTime(conversation.lastReceivedAtMs))}</td>
-              <td>${conversation.tags.map(renderTag)}</td>
-              <td>${describeWait(state, conversation)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+function renderConversations({ state, conversations }: WaitingList, context: PageContext): Html {
+  return renderTable({
+    label: 'Conversations',
+    className: 'waiting',
+    columns: [
+      'conversation',
+      numberColumn('spans'),
+      'last span received',
+      'tags',
+      'why it is not scored',
+    ],
+    rows: conversations.map(
+      (conversation) =>
+        html`<tr>
+          <td>
+            <a href="${linkToConversation(conversation.conversationId, context)}"
+              >${conversation.conversationId}</a
+            >
+          </td>
+          <td class="number">${formatNumber(conversation.spans)}</td>
+          <td class="when">${formatInstant(isoTime(conversation.lastReceivedAtMs))}</td>
+          <td>${conversation.tags.map(renderTag)}</td>
+          <td>${describeWait(state, conversation)}</td>
+        </tr>`,
+    ),
+  });
 }
 
 function describeWait(state: WaitingList['state'], { closedAtMs }: WaitingConversation): string {

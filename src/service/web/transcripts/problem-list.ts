@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { rowNouns, type TranscriptFile } from '../../domain/transcript-file/read-transcripts.ts';
+import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** What the pages show of a file, without its conversations. */
 export type FileReport = Omit<TranscriptFile<unknown>, 'items'>;
@@ -15,28 +16,24 @@ export const PROBLEM_LIST_CSS = `.scroll.problems table { min-width: 0; width: 1
 export function renderProblems({ format, problems, problemCount }: FileReport): Html | undefined {
   if (problemCount === 0) return undefined;
   const rest = problemCount - problems.length;
-  return html`<div class="scroll problems" tabindex="0" role="region" aria-label="Problems">
-      <table>
-        <thead>
-          <tr>
-            <th class="number">${rowNouns[format]}</th>
-            <th>${format === 'csv' ? 'column' : 'JSON pointer'}</th>
-            <th>problem</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${toVisible(problems).map(
-            ({ row, place, problem }) =>
-              html`<tr>
-                <td class="number">${formatNumber(row)}</td>
-                <td class="place">${place === '' ? '' : html`<code>${place}</code>`}</td>
-                <td>${toSentence(problem)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${rest > 0 ? html`<p>And ${formatCount(rest, 'more problem')}.</p>` : undefined}`;
+  return html`${renderTable({
+    label: 'Problems',
+    className: 'problems',
+    columns: [
+      numberColumn(rowNouns[format]),
+      format === 'csv' ? 'column' : 'JSON pointer',
+      'problem',
+    ],
+    rows: toVisible(problems).map(
+      ({ row, place, problem }) =>
+        html`<tr>
+          <td class="number">${formatNumber(row)}</td>
+          <td class="place">${place === '' ? '' : html`<code>${place}</code>`}</td>
+          <td>${toSentence(problem)}</td>
+        </tr>`,
+    ),
+  })}
+  ${rest > 0 ? html`<p>And ${formatCount(rest, 'more problem')}.</p>` : undefined}`;
 }
 
 const toSentence = (problem: string): string =>

@@ -13,6 +13,7 @@ import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { PROBLEM_LIST_CSS, renderProblems, type FileReport } from './problem-list.ts';
 import { samples } from './samples.ts';
+import { renderTable } from '../frame/table.ts';
 
 export const UPLOAD_PATH = '/transcripts';
 
@@ -163,31 +164,21 @@ function renderFormats(context: PageContext): Html {
       All formats have the same fields. A conversation replaces the one with the same
       <code>session_id</code> in the same run, so the same file can be uploaded again.
     </p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Fields">
-      <table>
-        <thead>
-          <tr>
-            <th>field</th>
-            <th>of</th>
-            <th>meaning</th>
-            <th>example</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${csvColumns.map(
-            ({ name, isRequired, isOfTurn, meaning, example }) =>
-              html`<tr>
-                <td>
-                  <code>${name}</code> ${isRequired ? html`<span class="soft">required</span>` : ''}
-                </td>
-                <td class="when">${isOfTurn ? 'turn' : 'conversation'}</td>
-                <td>${meaning}</td>
-                <td><code>${example}</code></td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${renderTable({
+      label: 'Fields',
+      columns: ['field', 'of', 'meaning', 'example'],
+      rows: csvColumns.map(
+        ({ name, isRequired, isOfTurn, meaning, example }) =>
+          html`<tr>
+            <td>
+              <code>${name}</code> ${isRequired ? html`<span class="soft">required</span>` : ''}
+            </td>
+            <td class="when">${isOfTurn ? 'turn' : 'conversation'}</td>
+            <td>${meaning}</td>
+            <td><code>${example}</code></td>
+          </tr>`,
+      ),
+    })}
     ${renderFormat('csv', context)} ${renderFormat('json', context)}
     ${renderFormat('jsonl', context)}`;
 }

@@ -1,18 +1,23 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 
+type Column = string | { name: string; className: string };
+
 /** A table of a page. */
 export interface TableContent {
   /** What the rows are, for screen readers. */
   label: string;
-  /** The names of the columns, with the class of their headings if they have one, such as `number`. */
-  columns: readonly (string | { name: string; className: string })[];
+  /**
+   * The names of the columns, with the class of their headings if they have one, such as `number`. The
+   * column of the headings of rows has no name.
+   */
+  columns: readonly Column[];
   rows: readonly Html[];
   /** Class of the frame of the table. */
   className?: string;
 }
 
 /** Returns a column of numbers. */
-export const numberColumn = (name: string): { name: string; className: string } => ({
+export const numberColumn = (name: string): Column => ({
   name,
   className: 'number',
 });
@@ -24,11 +29,7 @@ export function renderTable({ label, columns, rows, className }: TableContent): 
     <table>
       <thead>
         <tr>
-          ${columns.map((column) =>
-            typeof column === 'string'
-              ? html`<th>${column}</th>`
-              : html`<th class="${column.className}">${column.name}</th>`,
-          )}
+          ${columns.map(renderHeading)}
         </tr>
       </thead>
       <tbody>
@@ -36,4 +37,12 @@ export function renderTable({ label, columns, rows, className }: TableContent): 
       </tbody>
     </table>
   </div>`;
+}
+
+function renderHeading(column: Column): Html {
+  // A heading without text would have no meaning for screen readers.
+  if (column === '') return html`<td></td>`;
+  return typeof column === 'string'
+    ? html`<th>${column}</th>`
+    : html`<th class="${column.className}">${column.name}</th>`;
 }

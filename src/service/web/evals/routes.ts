@@ -7,6 +7,7 @@ import type { RunDry } from '../../operations/dry-run.ts';
 import { deleteEval, findEval } from '../../operations/evals.ts';
 import type { Store } from '../../store/store.ts';
 import { readText, redirect } from '../frame/forms.ts';
+import { readListFilter } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import type { ShownTrial, TriableSession } from './dry-run.ts';
@@ -118,7 +119,7 @@ const EXAMPLE = JSON.stringify(
 
 async function loadList(store: Store, ownerId: string, query: URLSearchParams) {
   const all = await store.evals.list(ownerId);
-  const skip = Math.min(readSkip(query), Math.max(0, all.length - 1));
+  const skip = Math.min(readListFilter(query, ownerId).filter.skip, Math.max(0, all.length - 1));
   const page = all.slice(skip, skip + EVALS_PER_PAGE);
   const [settings, scenarios, recent] = await Promise.all([
     store.evals.getSettings(ownerId),
@@ -153,11 +154,6 @@ async function countScenarios(store: Store, ownerId: string): Promise<Map<string
     }
   }
   return counts;
-}
-
-function readSkip(query: URLSearchParams): number {
-  const skip = Number(query.get('skip') ?? 0);
-  return Number.isInteger(skip) && skip > 0 ? skip : 0;
 }
 
 /** Reads the entered values of the editor. */

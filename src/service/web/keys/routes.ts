@@ -4,12 +4,12 @@ import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { grantKey, revokeAddedKey, type KeyOptions } from '../../operations/keys.ts';
 import { readText, redirect } from '../frame/forms.ts';
+import { readListFilter } from '../frame/list-filter.ts';
 import { servicePageHeaders, type PageContext } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions } from '../frame/viewer.ts';
 import { renderKeysPage, renderNewKeyPage, type KeysPage } from './keys-page.ts';
 
 const KEYS_PER_PAGE = 100;
-const SKIP_MAX = 1_000_000;
 
 /** `/keys`: lists, generates, and revokes the API keys of an owner. */
 export function addKeyRoutes(
@@ -23,7 +23,7 @@ export function addKeyRoutes(
     query: URLSearchParams,
     entered: Pick<KeysPage, 'label' | 'problems'> = {},
   ): Promise<string> => {
-    const page = { skip: readSkip(query), limit: KEYS_PER_PAGE };
+    const page = { skip: readListFilter(query, ownerId).filter.skip, limit: KEYS_PER_PAGE };
     const listed = await store.owners.listKeys(ownerId, page);
     return renderKeysPage({ ...page, ...listed, query, ...entered }, context);
   };
@@ -59,9 +59,4 @@ export function addKeyRoutes(
       return reply.send(await render(editor, readQuery(request), { problems }));
     }
   });
-}
-
-function readSkip(query: URLSearchParams): number {
-  const skip = Number(query.get('skip') ?? 0);
-  return Number.isInteger(skip) && skip >= 0 && skip <= SKIP_MAX ? skip : 0;
 }

@@ -42,6 +42,7 @@ import { OPENAPI_PATH } from '../web/openapi.ts';
 import { addPageRoutes } from '../web/routes.ts';
 import { createServiceServer, finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
+import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
 /** The parts of a service. */
@@ -57,6 +58,7 @@ export interface ServiceParts {
   simulator: SimulationRunner;
   errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;
+  misdirectedTraces: MisdirectedTraces;
   /** Records what callers send; undefined to record nothing. */
   callerRecorder: CallerRecorder | undefined;
   /** Lowercase name of the header with the API key. */
@@ -159,6 +161,7 @@ export function buildService(parts: ServiceParts): Service {
       journal.clear();
       parts.errored.clear();
       parts.unauthorizedCallers.clear();
+      parts.misdirectedTraces.clear();
       missingEvals.clear();
     },
   };
@@ -187,9 +190,11 @@ interface InterfaceOptions {
   injectInto: (route: FaultRoute) => () => Promise<void>;
 }
 
+const TRACES_HINT = ' Send traces to /v1/traces.';
+
 function addInterfaceRoutes(
   api: FastifyInstance,
-  { clock, bodyClock, log, authentication, store, writer, appUrl }: ServiceParts,
+  { clock, bodyClock, log, authentication, store, writer, appUrl, misdirectedTraces }: ServiceParts,
   { rateLimiter, close, injectInto }: InterfaceOptions,
 ): void {
   const { ingestLog } = store;
@@ -207,12 +212,16 @@ function addInterfaceRoutes(
     allowOnly(api, toRoutePattern(path), methods);
     if (path.endsWith('/')) allowOnly(api, path.slice(0, -1), methods);
   }
-  allowOnly(api, '/', ['GET', 'HEAD'], ' Send traces to /v1/traces.');
+  allowOnly(api, '/', ['GET', 'HEAD'], TRACES_HINT);
   allowOnly(api, OPENAPI_PATH, ['GET', 'HEAD']);
   addOtherSignalRoutes(api);
-  api.setNotFoundHandler((request, reply) => {
-    const problem = new RequestError('not_found', describeUnknownRoute(request));
+  api.setNotFoundHandler(async (request, reply) => {
+    const isMisdirected = looksLikeTraces(request.raw);
+    const message = describeUnknownRoute(request) + (isMisdirected ? TRACES_HINT : '');
+    if (isMisdirected) await misdirectedTraces.record(message);
+    const problem = new RequestError('not_found', message);
     if (!sendErrorPage(request, reply, problem)) throw problem;
+    return reply;
   });
 }
 

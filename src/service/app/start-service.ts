@@ -35,6 +35,7 @@ import {
 } from './options.ts';
 import { buildService, type Service } from './service.ts';
 import { createPageSessions } from './page-sessions.ts';
+import { createMisdirectedTraces } from './misdirected-traces.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
 
 /** Variables that point a process to a service. */
@@ -154,6 +155,7 @@ async function start(
     bodyClock: machineClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     unauthorizedCallers: callers,
+    misdirectedTraces: createMisdirectedTraces({ store, clock, log, ownerName }),
     hasUserModel: options.userModel !== undefined,
     kit: options.kit,
     makeId: createIdMaker(seed),

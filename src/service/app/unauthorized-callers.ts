@@ -5,14 +5,14 @@ import type { Store } from '../store/store.ts';
 /** Reports requests without a valid API key in the ingest log, for users who wonder where their data is. */
 export interface UnauthorizedCallers {
   /**
-   * Adds the first request of a series to the ingest log of the service's own owner, at most once
-   * a minute. Never rejects.
-   * @param problem What is wrong with the key, without the key.
+   * Adds the first request of a series with the same problem to the ingest log of the service's own
+   * owner, at most once a minute for each problem. Never rejects.
+   * @param problem What is wrong with the key, without the key: one of a few fixed texts.
    */
   recordRejected(problem: string): Promise<void>;
   /** Ends the series: a request with a valid key arrived. */
   recordAccepted(): void;
-  /** Forgets the series and the last report. */
+  /** Forgets the series and what was reported. */
   clear(): void;
 }
 
@@ -33,17 +33,20 @@ export function createUnauthorizedCallers(
   options: UnauthorizedCallersOptions,
 ): UnauthorizedCallers {
   const { store, clock, log, ownerName, apiKeyHeader } = options;
-  let isInSeries = false;
-  let reportedAtMs = -Infinity;
+  /** The problem of the current series. */
+  let current: string | undefined;
+  const reportedAtMs = new Map<string, number>();
   return {
     async recordRejected(problem) {
-      if (isInSeries || clock.monotonicMs() - reportedAtMs < REPORT_INTERVAL_MS) return;
-      isInSeries = true;
-      reportedAtMs = clock.monotonicMs();
+      const nowMs = clock.monotonicMs();
+      const earlierMs = reportedAtMs.get(problem) ?? -Infinity;
+      if (current === problem || nowMs - earlierMs < REPORT_INTERVAL_MS) return;
+      current = problem;
+      reportedAtMs.set(problem, nowMs);
       const message =
         `Rejected with 401: ${apiKeyHeader} must contain an API key: ${problem}. Exporters send ` +
         'the header when OTEL_EXPORTER_OTLP_HEADERS is set. Only the first of consecutive ' +
-        'rejected requests is reported.';
+        'requests with this problem is reported.';
       const about = { header: apiKeyHeader, status: 401 };
       try {
         const ownerId = await store.owners.ensure(ownerName);
@@ -55,11 +58,11 @@ export function createUnauthorizedCallers(
       }
     },
     recordAccepted() {
-      isInSeries = false;
+      current = undefined;
     },
     clear() {
-      isInSeries = false;
-      reportedAtMs = -Infinity;
+      current = undefined;
+      reportedAtMs.clear();
     },
   };
 }

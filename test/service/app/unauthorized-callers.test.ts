@@ -68,6 +68,58 @@ void t.test(
   },
 );
 
+void t.test('A change of the problem is reported, once a minute for each problem', async (t) => {
+  const bench = await withService(t);
+  const alternate = async (): Promise<void> => {
+    for (let nth = 0; nth < 3; nth += 1) {
+      for (const key of [null, 'unknown-key']) {
+        assertError(t, await bench.send(TRACES, { key, body: makeTraceRequest() }), 401);
+      }
+    }
+  };
+  await alternate();
+  t.match(await listEntries(bench), {
+    length: 2,
+    0: { message: /the key is unknown/ },
+    1: { message: /the header is missing/ },
+  });
+  bench.clock.advance(60_000);
+  await alternate();
+  t.equal((await listEntries(bench)).length, 4);
+});
+
+void t.test('Traces that are sent to another path are reported once a minute', async (t) => {
+  const bench = await withService(t);
+  const { send, clock } = bench;
+  const protobuf = { body: 'any', headers: { 'content-type': 'application/x-protobuf' } };
+  const post = async (path: string, options = {}): Promise<void> =>
+    assertError(
+      t,
+      await send(`POST ${path}`, { key: 'my-secret-key', body: makeTraceRequest(), ...options }),
+      404,
+      /does not exist\. Send traces to \/v1\/traces\.$/,
+    );
+  for (const path of ['/traces?key=secret', '/v1/trace', '/api/traces/']) await post(path);
+  await post('/otlp', protobuf);
+  t.match(await listEntries(bench), {
+    length: 1,
+    0: {
+      level: 'error',
+      code: 'unknown_route',
+      message: /^Rejected with 404: Route POST \/traces does not exist\. Send .*\/v1\/traces\./,
+      about: { status: 404 },
+    },
+  });
+  t.notMatch(JSON.stringify(await listEntries(bench)), /secret/);
+  clock.advance(60_000);
+  await post('/v1/traces/v1/traces');
+  t.equal((await listEntries(bench)).length, 2);
+  const other = { body: '{}', key: null };
+  assertError(t, await send('POST /other', other), 404, /\/other does not exist\.$/);
+  assertError(t, await send('POST /traces-of-gold', other), 404, /gold does not exist\.$/);
+  assertError(t, await send('GET /traces', { key: null }), 404, /\/traces does not exist\.$/);
+});
+
 void t.test('A key in the wrong header gets a hint that does not repeat the key', async (t) => {
   const bench = await withService(t);
   const headers = { authorization: `Bearer ${bench.service.apiKey}` };

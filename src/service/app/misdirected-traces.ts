@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Store } from '../store/store.ts';
+
+/** Reports traces that were sent to an unknown path in the ingest log, for users who miss them. */
+export interface MisdirectedTraces {
+  /**
+   * Adds a request to the ingest log of the service's own owner, at most once a minute. Never rejects.
+   * @param problem Names the path, without its query.
+   */
+  record(problem: string): Promise<void>;
+  /** Forgets the last report. */
+  clear(): void;
+}
+
+const REPORT_INTERVAL_MS = 60_000;
+
+/** Creates the reporter of misdirected traces. */
+export function createMisdirectedTraces(options: {
+  store: Pick<Store, 'ingestLog' | 'owners'>;
+  clock: Clock;
+  log: Log;
+  /** Name of the service's own owner. */
+  ownerName: string;
+}): MisdirectedTraces {
+  const { store, clock, log, ownerName } = options;
+  let reportedAtMs = -Infinity;
+  return {
+    async record(problem) {
+      if (clock.monotonicMs() - reportedAtMs < REPORT_INTERVAL_MS) return;
+      reportedAtMs = clock.monotonicMs();
+      const message =
+        `Rejected with 404: ${problem} Exporters add /v1/traces to OTEL_EXPORTER_OTLP_ENDPOINT, ` +
+        'but not to OTEL_EXPORTER_OTLP_TRACES_ENDPOINT. At most one such request a minute is reported.';
+      try {
+        const ownerId = await store.owners.ensure(ownerName);
+        const about = { status: 404 };
+        const note = { level: 'error', code: 'unknown_route', message, about } as const;
+        await store.ingestLog.add(ownerId, clock.nowMs(), [note]);
+      } catch {
+        // The caller gets the 404 in any case.
+        log.error('ingest_log_failed', { rejected: 'unknown_route' });
+      }
+    },
+    clear() {
+      reportedAtMs = -Infinity;
+    },
+  };
+}
+
+/** Returns whether a request for an unknown path is probably an export of traces. */
+export function looksLikeTraces({ method, url = '', headers }: IncomingMessage): boolean {
+  const path = url.replace(/\?.*$/s, '');
+  const type = headers['content-type'] ?? '';
+  return method === 'POST' && (/\/traces?\/?$/i.test(path) || /protobuf|otlp/i.test(type));
+}

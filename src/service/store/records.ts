@@ -227,7 +227,10 @@ export interface SessionFilter {
   startedBeforeMs?: number;
   skip: number;
   limit: number;
-  /** The results endpoints have no filter below. `failed`: with a failed eval. */
+  /**
+   * The results endpoints have no filter below. `failed`: with a failed eval. If `eval` is set, too,
+   * that eval failed or errored.
+   */
   outcome?: 'failed' | 'errored' | 'unfinished';
   /** A tag; without a value, any value of the key matches. */
   tag?: { key: string; value?: string };

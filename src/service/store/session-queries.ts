@@ -194,8 +194,8 @@ function applyFilter<Row>(
   }
   if (!run && !agent) narrowed = narrowed.where('sessions.owner_id', '=', ownerId);
   if (evalName) {
-    const isWide = read === 'all' && !run && !agent && !failedOnly;
-    narrowed = narrowed.where((eb) => isScoredBy(eb, ownerId, evalName, isWide));
+    const isWide = read === 'all' && !run && !agent && !failedOnly && outcome !== 'errored';
+    narrowed = narrowed.where((eb) => isScoredBy(eb, { ownerId, name: evalName, outcome, isWide }));
   }
   return narrowed;
 }
@@ -221,15 +221,26 @@ function findAgentKeys(eb: Eb, ownerId: string, agent: string) {
 }
 
 /**
- * Matches sessions with a passed or failed outcome of an eval whose name contains the text. It
- * normally checks session by session; if most sessions of the owner would be checked (`isWide`),
- * collecting the matching sessions first is faster.
+ * Matches sessions with a passed or failed outcome of an eval whose name contains the text, or with the
+ * outcome that the filter names. It normally checks session by session; if most sessions of the owner
+ * would be checked (`isWide`), collecting the matching sessions first is faster.
  */
-function isScoredBy(eb: Eb, ownerId: string, name: string, isWide: boolean) {
+function isScoredBy(
+  eb: Eb,
+  options: {
+    ownerId: string;
+    name: string;
+    outcome: SessionFilter['outcome'];
+    isWide: boolean;
+  },
+) {
+  const { ownerId, name, outcome, isWide } = options;
   const outcomes = eb
     .selectFrom('outcomes')
     .select('outcomes.session_key')
-    .where('outcomes.outcome', '<>', sql.lit('error'))
+    .$if(outcome === 'failed', (q) => q.where('outcomes.outcome', '=', sql.lit('fail')))
+    .$if(outcome === 'errored', (q) => q.where('outcomes.outcome', '=', sql.lit('error')))
+    .$if(outcome !== 'errored', (q) => q.where('outcomes.outcome', '<>', sql.lit('error')))
     .where('outcomes.eval_name_key', 'in', (inner) =>
       inner
         .selectFrom('eval_names')

@@ -94,6 +94,42 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
   }
 });
 
+void t.test(
+  'an eval and an outcome together find the sessions with that outcome of it',
+  async (t) => {
+    const bench = await withService(t);
+    const makeSession = (id: string, polite: string, short: string) => ({
+      ...{ source_session_id: id, started_at: '2026-11-19T10:00:00Z' },
+      outcomes: [
+        { eval_name: 'Polite', outcome: polite, reasoning: 'It was.' },
+        { eval_name: 'Short', outcome: short, reasoning: 'It was.' },
+      ],
+    });
+    const sessions = [
+      makeSession('rude', 'fail', 'pass'),
+      makeSession('long', 'pass', 'fail'),
+      makeSession('unclear', 'error', 'fail'),
+      makeSession('broken', 'pass', 'error'),
+    ];
+    await bench.admin('POST /seed', { runs: [{ name: 'Monday', sessions }] });
+    const find = async (query: string): Promise<string[]> => {
+      const { text } = await bench.send(`GET /sessions?${query}`, { key: null });
+      return sessions
+        .map(({ source_session_id: id }) => id)
+        .filter((id) => text.includes(`>${id}<`));
+    };
+    for (const more of ['', '&run=monday', '&text=', '&started_after=2026-11-01']) {
+      t.same(await find(`eval=polite&outcome=failed${more}`), ['rude']);
+      t.same(await find(`eval=polite&failed_only=true${more}`), ['rude']);
+      t.same(await find(`eval=short&outcome=failed${more}`), ['long', 'unclear']);
+      t.same(await find(`eval=polite&outcome=errored${more}`), ['unclear']);
+      t.same(await find(`eval=polite${more}`), ['rude', 'long', 'broken']);
+    }
+    const { total } = await bench.production('?eval=polite&failed_only=true');
+    t.equal(total, 2, 'the results endpoint asks for any failed eval');
+  },
+);
+
 void t.test('few evals have a column each; many are summarized', async (t) => {
   const bench = await withService(t);
   const seedWith = (run: string, count: number) =>

@@ -14,7 +14,8 @@ const SEARCH_CHARS_MAX = 200;
 
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
- * (`key` or `key=value`), and `text`. An invalid query gives the filter without it, and the problem.
+ * (`key` or `key=value`), and `text`. `failed_only` means the outcome `failed`, so that it is a failure
+ * of the eval that the query names. An invalid query gives the filter without it, and the problem.
  */
 export function readSessionFilter(
   query: URLSearchParams,
@@ -23,7 +24,8 @@ export function readSessionFilter(
   const { filter, problem } = readListFilter(query, ownerId);
   if (problem) return { filter, problem };
   try {
-    return { filter: { ...filter, ...readSearch(query) } };
+    const outcome = filter.failedOnly ? { outcome: 'failed' as const } : {};
+    return { filter: { ...filter, ...outcome, ...readSearch(query) } };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return { filter, problem: error };

@@ -1,7 +1,9 @@
 /** The load test: the only entry point of this package. */
 export { load } from './load.ts';
 export { RATE_MAX } from './find-max/find-max.ts';
-export type { LoadOptions, LoadProgress, Preflight } from './options.ts';
+export { MergeError } from './merge/merge-error.ts';
+export { mergeReports } from './merge/merge-reports.ts';
+export type { LoadOptions, LoadProgress, Preflight, ShardOptions } from './options.ts';
 export {
   checkThresholds,
   parseThresholds,

@@ -1,8 +1,9 @@
-import type { LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
+import type { LoadBlocker, LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
 import { secretsOf, tlsOptionsOf } from '../src/platform/connection.ts';
 import { findProxy } from '../src/platform/proxy.ts';
 import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
+import { formatDuration } from '../src/report-kit/format.ts';
 import { createAutocannonTransport } from './engines/autocannon.ts';
 import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
@@ -12,6 +13,7 @@ import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
 import type { LoadOptions, LoadProgress } from './options.ts';
 import { runPaced } from './phases/paced-run.ts';
 import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
+import { describeShard, WHOLE_RUN } from './schedule/shard.ts';
 import { createProfile, type Profile } from './profiles/profile.ts';
 import {
   buildReport,
@@ -42,12 +44,17 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   const chance = seededRandom(seed);
   if (plan.profile === 'voice') return loadCalls(options, { plan, startedAtMs }, chance);
   const profile = profileFor(options, plan, preflight.hasUsers, chance);
-  const warmUpEndMs = clock.monotonicMs() + plan.warmUpMs;
-  const warmUp = await tickWhile(clock, runWarmUp(options, plan, profile), () => {
+  const warmUpMs = await waitForStart(options, plan, (waitMs) =>
+    onTick(startOf('preflight', waitMs + plan.warmUpMs + afterWarmUpMs)),
+  );
+  const warmUpEndMs = clock.monotonicMs() + warmUpMs;
+  const warmUp = await tickWhile(clock, runWarmUp(options, { ...plan, warmUpMs }, profile), () => {
     const warmUpLeftMs = Math.max(0, warmUpEndMs - clock.monotonicMs());
     onTick({ ...startOf('warm-up', warmUpLeftMs + afterWarmUpMs), ...search });
   });
   const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
+  const late = findLateStart(options);
+  if (late) return buildBlockedReport(options, { plan, startedAtMs }, late);
   if (options.findMax) return searchMaxRate(parts, plan, chance);
   if (plan.calls === undefined)
     return buildReport(options, await runRequests(parts, plan, chance.fork('run')));
@@ -103,7 +110,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
     plan.engine === 'open'
       ? createOpenTransport({ target: sandbox, clock, ca, connection })
       : createAutocannonTransport({
-          ...{ target: sandbox, clock, connections: maxInFlight(profile) },
+          ...{ target: sandbox, clock, connections: maxInFlight(profile, options.shard?.count) },
           tls: tlsOptionsOf(ca, connection),
         });
   try {
@@ -113,6 +120,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
       transport,
       profile,
       plan,
+      shard: options.shard,
       thresholds: createBreachTests(options.thresholds ?? []),
       validateResponse,
       redact: createRedactor(secretsOf(connection, options.apiKey)),
@@ -165,7 +173,7 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
 }
 
 function profileFor(
-  { profile: name, simulatedUsers, apiKey, connection, lines }: LoadOptions,
+  { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadOptions,
   { ratePerSecond }: LoadPlan,
   hasUsers: boolean,
   chance: Random,
@@ -178,6 +186,7 @@ function profileFor(
     headers: connection?.headers,
     hasUsers,
     lines,
+    shard,
     chance: chance.fork('profile'),
   });
 }
@@ -187,14 +196,44 @@ const IN_FLIGHT_S = 16;
 const CONNECTIONS_MAX = 5_000;
 
 /** Returns the connections that autocannon needs so that no request waits for one. */
-function maxInFlight({ open, users }: Profile): number {
+function maxInFlight({ open, users }: Profile, shards = 1): number {
   const perSecond = open.reduce((sum, stream) => sum + stream.perSecond, 0);
-  const connections = Math.ceil(perSecond * IN_FLIGHT_S) + users.length;
+  const connections = Math.ceil((perSecond * IN_FLIGHT_S + users.length) / shards);
   return Math.min(CONNECTIONS_MAX, Math.max(1, connections));
 }
 
 function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
+}
+
+/**
+ * Waits until the warm-up must start, so that the ramp-up starts at the requested time. Returns the
+ * time that is left for the warm-up.
+ */
+async function waitForStart(
+  { clock, shard, signal }: LoadOptions,
+  { warmUpMs }: LoadPlan,
+  onWait: (leftMs: number) => void,
+): Promise<number> {
+  const { startAtMs } = shard ?? {};
+  if (startAtMs === undefined) return warmUpMs;
+  const leftMs = (): number => startAtMs - clock.nowMs();
+  const waiting = clock.sleep(Math.max(0, leftMs() - warmUpMs), signal).catch(() => undefined);
+  await tickWhile(clock, waiting, () => onWait(Math.max(0, leftMs() - warmUpMs)));
+  return Math.min(warmUpMs, Math.max(0, leftMs()));
+}
+
+/** A shard that starts later would leave a part of the schedule without its requests. */
+const START_LATE_MS_MAX = 500;
+
+/** Returns why a shard can't start at the requested time; undefined if it can. */
+function findLateStart({ clock, shard }: LoadOptions): LoadBlocker | undefined {
+  const lateMs = clock.nowMs() - (shard?.startAtMs ?? Infinity);
+  if (!shard || lateMs <= START_LATE_MS_MAX) return undefined;
+  return {
+    message: `The start time passed ${formatDuration(lateMs)} before ${describeShard(shard)} was ready.`,
+    cure: 'Choose a later start time for all shards: the preflight and the warm-up come before it.',
+  };
 }
 
 /** Calls a function now, and every second until a promise settles. */
@@ -224,9 +263,10 @@ async function runWarmUp(
   { warmUpMs, ratePerSecond }: LoadPlan,
   profile: Profile,
 ): Promise<WarmUp | undefined> {
-  const perSecondMax = Math.max(1, Math.floor(ratePerSecond));
+  const { count } = options.shard ?? WHOLE_RUN;
+  const perSecondMax = Math.max(1, Math.floor(ratePerSecond / count));
   const loop = await runLoop(options, profile, {
-    connections: Math.min(WARM_UP_CONNECTIONS, perSecondMax),
+    connections: Math.min(Math.ceil(WARM_UP_CONNECTIONS / count), perSecondMax),
     durationMs: warmUpMs,
     perSecondMax,
   });
@@ -250,8 +290,10 @@ async function runLoop(
 ): Promise<ClosedLoopFigures | undefined> {
   const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
   if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
-  const next = (): OutgoingRequest =>
-    withHeaders(nextRequest().outgoing, createHeaders('closed loop'));
+  const next = (): OutgoingRequest => {
+    const { outgoing, name } = nextRequest();
+    return withHeaders(outgoing, createHeaders(name));
+  };
   const loop = { ...bounds, next, signal };
   if (!findProxy(sandbox, connection?.proxies)) {
     return runClosedLoop({ ...loop, target: sandbox, tls: tlsOptionsOf(ca, connection) });

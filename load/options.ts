@@ -8,6 +8,7 @@ import type { Clock } from '../src/platform/clock.ts';
 import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { ValidateExchange } from './profiles/validate-response.ts';
+import type { Shard } from './schedule/shard.ts';
 import type { Threshold } from './thresholds/threshold.ts';
 import type { CallerLimits, GeneratorLimits } from './self-check/self-check.ts';
 
@@ -34,6 +35,12 @@ export interface VoicePlan {
   processes?: number | undefined;
   /** Limits beyond which the run is invalid. */
   callerLimits?: CallerLimits | undefined;
+}
+
+/** The part of a run that one load generator sends. */
+export interface ShardOptions extends Shard {
+  /** When the ramp-up starts, in Unix milliseconds (default: as soon as the warm-up ends). */
+  startAtMs?: number | undefined;
 }
 
 /** Options of a load test. */
@@ -71,6 +78,8 @@ export interface LoadOptions {
   connection?: Connection | undefined;
   /** Search for the maximum rate in steps of this duration; the steady state becomes the confirmation. */
   findMax?: { stepMs: number } | undefined;
+  /** The part of the run to send (default: all of it). */
+  shard?: ShardOptions | undefined;
   /** Limits of the self-check, beyond which the run is invalid. */
   generatorLimits?: GeneratorLimits | undefined;
   /** Whether NOT PROVEN exits with code 0. */

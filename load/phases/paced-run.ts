@@ -2,11 +2,12 @@ import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Transport } from '../engines/transport.ts';
-import type { LoadProgress } from '../options.ts';
+import type { LoadProgress, ShardOptions } from '../options.ts';
 import { createResponseValidator, type ValidateExchange } from '../profiles/validate-response.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { createRecorder, type Recorder, type RecorderOptions } from '../record/recorder.ts';
 import { dueTimes } from '../schedule/due-times.ts';
+import { selectPart, WHOLE_RUN } from '../schedule/shard.ts';
 import { mergeByTime, pace, type Due } from '../schedule/pace.ts';
 import { startMeter, type Cost } from '../self-check/meter.ts';
 import { createRequestSender, type RequestSender } from './request-sender.ts';
@@ -20,6 +21,8 @@ export interface PacedRunParts {
   transport: Transport;
   profile: Profile;
   plan: LoadPlan;
+  /** The part of the plan to send (default: all of it). */
+  shard?: ShardOptions | undefined;
   /** The thresholds on the response times of each stream. */
   thresholds?: RecorderOptions['thresholds'];
   validateResponse: ValidateExchange;
@@ -39,6 +42,8 @@ export interface PacedRun {
   delayed: number;
   cost: Cost;
   stopped: EarlyEnd | undefined;
+  /** The start of the steady state, in Unix milliseconds. */
+  windowStartedAtMs: number;
 }
 
 /** Time to prepare before the first request. */
@@ -56,7 +61,9 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
     ...{ windowMs: plan.windowMs, streams, main },
     thresholds: parts.thresholds,
   });
-  const windowStartMs = clock.monotonicMs() + LEAD_MS + plan.rampMs;
+  const [nowMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
+  const leadMs = Math.max(LEAD_MS, (parts.shard?.startAtMs ?? nowMs) - nowMs);
+  const windowStartMs = startedMs + leadMs + plan.rampMs;
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
   const finished = new AbortController();
   const early = { end: undefined as EarlyEnd | undefined };
@@ -104,12 +111,13 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
     delayed: transport.delayed,
     cost,
     stopped: early.end,
+    windowStartedAtMs: nowMs + leadMs + plan.rampMs,
   };
 }
 
 /** Lists what is due, ordered by time within each stream. */
 function duesOf(
-  { profile, plan, chance }: PacedRunParts,
+  { profile, plan, chance, shard = WHOLE_RUN }: PacedRunParts,
   sender: RequestSender,
   windowStartMs: number,
 ): Iterable<Due>[] {
@@ -117,7 +125,8 @@ function duesOf(
   const open = profile.open.map(function* ({ stream, perSecond, nextRequest }): Generator<Due> {
     const stretches = stretchesOf(perSecond, plan.rampMs, plan.windowMs);
     const arrivals = stream === profile.main ? plan.arrivals : 'uniform';
-    for (const atMs of dueTimes(stretches, arrivals, chance.fork(`arrivals of ${stream}`))) {
+    const all = dueTimes(stretches, arrivals, chance.fork(`arrivals of ${stream}`));
+    for (const atMs of selectPart(all, shard)) {
       const dueMs = beginMs + atMs;
       yield { atMs: windowStartMs + dueMs, fire: () => sender.send(nextRequest(), dueMs) };
     }
@@ -127,5 +136,5 @@ function duesOf(
     const dueMs = beginMs + (plan.rampMs * index) / profile.users.length;
     return { atMs: windowStartMs + dueMs, fire: () => sender.send(nextRequest(), dueMs) };
   });
-  return [...open, users];
+  return [...open, selectPart(users, shard)];
 }

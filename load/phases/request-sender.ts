@@ -67,7 +67,7 @@ class Sender implements RequestSender {
   send(request: PlannedRequest, dueMs: number): void {
     const { clock, transport, recorder, windowStartMs, createHeaders } = this.#parts;
     const { stream } = request;
-    const headers = createHeaders(stream);
+    const headers = createHeaders(request.name);
     const traceId = traceIdOf(headers[TRACEPARENT]);
     const outgoing = withHeaders(request.outgoing, headers);
     const isRecorded = request.unjudged !== true;

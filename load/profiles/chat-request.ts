@@ -56,6 +56,7 @@ export function chatRequest(
   return {
     stream: 'chat',
     endpoint: 'chat',
+    name: `chat ${index} ${messages.length}`,
     outgoing: {
       method: 'POST',
       path: '/v1/chat/completions',

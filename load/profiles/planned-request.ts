@@ -5,6 +5,8 @@ import type { OutgoingRequest } from '../engines/transport.ts';
 export interface PlannedRequest {
   stream: StreamName;
   endpoint: Endpoint;
+  /** A name that no other request of the run has. Its trace context derives from it. */
+  name: string;
   outgoing: OutgoingRequest;
   /** Timeout in milliseconds, from the due time. */
   deadlineMs: number;

@@ -4,7 +4,8 @@ import {
   type StreamName,
 } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { createTraceparents, TRACEPARENT } from '../../src/platform/trace-context.ts';
+import { createTraceparent, TRACEPARENT } from '../../src/platform/trace-context.ts';
+import { createPositions, WHOLE_RUN, type Shard } from '../schedule/shard.ts';
 import { chatRequest, openingMessage, type ChatContent } from './chat-request.ts';
 import { conversationRequest } from './conversation.ts';
 import { createMarkers, type Markers, type PlannedRequest } from './planned-request.ts';
@@ -12,7 +13,7 @@ import { createUserRequest } from './user-requests.ts';
 
 export { THINK_MS } from './conversation.ts';
 
-/** Returns the additional headers of a request, of which `traceparent` is one. */
+/** Returns the additional headers of a request by its name. `traceparent` is one of them. */
 export type CreateHeaders = (name: string) => Readonly<Record<string, string>>;
 
 /** The traffic of a load test: streams at a fixed rate, simulated users, or both. */
@@ -22,10 +23,9 @@ export interface Profile {
   streams: readonly StreamName[];
   /** Streams that keep their rate even if the sandbox is slow. */
   open: readonly { stream: StreamName; perSecond: number; nextRequest: () => PlannedRequest }[];
-  /** The first request of each simulated user; the others follow it. */
+  /** The first request of each simulated user of the whole run; the others follow it. */
   users: readonly (() => PlannedRequest)[];
   markers: Markers;
-  /** Returns the headers of the next request of a stream that all kinds of requests share. */
   createHeaders: CreateHeaders;
 }
 
@@ -41,6 +41,8 @@ export interface ProfileOptions {
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
   chance: Random;
+  /** Requests get the numbers, and so the ids, that they have in the whole run (default: all). */
+  shard?: Shard | undefined;
   /** The messages of simulated users instead of the built-in ones. */
   lines?: ChatContent['lines'];
 }
@@ -53,33 +55,39 @@ export const BACKGROUND_USERS_PER_SECOND = 1;
 /** Creates a profile. */
 export function createProfile(options: ProfileOptions): Profile {
   const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, chance, lines } = options;
+  const { shard = WHOLE_RUN } = options;
   const markers = createMarkers(chance.fork('tag').id(4));
   const headers: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const content: ChatContent = { markers, headers, lines };
-  let conversations = 0;
-  let usersCreated = 0;
+  const [nextConversation, nextUser, nextHealth] = [
+    createPositions(shard),
+    createPositions(shard),
+    createPositions(shard),
+  ];
   const chat = {
     stream: 'chat' as const,
     perSecond: ratePerSecond,
-    nextRequest: () =>
-      chatRequest(conversations, [openingMessage(conversations++, content)], content),
+    nextRequest: () => {
+      const index = nextConversation();
+      return chatRequest(index, [openingMessage(index, content)], content);
+    },
   };
   const health = {
     stream: 'health' as const,
     perSecond: ratePerSecond,
-    nextRequest: healthRequest,
+    nextRequest: () => healthRequest(nextHealth()),
   };
   const userLifecycle = {
     stream: 'users' as const,
     perSecond: BACKGROUND_USERS_PER_SECOND,
     nextRequest: () =>
-      createUserRequest(`sim_user_${markers.session(usersCreated++).slice(3)}`, headers),
+      createUserRequest(`sim_user_${markers.session(nextUser()).slice(3)}`, headers),
   };
-  const createTraceparent = createTraceparents(chance.fork('traces').id(16));
+  const traceSeed = chance.fork('traces').id(16);
   const createHeaders: CreateHeaders = (name) => ({
     ...options.headers,
-    [TRACEPARENT]: createTraceparent(name),
+    [TRACEPARENT]: createTraceparent(traceSeed, name),
   });
   const base = { markers, users: [], createHeaders };
   switch (name) {
@@ -98,7 +106,7 @@ export function createProfile(options: ProfileOptions): Profile {
     case 'conversation': {
       const users = Array.from({ length: simulatedUsers }, (_, index) => {
         const userChance = chance.fork(`user ${index}`);
-        return () => conversationRequest(content, userChance, () => conversations++);
+        return () => conversationRequest(content, userChance, nextConversation);
       });
       return { ...base, main: 'chat', streams: ['chat'], open: [], users };
     }
@@ -106,10 +114,11 @@ export function createProfile(options: ProfileOptions): Profile {
 }
 
 /** Builds a health request as the service sends it before each simulation: without a key. */
-function healthRequest(): PlannedRequest {
+function healthRequest(index: number): PlannedRequest {
   return {
     stream: 'health',
     endpoint: 'health',
+    name: `health ${index}`,
     outgoing: { method: 'GET', path: '/health', headers: { accept: 'application/json' } },
     deadlineMs: HEALTH_TIMEOUT_MS,
     markers: [],

@@ -7,6 +7,7 @@ export function createUserRequest(userId: string, headers: Record<string, string
   return {
     stream: 'users',
     endpoint: 'create',
+    name: `create ${userId}`,
     outgoing: {
       method: 'POST',
       path: '/users',
@@ -31,6 +32,7 @@ function deleteUserRequest(
     request: {
       stream: 'users',
       endpoint: 'delete',
+      name: `delete ${userId}`,
       outgoing: { method: 'DELETE', path: `/users/${userId}`, headers },
       deadlineMs: USERS_DEADLINE_MS,
       markers: [],

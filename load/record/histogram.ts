@@ -1,5 +1,10 @@
-import { build, type Histogram } from 'hdr-histogram-js';
-import type { LatencySummary } from '../../src/contract/index.ts';
+import {
+  build,
+  decodeFromCompressedBase64,
+  encodeIntoCompressedBase64,
+  type Histogram,
+} from 'hdr-histogram-js';
+import type { LatencySummary, ShardHistogram } from '../../src/contract/index.ts';
 
 /** A histogram of durations in microseconds, with three significant digits. */
 export interface Durations {
@@ -10,7 +15,18 @@ export interface Durations {
   /** Returns a percentile in milliseconds; null if the histogram is empty. */
   percentile(percentile: number): number | null;
   summary(): LatencySummary;
+  /** Returns the histogram in the form of a report. */
+  encode(): ShardHistogram;
+  /**
+   * Adds the samples of another histogram. The result is exactly that of recording them here.
+   *
+   * @throws {Error} if the histogram is damaged.
+   */
+  add(other: ShardHistogram): void;
 }
+
+/** A histogram with three significant digits has a few kilobytes; a longer one is damaged. */
+const ENCODED_LENGTH_MAX = 200_000;
 
 /** Creates an empty histogram that grows as needed. */
 export function createHistogram(): Durations {
@@ -22,7 +38,8 @@ export function createHistogram(): Durations {
     autoResize: true,
     useWebAssembly: false,
   });
-  let sumMs = 0;
+  // A sum of whole numbers does not depend on their order.
+  let sumUs = 0;
   let maxMs = 0;
   const percentile = (percent: number): number | null =>
     // The upper bound of a histogram bucket is up to 0.1% above the value.
@@ -31,8 +48,9 @@ export function createHistogram(): Durations {
       : rounded(Math.min(maxMs, histogram.getValueAtPercentile(percent) / 1000));
   return {
     record(ms) {
-      histogram.recordValue(Math.max(0, Math.round(ms * 1000)));
-      sumMs += ms;
+      const us = Math.max(0, Math.round(ms * 1000));
+      histogram.recordValue(us);
+      sumUs += us;
       maxMs = Math.max(maxMs, ms);
     },
     get count() {
@@ -46,8 +64,15 @@ export function createHistogram(): Durations {
       p99: percentile(99),
       p999: percentile(99.9),
       max: histogram.totalCount === 0 ? null : rounded(maxMs),
-      mean: histogram.totalCount === 0 ? null : rounded(sumMs / histogram.totalCount),
+      mean: histogram.totalCount === 0 ? null : rounded(sumUs / histogram.totalCount / 1000),
     }),
+    encode: () => ({ encoded: encodeIntoCompressedBase64(histogram), sumUs, maxMs }),
+    add(other) {
+      if (other.encoded.length > ENCODED_LENGTH_MAX) throw new Error('The histogram is too long.');
+      histogram.add(decodeFromCompressedBase64(other.encoded, 32, false));
+      sumUs += other.sumUs;
+      maxMs = Math.max(maxMs, other.maxMs);
+    },
   };
 }
 

@@ -30,9 +30,9 @@ export interface CompletedDetails {
 export interface Recorder {
   readonly timeline: Timeline;
   readonly inFlight: InFlightSeries;
-  readonly faultSamples: readonly FaultSample[];
+  readonly faultSamples: FaultSample[];
   /** The slowest requests of the main stream, slowest first. */
-  readonly slowest: readonly SlowSample[];
+  readonly slowest: SlowSample[];
   /** Requests of all streams in flight. */
   readonly inFlightCount: number;
   log(stream: StreamName): StreamLog;
@@ -146,10 +146,24 @@ function addSlow(
 ): void {
   if (!hasResponse && fault !== 'timeout') return;
   const responseMs = Math.round((fault === 'timeout' ? deadlineMs : endedMs - dueMs) * 100) / 100;
-  if (slowest.length === SLOWEST_MAX && responseMs <= (slowest.at(-1)?.responseMs ?? 0)) return;
+  if (slowest.length === SLOWEST_MAX && responseMs < (slowest.at(-1)?.responseMs ?? 0)) return;
   slowest.push({ ...names, atMs: Math.round(dueMs), responseMs, ...(fault && { fault }) });
-  slowest.sort((a, b) => b.responseMs - a.responseMs);
+  keepSlowest(slowest);
+}
+
+/** Keeps the slowest requests; of equally slow ones, those that were due first. */
+export function keepSlowest(slowest: SlowSample[]): void {
+  slowest.sort((a, b) => b.responseMs - a.responseMs || a.atMs - b.atMs);
   slowest.length = Math.min(SLOWEST_MAX, slowest.length);
+}
+
+/** Keeps the earliest samples of each kind. */
+export function keepEarliest(samples: FaultSample[]): void {
+  const ordered = samples.toSorted((left, right) => left.atMs - right.atMs);
+  samples.length = 0;
+  for (const sample of ordered) {
+    if (countSamples(samples, sample.kind) < SAMPLES_PER_KIND) samples.push(sample);
+  }
 }
 
 const countSamples = (samples: readonly FaultSample[], kind: FaultKind): number =>

@@ -30,9 +30,15 @@ export interface StreamLog {
   readonly response: Durations;
   readonly service: Durations;
   readonly lag: Durations;
-  readonly errors: Readonly<Record<string, number>>;
-  readonly ok: number;
-  readonly echoed: number;
+  readonly firstByte: Durations;
+  readonly errors: Record<string, number>;
+  /** Requirements that responses did not meet, and how often. */
+  readonly findings: Record<string, number>;
+  ok: number;
+  echoed: number;
+  goodput: number;
+  /** The longest Retry-After in seconds. */
+  retryAfterS: number | undefined;
   /** Requests, and failed requests, in blocks of 5 s. */
   readonly failures: Block[];
   /** Response times, and those that missed the target, in blocks of 5 s. */
@@ -64,9 +70,8 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
   const misses: Block[] = [];
   const breaches = thresholds.map((): Block[] => []);
   const outcomes: { dueMs: number; failed: boolean }[] = [];
-  let retryAfterS: number | undefined;
-  let goodput = 0;
-  const log = { offered: 0, sent: 0, ok: 0, echoed: 0 };
+  const counts = { offered: 0, sent: 0, ok: 0, echoed: 0, goodput: 0 };
+  const log = { ...counts, retryAfterS: undefined as number | undefined };
   const recordTimes = (request: CompletedRequest): void => {
     // A timed-out request took at least as long as its deadline.
     const isTimeout = request.fault === 'timeout';
@@ -78,13 +83,15 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
     for (const [nth, isBreach] of thresholds.entries()) {
       count(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
     }
-    if (request.fault === undefined && !isMiss(tookMs)) goodput++;
+    if (request.fault === undefined && !isMiss(tookMs)) log.goodput++;
   };
   return Object.assign(log, {
     response,
     service,
     lag,
+    firstByte,
     errors,
+    findings,
     failures,
     misses,
     breaches,
@@ -98,17 +105,17 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
       if (request.echoed === true) log.echoed++;
       for (const id of request.findings ?? []) findings[id] = (findings[id] ?? 0) + 1;
       if (request.retryAfterS !== undefined) {
-        retryAfterS = Math.max(retryAfterS ?? 0, request.retryAfterS);
+        log.retryAfterS = Math.max(log.retryAfterS ?? 0, request.retryAfterS);
       }
       const failed = request.fault !== undefined;
       count(failures, request.dueMs, failed);
-      outcomes.push({ dueMs: request.dueMs, failed });
+      outcomes.push({ dueMs: Math.round(request.dueMs * 1_000) / 1_000, failed });
     },
     report: (windowMs: number): StreamReport => ({
       offered: log.offered,
       sent: log.sent,
       ok: log.ok,
-      goodput,
+      goodput: log.goodput,
       errors: { ...errors },
       latencyMs: response.summary(),
       serviceMs: service.summary(),
@@ -116,7 +123,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
       firstByteMs: firstByte.summary(),
       offeredPerSecond: perSecond(log.offered, windowMs),
       okPerSecond: perSecond(log.ok, windowMs),
-      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+      ...(log.retryAfterS === undefined ? {} : { retryAfterS: log.retryAfterS }),
       ...(Object.keys(findings).length === 0 ? {} : { findings: { ...findings } }),
     }),
   });

@@ -1,5 +1,7 @@
 import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
 
+import { formatNumbers, parseNumbers } from './number-list.ts';
+
 /** Upper bounds of the heat map rows, in milliseconds. */
 export const HEAT_BOUNDS_MS: readonly number[] = [
   5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000,
@@ -18,6 +20,10 @@ export interface Timeline {
   /** Returns the number of requests sent in the last full second. */
   recentRate(nowMs: number): number;
   rows(): LoadSecond[];
+  /** Returns the response times of each row, in hundredths of a millisecond. */
+  encodeTimes(): string[];
+  /** Adds the rows of a shard with their response times. */
+  merge(rows: readonly LoadSecond[], times: readonly string[]): void;
 }
 
 interface Second {
@@ -25,10 +31,20 @@ interface Second {
   sent: number;
   done: number;
   ok: number;
+  /** The maximum after each event of the second. */
   inFlight: number;
+  /** Requests in flight after the last event of the second; undefined without such an event. */
+  inFlightAtEnd?: number;
   errors: Record<string, number>;
   responseTimes: number[];
+  /** Number of response times in each class of `HEAT_BOUNDS_MS`. */
+  heat: number[];
 }
+
+const emptySecond = (): Second => ({
+  ...{ offered: 0, sent: 0, done: 0, ok: 0, inFlight: 0, errors: {}, responseTimes: [] },
+  heat: HEAT_BOUNDS_MS.map(() => 0).concat(0),
+});
 
 /** Creates an empty timeline for a steady state of `windowMs`. */
 export function createTimeline(windowMs: number): Timeline {
@@ -37,7 +53,7 @@ export function createTimeline(windowMs: number): Timeline {
     const second = Math.floor(ms / 1000);
     let row = seconds.get(second);
     if (!row) {
-      row = { offered: 0, sent: 0, done: 0, ok: 0, inFlight: 0, errors: {}, responseTimes: [] };
+      row = emptySecond();
       seconds.set(second, row);
     }
     return row;
@@ -45,6 +61,7 @@ export function createTimeline(windowMs: number): Timeline {
   const inFlightAt = (ms: number, inFlight: number): Second => {
     const row = at(ms);
     row.inFlight = Math.max(row.inFlight, inFlight);
+    row.inFlightAtEnd = inFlight;
     return row;
   };
   return {
@@ -65,7 +82,10 @@ export function createTimeline(windowMs: number): Timeline {
       errors[kind] = (errors[kind] ?? 0) + 1;
     },
     responseTime(dueMs, ms) {
-      at(dueMs).responseTimes.push(ms);
+      const { responseTimes, heat } = at(dueMs);
+      responseTimes.push(ms);
+      const index = HEAT_BOUNDS_MS.findIndex((bound) => ms < bound);
+      addTo(heat, index === -1 ? HEAT_BOUNDS_MS.length : index, 1);
     },
     recentFaults(nowMs, count) {
       const last = Math.floor(nowMs / 1000) - 1;
@@ -80,30 +100,63 @@ export function createTimeline(windowMs: number): Timeline {
     },
     recentRate: (nowMs) => seconds.get(Math.floor(nowMs / 1000) - 1)?.sent ?? 0,
     rows: () => rowsOf(seconds, windowMs),
+    encodeTimes: () => encodeTimes(seconds, windowMs),
+    merge: (rows, times) => mergeRows(at, rows, times),
   };
+}
+
+function encodeTimes(seconds: ReadonlyMap<number, Second>, windowMs: number): string[] {
+  return rowsOf(seconds, windowMs).map(({ second }) => {
+    const times = seconds.get(second)?.responseTimes ?? [];
+    return formatNumbers(times.map((ms) => Math.round(ms * 100)).sort((a, b) => a - b));
+  });
+}
+
+function mergeRows(
+  at: (ms: number) => Second,
+  rows: readonly LoadSecond[],
+  times: readonly string[],
+): void {
+  for (const [nth, row] of rows.entries()) {
+    const second = at(row.second * 1_000);
+    for (const key of ['offered', 'sent', 'done', 'ok', 'inFlight'] as const) {
+      second[key] += row[key];
+    }
+    for (const [kind, count] of Object.entries(row.errors)) {
+      second.errors[kind] = (second.errors[kind] ?? 0) + count;
+    }
+    for (const [index, count] of row.heat.entries()) addTo(second.heat, index, count);
+    for (const hundredths of parseNumbers(times[nth] ?? '')) {
+      second.responseTimes.push(hundredths / 100);
+    }
+  }
+}
+
+function addTo(counts: number[], index: number, count: number): void {
+  counts[index] = (counts[index] ?? 0) + count;
 }
 
 function rowsOf(seconds: ReadonlyMap<number, Second>, windowMs: number): LoadSecond[] {
   const numbers = [...seconds.keys()];
   if (numbers.length === 0) return [];
   const rows: LoadSecond[] = [];
+  let inFlight = 0;
   for (let second = Math.min(...numbers); second <= Math.max(...numbers); second++) {
-    const row: Partial<Second> = seconds.get(second) ?? {};
-    const { responseTimes = [] } = row;
-    const before = rows.at(-1)?.inFlight ?? 0;
+    const row = seconds.get(second) ?? emptySecond();
     rows.push({
       second,
       phase: phaseOf(second, windowMs),
-      offered: row.offered ?? 0,
-      sent: row.sent ?? 0,
-      done: row.done ?? 0,
-      ok: row.ok ?? 0,
-      // A second without events has as many requests in flight as the previous one.
-      inFlight: row.inFlight ?? before,
-      ...percentilesOf(responseTimes),
+      offered: row.offered,
+      sent: row.sent,
+      done: row.done,
+      ok: row.ok,
+      // Requests that are in flight when the second begins also count.
+      inFlight: Math.max(row.inFlight, inFlight),
+      ...percentilesOf(row.responseTimes),
       errors: { ...row.errors },
-      heat: heatOf(responseTimes),
+      heat: [...row.heat],
     });
+    inFlight = row.inFlightAtEnd ?? inFlight;
   }
   return rows;
 }
@@ -122,22 +175,14 @@ function percentilesOf(times: readonly number[]): Pick<LoadSecond, 'p50' | 'p95'
   return { p50: at(50), p95: at(95), p99: at(99), max: at(100) };
 }
 
-function heatOf(times: readonly number[]): number[] {
-  const counts = Array.from({ length: HEAT_BOUNDS_MS.length + 1 }, () => 0);
-  for (const ms of times) {
-    const index = HEAT_BOUNDS_MS.findIndex((bound) => ms < bound);
-    const heat = index === -1 ? HEAT_BOUNDS_MS.length : index;
-    counts[heat] = (counts[heat] ?? 0) + 1;
-  }
-  return counts;
-}
-
 /** Requests in flight during the steady state, sampled ten times per second. */
 export interface InFlightSeries {
   /** Records that `count` requests are in flight from `atMs` on. */
   set(atMs: number, count: number): void;
   /** Returns the series up to `untilMs`. */
   until(untilMs: number): number[];
+  /** Adds the series of a shard. */
+  merge(series: readonly number[]): void;
 }
 
 /** Milliseconds per step of the series. */
@@ -146,6 +191,7 @@ export const IN_FLIGHT_STEP_MS = 100;
 /** Creates an empty series. */
 export function createInFlightSeries(windowMs: number): InFlightSeries {
   const counts: (number | undefined)[] = [];
+  const merged: number[] = [];
   let initial = 0;
   return {
     set(atMs, count) {
@@ -157,8 +203,11 @@ export function createInFlightSeries(windowMs: number): InFlightSeries {
       let count = initial;
       return Array.from({ length: steps }, (_, step) => {
         count = counts[step] ?? count;
-        return count;
+        return count + (merged[step] ?? 0);
       });
+    },
+    merge(series) {
+      for (const [step, count] of series.entries()) addTo(merged, step, count);
     },
   };
 }

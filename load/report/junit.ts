@@ -8,14 +8,14 @@ import { formatTime, describeTraceId } from './wording.ts';
  * code has a failure or an error, so that CI never shows it as green.
  */
 export function junitReport(report: LoadReport): string {
-  const { verdict, sentence, targets, startedAt } = report;
+  const { verdict, exitCode, sentence, targets, startedAt } = report;
   const untested: TestCase = {
     classname: CLASS_NAME,
     name: 'run',
     outcome: { kind: 'error', message: sentence },
   };
   const cases = [
-    ...(verdict === 'NOT TESTED' ? [untested] : []),
+    ...(verdict === 'NOT TESTED' && exitCode !== 0 ? [untested] : []),
     ...targets.map((target) => caseOf(target, report)),
   ];
   const examples = describeExamples(report);

@@ -30,6 +30,7 @@ import {
   targetRows,
 } from '../verdict/targets.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
+import { identifyShard, toShardReport } from './shard-report.ts';
 import { describeVerdict } from './wording.ts';
 
 /** A completed run of requests. */
@@ -42,10 +43,73 @@ export interface CompletedRun {
   paced: PacedRun;
 }
 
+/** The measurements of a run, which for a merged report are those of all shards. */
+export type MeasuredRun = Pick<PacedRun, 'record' | 'ranMs'> & {
+  plan: LoadPlan;
+  profile: Pick<Profile, 'main' | 'streams'>;
+};
+
+/** The fields of a report that follow from measurements. */
+type Judgment = Pick<
+  LoadReport,
+  | 'verdict'
+  | 'exitCode'
+  | 'sentence'
+  | 'targets'
+  | 'selfCheck'
+  | StreamName
+  | 'streams'
+  | 'outages'
+  | 'trend'
+  | 'timeline'
+  | 'heatBoundsMs'
+  | 'curve'
+  | 'faultSamples'
+  | 'slowest'
+  | 'notes'
+>;
+
+/** The options that decide the verdicts on measurements. */
+export type JudgeOptions = Pick<LoadOptions, 'seed' | 'thresholds' | 'acceptNotProven'>;
+
 /** Builds the report of a run. */
 export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport {
   const { plan, paced, profile } = run;
-  const { record, ranMs, stopped } = paced;
+  const { stopped } = paced;
+  const measured = { ...paced, plan, profile };
+  const check = runSelfCheck(options, run);
+  const blockedBy = stopped?.kind === 'unauthorized' ? keyRevoked(stopped.detail) : undefined;
+  const judged = judgeMeasurements(options, measured, check, blockedBy);
+  const { verdict, exitCode, sentence } = judged;
+  const report: LoadReport = {
+    ...{ verdict, exitCode, sentence },
+    ...reportHead(options, run),
+    ...(blockedBy && { blockedBy }),
+    ...(stopped?.kind === 'down' && {
+      aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.`,
+    }),
+    plan,
+    ...judged,
+    ...(run.warmUp && { warmUp: run.warmUp }),
+    machine: describeMachine(run.engine, paced.cost.cpuPercent),
+    notes: [
+      // The merged report has the notes about the requests of all shards.
+      ...(options.shard ? [] : judged.notes),
+      ...engineNotes(plan),
+      ...describeProxy(options),
+    ],
+  };
+  return options.shard ? toShardReport(report, options, paced) : report;
+}
+
+/** Judges measurements: those of one load generator, or those of all shards. */
+export function judgeMeasurements(
+  options: JudgeOptions,
+  run: MeasuredRun,
+  check: SelfCheck,
+  blockedBy: LoadBlocker | undefined,
+): Judgment {
+  const { plan, profile, record, ranMs } = run;
   const streamsByName = new Map(
     profile.streams.map((name) => [name, measureStream(run, name)] as const),
   );
@@ -59,7 +123,6 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     },
     seededRandom(`${options.seed}/verdict`),
   );
-  const check = runSelfCheck(options, run);
   const thresholds = judgeStreamThresholds(options, run, {
     streams: streamsByName,
     ...(trend && { trend }),
@@ -69,23 +132,14 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
   const main = record.log(profile.main);
   const streams = profile.streams.map((name) => [name, record.log(name).report(ranMs)] as const);
   const outcomes = profile.streams.map((name) => record.log(name).outcomes);
-  const head = reportHead(options, run);
-  const blockedBy = stopped?.kind === 'unauthorized' ? keyRevoked(stopped.detail) : undefined;
   return {
     verdict,
     exitCode: exitCodeOf(verdict, options.acceptNotProven),
     sentence: describeVerdict({ verdict, targets: judged, selfCheck: check, blockedBy, plan }),
-    ...head,
-    ...(blockedBy && { blockedBy }),
-    ...(stopped?.kind === 'down' && {
-      aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.`,
-    }),
-    plan,
     targets: judged,
     selfCheck: check,
     ...Object.fromEntries(streams),
     streams: [...profile.streams],
-    ...(run.warmUp && { warmUp: run.warmUp }),
     outages: findOutages(outcomes, ranMs),
     ...(trend && { trend }),
     timeline: record.timeline.rows(),
@@ -93,18 +147,20 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     curve: latencyCurve(main.response, main.service),
     faultSamples: [...record.faultSamples],
     ...(record.slowest.length > 0 && { slowest: [...record.slowest] }),
-    machine: describeMachine(run.engine, paced.cost.cpuPercent),
-    notes: [
-      ...streams.flatMap(([name, stream]) => streamNotes(name, stream)),
-      ...engineNotes(plan),
-      ...describeProxy(options),
-    ],
+    notes: streams.flatMap(([name, stream]) => streamNotes(name, stream)),
   };
 }
 
+/** The options that a report repeats. */
+export type ReportOptions = Pick<LoadOptions, 'kitVersion' | 'sandbox' | 'seed' | 'thresholds'> & {
+  clock: Pick<LoadOptions['clock'], 'nowMs'>;
+  shard?: LoadOptions['shard'];
+  lines?: LoadOptions['lines'];
+};
+
 /** Builds the report of a run that stopped before its first request. */
 export function buildBlockedReport(
-  options: LoadOptions,
+  options: ReportOptions,
   run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
   blockedBy: LoadBlocker,
 ): LoadReport {
@@ -125,6 +181,7 @@ export function buildBlockedReport(
     ...reportHead(options, run),
     blockedBy,
     plan,
+    ...(options.shard && { shard: identifyShard(options, options.shard) }),
     targets,
     selfCheck: failedCheck,
     streams: [],
@@ -167,14 +224,14 @@ function plannedTargets({ profile }: LoadPlan): string[] {
 }
 
 function reportHead(
-  { kitVersion, sandbox, seed, clock }: LoadOptions,
+  { kitVersion, sandbox, seed, clock }: ReportOptions,
   { startedAtMs }: Pick<CompletedRun, 'startedAtMs'>,
 ): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt'> {
   const [startedAt, endedAt] = [isoTime(startedAtMs), isoTime(clock.nowMs())];
   return { kitVersion, sandbox, seed, startedAt, endedAt };
 }
 
-function measureStream({ paced: { record } }: CompletedRun, name: StreamName): StreamMeasurements {
+function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasurements {
   const log = record.log(name);
   const { response, misses, failures, errors, offered, echoed } = log;
   return {

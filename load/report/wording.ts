@@ -89,7 +89,7 @@ export const hasRun = ({ streams, voice }: LoadReport): boolean =>
   streams.length > 0 || voice !== undefined;
 
 /** Describes what a run sends: "100 requests/s and 20 calls for 60 s". */
-export function describeLoad({ plan }: Pick<LoadReport, 'plan'>): string {
+export function describeLoad({ plan, shard }: Pick<LoadReport, 'plan' | 'shard'>): string {
   const { profile, ratePerSecond, simulatedUsers, calls, windowMs } = plan;
   const requests =
     profile === 'voice'
@@ -98,7 +98,8 @@ export function describeLoad({ plan }: Pick<LoadReport, 'plan'>): string {
         ? [`${formatNumber(ratePerSecond, 2)} requests/s`]
         : [formatCount(simulatedUsers, 'simulated user')];
   const voice = calls === undefined ? [] : [formatCount(calls, 'call')];
-  return `${[...requests, ...voice].join(' and ')} for ${formatDuration(windowMs)}`;
+  const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
+  return `${part}${[...requests, ...voice].join(' and ')} for ${formatDuration(windowMs)}`;
 }
 
 /** Columns of the targets table in Markdown and HTML. */

@@ -114,6 +114,35 @@ export function mergeSelfChecks(requests: SelfCheck, calls: SelfCheck): SelfChec
   };
 }
 
+/**
+ * Combines the self-checks of all shards, each of which must hold. A figure is the worst of all shards;
+ * counts are added.
+ */
+export function mergeShardChecks(
+  shards: readonly { name: string; check: SelfCheck }[],
+  otherReasons: readonly string[],
+): SelfCheck {
+  const failed = shards.filter(({ check }) => !check.valid);
+  const reasons = [
+    ...failed.flatMap(({ name, check }) => check.reasons.map((reason) => `${name}: ${reason}`)),
+    ...otherReasons,
+  ];
+  const byName = Map.groupBy(
+    shards.flatMap(({ check }) => check.figures),
+    (each) => each.name,
+  );
+  const figures = [...byName.values()].flatMap((same): SelfCheckFigure[] => {
+    const [first] = same;
+    const values = same.map(({ value }) => value);
+    const value = first?.unit === '' ? values.reduce((a, b) => a + b, 0) : Math.max(...values);
+    return first ? [{ ...first, value, holds: same.every(({ holds }) => holds) }] : [];
+  });
+  const valid = reasons.length === 0;
+  const isOnlyLate =
+    otherReasons.length === 0 && failed.every(({ check }) => check.isOnlyLate === true);
+  return { valid, ...(!valid && { isOnlyLate }), reasons, figures };
+}
+
 function figure(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
   return { name, value: Math.round(value * 100) / 100, limit, unit, holds: value <= limit };
 }

@@ -26,7 +26,7 @@ export function createBreachTests(
 /** Judges the thresholds on requests. Thresholds on calls are judged after the calls. */
 export function judgeStreamThresholds(
   { thresholds = [], seed }: Pick<LoadOptions, 'thresholds' | 'seed'>,
-  { plan, paced: { record, ranMs } }: { plan: LoadPlan; paced: PacedRun },
+  { plan, record, ranMs }: { plan: LoadPlan } & Pick<PacedRun, 'record' | 'ranMs'>,
   measured: { streams: ReadonlyMap<StreamName, StreamMeasurements>; trend?: InFlightTrend },
 ): LoadTarget[] {
   return thresholds.map((threshold): LoadTarget => {

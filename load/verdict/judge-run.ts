@@ -99,7 +99,7 @@ function countErrors(streams: readonly StreamMeasurements[]): string {
     }
   }
   return [...counts]
-    .sort(([, left], [, right]) => right - left)
+    .sort(([one, left], [other, right]) => right - left || one.localeCompare(other))
     .map(([kind, times]) => `${formatNumber(times)} ${kind}`)
     .join(', ');
 }

@@ -3,7 +3,12 @@ import yargs, { type Argv } from 'yargs';
 import type { Command } from './command.ts';
 import { commandEntries, loadCommands } from './commands/index.ts';
 import { didYouMean, exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
-import { commandLineOptions, joinDashValues, readNumber } from './flags/command-line.ts';
+import {
+  commandLineOptions,
+  joinDashValues,
+  readNumber,
+  repeatGreedyOptions,
+} from './flags/command-line.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { fill } from './output/help-layout.ts';
@@ -26,7 +31,9 @@ async function main(commandLine: readonly string[]): Promise<void> {
       return;
     }
     const args = joinDashValues(expandHelp(commandLine));
-    await createParser(args, await loadMentionedCommands(args)).parseAsync();
+    const commands = await loadMentionedCommands(args);
+    const { options = {} } = commands.find(({ name }) => name === args[0]) ?? {};
+    await createParser(repeatGreedyOptions(args, options), commands).parseAsync();
   } catch (error) {
     reportError(error);
   }

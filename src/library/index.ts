@@ -12,6 +12,8 @@ export {
 } from './exchange.ts';
 export { grade, type GradeOptions } from './grade.ts';
 export { load, type LoadOptions } from './load.ts';
+export type { LoadShardOptions } from './load-shard.ts';
+export { mergeLoadReports, type MergeLoadOptions } from './merge-load-reports.ts';
 export type { LoadProgress } from '../../load/index.ts';
 export type { KnownFailure, ModelEndpoint, RunOptions, SpeechModel } from './options.ts';
 export { startService, type JudgeClientOptions, type JudgingService } from './service.ts';

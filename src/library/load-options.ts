@@ -3,6 +3,7 @@ import type { LoadProgress } from '../../load/index.ts';
 import type { Arrivals, LoadEngineName, LoadProfileName, LoadReport } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';
+import { shardOption, type LoadShardOptions } from './load-shard.ts';
 import {
   callTargetOption,
   positiveNumberOption,
@@ -49,6 +50,11 @@ export interface LoadOptions extends RunOptions {
   callsPerSecond?: number | undefined;
   /** Settings of calls. */
   voice?: CallTarget | undefined;
+  /**
+   * The part of the run to send, with which `mergeLoadReports` merges the report into one with verdicts.
+   * All shards need the same other options (default: the whole run).
+   */
+  shard?: LoadShardOptions | undefined;
   /** Reports exit code 0 if the verdict is NOT PROVEN, for short runs (default: false). */
   acceptNotProven?: boolean | undefined;
   /** An earlier report. The new report then has a `comparison`. */
@@ -91,6 +97,7 @@ export const loadOptionsSchema = schemas.optionsObject<LoadOptions>(
     calls: schemas.integerOption(1, 1_000),
     callsPerSecond: positiveNumberOption(100),
     voice: callTargetOption,
+    shard: shardOption,
     acceptNotProven: schemas.booleanOption,
     compareWith: reportOption('LoadReport'),
     onProgress: schemas.functionOption,

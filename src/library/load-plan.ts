@@ -2,8 +2,10 @@
 import type * as loadModule from '../../load/index.ts';
 import type { LoadPlan } from '../contract/index.ts';
 import { findProxy, proxyHostOf } from '../platform/proxy.ts';
+import { systemClock } from '../platform/clock.ts';
 import { resolveCallTarget } from './call-target.ts';
 import type { LoadOptions } from './load-options.ts';
+import { findShardConflict, resolveShard } from './load-shard.ts';
 
 export const RATE = 100;
 export const HEALTH_RATE = 10;
@@ -34,6 +36,7 @@ export interface LoadSize {
 export interface PreparedLoad {
   settings: Parameters<typeof loadModule.planLoad>[0] & {
     findMax?: { stepMs: number };
+    shard?: loadModule.ShardOptions;
     thresholds: readonly loadModule.Threshold[];
   };
   plan: LoadPlan;
@@ -61,7 +64,7 @@ export function findLoadConflict(options: LoadChoices, show: ShowOption): string
   if (isSearch && options.thresholds && options.thresholds.length > 0) {
     return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
   }
-  return findCallConflict(options, show);
+  return findCallConflict(options, show) ?? findShardConflict(options, show, systemClock.nowMs());
 }
 
 function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
@@ -119,6 +122,7 @@ export function prepareLoad(
     warmUpMs: options.warmUpMs,
     percentile: options.percentile ?? PERCENTILE,
     ...(hasCalls && { voice: { calls, callsPerSecond, ...resolveCallTarget(options.voice) } }),
+    ...(options.shard && { shard: resolveShard(options.shard) }),
     ...(isSearch && { findMax: { stepMs: options.stepMs ?? STEP_MS } }),
   };
   const plan = planLoad(settings);

@@ -3,6 +3,7 @@ import { systemClock } from '../platform/clock.ts';
 import { randomSeed } from '../platform/random.ts';
 import { kitVersion } from './kit-version.ts';
 import type { LoadOptions } from './load-options.ts';
+import { SHARD_SEED } from './load-shard.ts';
 import type { PreparedLoad } from './load-plan.ts';
 import { connectionOf } from './options.ts';
 import { runLoadPreflight } from './load-preflight.ts';
@@ -13,7 +14,10 @@ export async function runLoad(
   { settings }: Pick<PreparedLoad, 'settings'>,
 ): Promise<LoadReport> {
   const { url, apiKey, ca, lines, compareWith, onProgress = () => {} } = options;
-  const { seed = randomSeed(), signal = new AbortController().signal } = options;
+  const {
+    seed = options.shard ? SHARD_SEED : randomSeed(),
+    signal = new AbortController().signal,
+  } = options;
   const [loadPackage, conformance] = await Promise.all([
     import('../../load/index.ts'),
     import('../../conformance/index.ts'),

@@ -17,10 +17,15 @@ export function createTraceparents(seed: string): CreateTraceparent {
   return (name) => {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    const digits = hash('sha256', `${seed}\ntraceparent\n${name}\n${count}`, 'hex');
-    // The flag 01 (sampled) makes monitoring keep the trace, even if it keeps only some traces.
-    return `00-${digits.slice(0, 32)}-${digits.slice(32, 48)}-01`;
+    return createTraceparent(seed, name, count);
   };
+}
+
+/** Creates the trace context of a request from the seed and its name, or how often the name was used. */
+export function createTraceparent(seed: string, name: string, count = 0): string {
+  const digits = hash('sha256', `${seed}\ntraceparent\n${name}\n${count}`, 'hex');
+  // The flag 01 (sampled) makes monitoring keep the trace, even if it keeps only some traces.
+  return `00-${digits.slice(0, 32)}-${digits.slice(32, 48)}-01`;
 }
 
 /** Returns the trace id of a `traceparent`; undefined for a missing or invalid one. */

@@ -14,6 +14,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type MessageName } from '../../src/contract/index.ts';
 import * as library from '../../src/index.ts';
 import { startService } from '../../src/service/index.ts';
+import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
 import { run, start } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
@@ -71,6 +72,14 @@ const adaptations: Adaptation[] = [
   { command: /^check .*--known-failures/, add: ['--area', 'chat'], isFaulty: true },
   { command: /^check \S+example\.com$/, add: ['--area', 'chat'], isFaulty: true, codes: [1] },
   { command: /^check (?!.*(--area|--dry-run))/, add: ['--area', 'health'] },
+  // The reports of the shards in the guide are prepared below.
+  { command: /^load --merge/, add: ['--accept-not-proven'], codes: loadCodes },
+  {
+    command: /^load .*--shard/,
+    remove: ['--rate', '--start-at'],
+    add: shortLoad,
+    codes: loadCodes,
+  },
   { command: /^load .*--find-max/, isUnreachable: true, codes: [3] },
   {
     command: /^load .*--profile voice/,
@@ -117,10 +126,18 @@ void t.test('every command in the documentation runs', async (t) => {
     const { code, stderr } = await run(args, { cwd: fixtures });
     t.ok(loadCodes.includes(code ?? -1), `${args.join(' ')}: ${stderr}`);
   };
+  const startAt = ['--start-at', isoTime(systemClock.nowMs() + 30_000)];
+  const shardFiles = [
+    ['1/2', 'a.json'],
+    ['2/2', 'b.json'],
+  ] as const;
   await Promise.all([
     prepare('check', agent.url, '--area', 'health', '--json', 'out.json', '--record', 'run.ndjson'),
     prepare('load', agent.url, ...shortLoad, '--json', 'load.json'),
     prepare('simulate', agent.url, '--scenario', 'opening-hours', '--json', 'simulate.json'),
+    ...shardFiles.map(([shard, path]) =>
+      prepare('load', agent.url, ...shortLoad, '--shard', shard, ...startAt, '--json', path),
+    ),
   ]);
 
   cpSync(join(fixtures, 'out.json'), join(fixtures, 'check.json'));

@@ -1,4 +1,4 @@
-import type { LoadReport } from '../../../src/contract/index.ts';
+import type { LoadReport, MergedShard } from '../../../src/contract/index.ts';
 import { html } from '../../../src/report-kit/html.ts';
 import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import {
@@ -31,7 +31,17 @@ export function methodSection(report: LoadReport): ReportSection {
 }
 
 function methodRows(report: LoadReport): [string, string][] {
-  const { plan, machine, warmUp, seed, kitVersion, startedAt, endedAt, trend } = report;
+  const {
+    plan,
+    machine,
+    warmUp,
+    seed,
+    kitVersion,
+    startedAt,
+    endedAt,
+    trend,
+    mergedFrom = [],
+  } = report;
   const { warmUpMs, rampMs, windowMs, arrivals, percentile } = plan;
   const generator: [string, string][] = machine
     ? [
@@ -69,7 +79,7 @@ function methodRows(report: LoadReport): [string, string][] {
       ? [
           [
             'warm-up',
-            `autocannon with ${formatCount(warmUp.connections, 'connection')}, ${formatCount(warmUp.requests, 'response')}, median ${formatDuration(warmUp.p50Ms ?? 0)}`,
+            `autocannon with ${formatCount(warmUp.connections, 'connection')}, ${formatCount(warmUp.requests, 'response')}${warmUp.p50Ms === null ? '' : `, median ${formatDuration(warmUp.p50Ms)}`}`,
           ] as [string, string],
         ]
       : []),
@@ -82,8 +92,28 @@ function methodRows(report: LoadReport): [string, string][] {
         ]
       : []),
     ...generator,
+    ...mergedFrom.map(shardRow),
     ['kit', `sandbox-kit ${kitVersion}, seed ${seed}`],
   ];
+}
+
+/** Describes a shard of a merged report: its start, its self-check, and its machine. */
+function shardRow({
+  index,
+  count,
+  windowStartedAt,
+  selfCheck,
+  machine,
+}: MergedShard): [string, string] {
+  const start =
+    windowStartedAt === undefined
+      ? 'did not start'
+      : `steady state from ${formatInstant(windowStartedAt)}`;
+  const generator = machine
+    ? [`${machine.cpus} x ${machine.cpuModel}`, `${formatNumber(machine.cpuPercent, 1)}% of a core`]
+    : [];
+  const parts = [start, selfCheck.valid ? 'kept up' : 'invalid', ...generator];
+  return [`shard ${index}/${count}`, parts.join(', ')];
 }
 
 const glossary: [string, string][] = [

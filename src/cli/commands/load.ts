@@ -16,12 +16,13 @@ import {
   type PreparedLoad,
   type ShowOption,
 } from '../../library/load-plan.ts';
+import { SHARD_SEED } from '../../library/load-shard.ts';
 import { runLoad } from '../../library/run-load.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
-import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
@@ -33,22 +34,25 @@ import {
   optionWithDefault,
   replacing,
   switchOption,
+  wordsOption,
 } from '../flags/option.ts';
+import { SET_URL } from '../flags/parse.ts';
 import * as values from '../flags/values.ts';
 import { callOptions, findSetOption, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readLoadConnection } from '../input/connection.ts';
 import { readEarlierReport } from '../input/report-files.ts';
-import { openOutputs, writeViews } from '../output/outputs.ts';
+import { openOutputs } from '../output/outputs.ts';
 import { createLoadProgress } from '../output/progress.ts';
-import { createTerminal, type Terminal } from '../output/terminal.ts';
+import { createTerminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
+import { mergeFiles, writeReports } from './load-merge.ts';
 
 const RATE_MAX = 10_000;
 const CALLS_PER_SECOND_MAX = 100;
 /** Requests to a model that are sent to another machine without --yes. */
 const UNCONFIRMED_MODEL_CALLS_MAX = 1_000;
 
-const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox') };
+const positionals = { url: optionalArgument(values.sandboxUrl, 'Base URL of the sandbox') };
 
 const profiles = ['chat', 'conversation', 'health', 'mixed', 'voice', 'all'] as const;
 
@@ -138,9 +142,27 @@ const options = {
     'LIMIT',
     "Additional target, such as 'chat.p95<800ms', 'chat.error_rate<1%', 'chat.rate>=50/s'; repeatable",
   ),
-  seed: common.runSeed,
+  seed: { ...common.runSeed, defaultText: `random; ${SHARD_SEED} with --shard` },
   yes: switchOption('Skip the confirmation for large runs'),
   ...common.sandboxAccess,
+  ...group('Several machines', {
+    shard: option(
+      values.shard,
+      'N/COUNT',
+      'Send one part of the run, such as 2/5; --merge then judges all parts',
+    ),
+    'start-at': option(
+      values.instant,
+      'TIME',
+      'Start the ramp-up of a shard at this time, such as 2026-11-22T23:30:00Z',
+      'after the warm-up',
+    ),
+    merge: wordsOption(
+      values.filePath,
+      'FILE',
+      'Merge the JSON reports of all shards (several files) instead of running',
+    ),
+  }),
   ...group('Report', {
     json: common.jsonReport,
     junit: common.junitReport,
@@ -154,7 +176,9 @@ const options = {
   ...callLoadOptions,
 };
 
-type LoadFlags = ValuesOf<typeof positionals & typeof options>;
+type GivenFlags = ValuesOf<typeof positionals & typeof options>;
+/** The values of a run. */
+type LoadFlags = GivenFlags & { url: string };
 type Load = typeof loadModule;
 
 export const load = defineCommand({
@@ -178,21 +202,35 @@ export const load = defineCommand({
       command: "sandbox-kit load URL --threshold 'chat.p95<800ms'",
     },
     { command: 'sandbox-kit load URL --find-max --step 10s' },
+    {
+      note: 'Send the load from two machines, and judge both parts together',
+      command: 'sandbox-kit load URL --rate 1000 --shard 1/2 --json a.json',
+    },
+    { command: 'sandbox-kit load --merge a.json b.json --html load.html' },
     { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
   ],
   environment: { ...common.sandboxKeyVariable, ...common.accessVariables },
   notes: [
     'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
   ],
-  exitCodes: { 0: 'all tested targets are met', 1: 'a target is missed', 3: 'could not judge' },
-  async run(flags, _rest, origin) {
+  exitCodes: {
+    0: 'all tested targets are met, or the shard is complete',
+    1: 'a target is missed',
+    3: 'could not judge',
+  },
+  async run(given, _rest, origin) {
+    if (given.merge) {
+      await mergeFiles(given.merge, given, { options, origin });
+      return;
+    }
+    const flags = requireUrl(given);
     const choices = choicesOf(flags, origin);
     rejectConflicts(flags, choices, origin);
     const loadPackage = await import('../../../load/index.ts');
     const prepared = prepareOrReject(choices, loadPackage);
     const earlier = readEarlierReport(flags.compare, 'LoadReport');
     const lines = flags.scenario && readUserLines(flags.scenario);
-    const { seed = randomSeed() } = flags;
+    const { seed = flags.shard ? SHARD_SEED : randomSeed() } = flags;
     const access = {
       apiKey: readSandboxKey(flags),
       ca: readCa(flags.ca),
@@ -208,7 +246,7 @@ export const load = defineCommand({
       runLoad(
         {
           ...{ ...access, url: flags.url, seed, lines, signal },
-          acceptNotProven: flags['accept-not-proven'],
+          ...{ acceptNotProven: flags['accept-not-proven'], shard: choices.shard },
           compareWith: earlier,
           onProgress: createLoadProgress(terminal, systemClock),
         },
@@ -220,6 +258,15 @@ export const load = defineCommand({
   },
 });
 
+/** @throws {UsageError} without a URL. */
+function requireUrl(flags: GivenFlags): LoadFlags {
+  const { url } = flags;
+  if (url !== undefined) return { ...flags, url };
+  throw new UsageError(
+    `URL is missing. It must be ${values.sandboxUrl.description ?? ''}. ${SET_URL}`,
+  );
+}
+
 /** Runs a load test that the first stop signal aborts. */
 async function runUntilStopped(
   { profile, calls }: PreparedLoad['plan'],
@@ -230,22 +277,6 @@ async function runUntilStopped(
     `Stopping. The report covers the ${sent} so far. Press Ctrl-C again to exit immediately.`,
   );
   return await run(interrupt.signal);
-}
-
-/** Writes a report to the terminal and to files, and sets the exit code. */
-function writeReports(
-  report: LoadReport,
-  { loadPackage, out, flags }: { loadPackage: Load; out: Terminal; flags: LoadFlags },
-): void {
-  out.write(loadPackage.terminalReport(report, out));
-  const views = {
-    json: report,
-    junit: () => loadPackage.junitReport(report),
-    markdown: () => loadPackage.markdownReport(report),
-    html: () => loadPackage.htmlReport(report),
-  };
-  writeViews(flags, views, out);
-  process.exitCode = report.exitCode;
 }
 
 /**
@@ -263,6 +294,7 @@ function choicesOf(flags: LoadFlags, origin: ValueOrigin): LoadChoices {
     warmUpMs: flags['warm-up'],
     findMax: flags['find-max'],
     stepMs: flags.step,
+    shard: flags.shard && { ...flags.shard, startAt: flags['start-at'] },
     thresholds: flags.threshold,
     calls: isUsed('calls') ? flags.calls : undefined,
     callsPerSecond: isUsed('calls-per-second') ? flags['calls-per-second'] : undefined,
@@ -277,6 +309,7 @@ function createShowOption(flags: LoadFlags, origin: ValueOrigin): ShowOption {
     stepMs: 'step',
     thresholds: 'threshold',
     findMax: 'find-max',
+    compareWith: 'compare',
     callsPerSecond: 'calls-per-second',
     voice: findSetOption(Object.keys(callOptions), flags, origin),
   };
@@ -308,6 +341,14 @@ function rejectConflicts(flags: LoadFlags, choices: LoadChoices, origin: ValueOr
   if (flags.quick && flags.duration !== undefined) {
     throw new UsageError("--quick and --duration can't be combined: both set the duration.");
   }
+  if (flags['start-at'] !== undefined && !flags.shard) {
+    throw new UsageError('--start-at needs --shard.');
+  }
+  if (flags.shard && flags.compare !== undefined) {
+    throw new UsageError(
+      "--shard and --compare can't be combined: only the merged report has verdicts. Use --compare with --merge.",
+    );
+  }
   const conflict = findLoadConflict(choices, createShowOption(flags, origin));
   if (conflict !== undefined) throw new UsageError(conflict);
 }
@@ -329,7 +370,7 @@ function rejectLargeRun(flags: LoadFlags, size: LoadSize, origin: ValueOrigin): 
 }
 
 /** Returns what a run will send, in one sentence. */
-function describePlan({ plan, size, settings: { findMax } }: PreparedLoad): string {
+function describePlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
   const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
   const windowSeconds = plan.windowMs / 1000;
   if (findMax) {
@@ -344,5 +385,6 @@ function describePlan({ plan, size, settings: { findMax } }: PreparedLoad): stri
       : `${simulatedUsers} simulated users`;
   const withCalls = calls === undefined ? '' : ` and ${calls} calls`;
   const beforeSeconds = ((plan.warmUpMs + plan.rampMs) / 1000).toFixed(1);
-  return `Sends about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${traffic}${withCalls} for ${windowSeconds} s, after ${beforeSeconds} s of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
+  const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
+  return `Sends ${part}about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${traffic}${withCalls} for ${windowSeconds} s, after ${beforeSeconds} s of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
 }

@@ -15,6 +15,24 @@ export function readNumber(text: unknown): unknown {
 }
 
 /**
+ * Repeats each option that takes several words: `--merge a b` becomes `--merge a --merge b`, because
+ * yargs would treat the second word as a positional argument.
+ */
+export function repeatGreedyOptions(args: readonly string[], options: Options): string[] {
+  const end = args.indexOf('--');
+  const repeated: string[] = [];
+  let current: string | undefined;
+  for (const [index, arg] of args.entries()) {
+    const isWord = !arg.startsWith('-') && (end === -1 || index < end);
+    const [name = ''] = arg.split('=');
+    if (!isWord) current = options[name.slice(2)]?.isGreedy ? name : undefined;
+    else if (current !== undefined && repeated.at(-1) !== current) repeated.push(current);
+    repeated.push(arg);
+  }
+  return repeated;
+}
+
+/**
  * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would treat
  * the second word as a positional argument or as short options.
  */

@@ -10,6 +10,8 @@ export interface Option<Schema extends z.ZodType = z.ZodType> {
   type: 'boolean' | 'number' | 'string';
   /** Whether the option can be repeated; its values are then an array. */
   isList: boolean;
+  /** Whether each of the following words up to the next option is a value, as in `--merge A B`. */
+  isGreedy?: true;
   /** The placeholder of the value, such as FILE. Empty for a switch. */
   placeholder: string;
   /** One noun phrase or imperative, without the default and a full stop. */
@@ -60,6 +62,15 @@ export function listOption<Value extends z.ZodType>(
 ): Option<z.ZodOptional<z.ZodArray<Value>>> {
   const schema = z.array(value).optional();
   return { schema, type: 'string', isList: true, placeholder, help };
+}
+
+/** Creates an option that takes one or more words, and can also be repeated. */
+export function wordsOption<Value extends z.ZodType>(
+  value: Value,
+  placeholder: string,
+  help: string,
+): Option<z.ZodOptional<z.ZodArray<Value>>> {
+  return { ...listOption(value, placeholder, help), isGreedy: true };
 }
 
 /** Creates an option without a value. One that is on by default is shown as `--no-NAME`. */

@@ -3,8 +3,10 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import * as z from 'zod';
 import type { Area } from '../../contract/index.ts';
+import { isInRange, SHARDS_MAX, START_TIME } from '../../library/load-shard.ts';
 import { parseBaseUrl, quoteUrl } from '../../platform/base-url.ts';
 import { HEADER_NAME } from '../../platform/connection.ts';
+import { instantMs } from '../../platform/clock.ts';
 import { didYouMean } from '../errors.ts';
 
 const KEY_HINT = 'Set the key in SANDBOX_KIT_API_KEY.';
@@ -116,6 +118,26 @@ export function duration(minMs: 0 | 1_000) {
     })
     .describe(description);
 }
+
+const SHARD = `a part of the run such as 2/5, of at most ${SHARDS_MAX}`;
+
+/** The part of a run that one of several machines sends. */
+export const shard = z
+  .string()
+  .transform((value, context) => {
+    const [, index, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(value) ?? [];
+    const parsed = { index: Number(index), count: Number(count) };
+    if (parsed.index >= 1 && isInRange(parsed) && parsed.count <= SHARDS_MAX) return parsed;
+    context.addIssue({
+      code: 'custom',
+      message: `must be ${SHARD}, got ${JSON.stringify(value)}.`,
+    });
+    return z.NEVER;
+  })
+  .describe(SHARD);
+
+/** A time with a time zone. */
+export const instant = textMatching((value) => instantMs(value) !== undefined, START_TIME);
 
 const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
 

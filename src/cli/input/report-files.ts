@@ -23,14 +23,26 @@ export function readEarlierReport<Name extends keyof typeof commands>(
   path: string | undefined,
   name: Name,
 ): Messages[Name] | undefined {
-  if (path === undefined) return undefined;
-  const { value, check } = readJsonFile(path, '--compare');
+  return path === undefined ? undefined : readReport(path, '--compare', name);
+}
+
+/**
+ * Reads a report of an earlier run.
+ *
+ * @throws {UsageError} if the file is not a report of the command.
+ */
+export function readReport<Name extends keyof typeof commands>(
+  path: string,
+  option: string,
+  name: Name,
+): Messages[Name] {
+  const { value, check } = readJsonFile(path, option);
   try {
     check(name);
   } catch (error) {
     if (!(error instanceof SandboxKitError)) throw error;
     throw new UsageError(
-      `--compare must be a report of sandbox-kit ${commands[name]} --json. ${error.message}`,
+      `${option} must be a report of sandbox-kit ${commands[name]} --json. ${error.message}`,
     );
   }
   return value as Messages[Name];

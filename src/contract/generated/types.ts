@@ -103,13 +103,13 @@ export type CallFaultKind =
   | 'path_lost'
   | 'media_stopped'
   | 'local';
+export type StreamName = 'chat' | 'health' | 'users';
 export type LoadEngineName = 'open' | 'autocannon';
 /**
  * all: mixed and voice together.
  */
 export type LoadProfileName = 'chat' | 'conversation' | 'health' | 'mixed' | 'voice' | 'all';
 export type Arrivals = 'uniform' | 'poisson';
-export type StreamName = 'chat' | 'health' | 'users';
 export type LoadPhase = 'ramp' | 'window' | 'drain';
 /**
  * better or worse only if the 95% ranges of the two runs do not overlap.
@@ -1180,6 +1180,70 @@ export interface VoiceSummary {
   [k: string]: unknown;
 }
 /**
+ * Samples and hits in a stretch of time.
+ */
+export interface ShardBlock {
+  samples: number;
+  hits: number;
+  [k: string]: unknown;
+}
+/**
+ * A histogram of durations in microseconds with three significant digits.
+ */
+export interface ShardHistogram {
+  /**
+   * HdrHistogram V2, compressed, in Base64.
+   */
+  encoded: string;
+  /**
+   * Sum of the durations in microseconds.
+   */
+  sumUs: number;
+  /**
+   * The longest duration in milliseconds.
+   */
+  maxMs: number;
+  [k: string]: unknown;
+}
+/**
+ * Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.
+ */
+export interface SelfCheck {
+  valid: boolean;
+  /**
+   * True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.
+   */
+  isOnlyLate?: boolean;
+  /**
+   * Why the run is not valid.
+   */
+  reasons: string[];
+  figures: SelfCheckFigure[];
+  [k: string]: unknown;
+}
+export interface SelfCheckFigure {
+  name: string;
+  value: number;
+  limit: number;
+  unit: string;
+  holds: boolean;
+  [k: string]: unknown;
+}
+/**
+ * The machine that generated the load.
+ */
+export interface GeneratorMachine {
+  node: string;
+  cpus: number;
+  cpuModel: string;
+  /**
+   * Processor use of the load generator during the steady state, as a percentage of one core.
+   */
+  cpuPercent: number;
+  engineVersion: string;
+  [k: string]: unknown;
+}
+/**
  * The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.
  */
 export interface LoadReport {
@@ -1203,6 +1267,11 @@ export interface LoadReport {
    */
   aborted?: string;
   plan: LoadPlan;
+  shard?: LoadShard;
+  /**
+   * The shards of a merged report, in order. Absent in the report of a single run.
+   */
+  mergedFrom?: MergedShard[];
   targets: LoadTarget[];
   selfCheck: SelfCheck;
   chat?: StreamReport;
@@ -1302,6 +1371,106 @@ export interface LoadPlan {
   callsPerSecond?: number;
   [k: string]: unknown;
 }
+/**
+ * The part of a sharded run that this report covers. plan describes the whole run; the measurements are those of this part. Only the merged report of all shards has verdicts.
+ */
+export interface LoadShard {
+  /**
+   * Number of the shard, from 1 to count.
+   */
+  index: number;
+  /**
+   * Number of shards of the run.
+   */
+  count: number;
+  /**
+   * The start of the ramp-up that was requested with --start-at.
+   */
+  startAt?: string;
+  /**
+   * SHA-256 of the messages of the scenarios. Absent with the built-in messages.
+   */
+  messagesDigest?: string;
+  measurements?: ShardMeasurements;
+  [k: string]: unknown;
+}
+/**
+ * The data from which load --merge calculates the merged report, in addition to the other fields of this report. Absent if the run did not start.
+ */
+export interface ShardMeasurements {
+  /**
+   * When the steady state began, on the clock of the load generator.
+   */
+  windowStartedAt: string;
+  /**
+   * Length of the part of the steady state that was run, in milliseconds.
+   */
+  ranMs: number;
+  /**
+   * Requests of the main stream in flight at the end of each 100 ms of the steady state, separated by spaces.
+   */
+  inFlight: string;
+  /**
+   * Response times of the main stream for each entry of timeline, in hundredths of a millisecond, separated by spaces.
+   */
+  responseTimes: string[];
+  /**
+   * One entry for each stream.
+   */
+  streams: ShardStream[];
+  [k: string]: unknown;
+}
+export interface ShardStream {
+  name: StreamName;
+  /**
+   * Number of responses with a session id.
+   */
+  echoed: number;
+  response: ShardHistogram;
+  service: ShardHistogram;
+  lag: ShardHistogram;
+  firstByte: ShardHistogram;
+  /**
+   * Requests, and those that failed, in blocks of 5 s.
+   */
+  failures: ShardBlock[];
+  /**
+   * Response times, and those that missed the target, in blocks of 5 s.
+   */
+  misses: ShardBlock[];
+  /**
+   * The same for each threshold on the response times of this stream.
+   */
+  breaches: ShardBlock[][];
+  /**
+   * Due times of the successful requests in microseconds since the steady state began, separated by spaces.
+   */
+  okDue: string;
+  /**
+   * Due times of the failed requests.
+   */
+  failedDue: string;
+  [k: string]: unknown;
+}
+export interface MergedShard {
+  /**
+   * Number of the shard, from 1 to count.
+   */
+  index: number;
+  /**
+   * Number of shards of the run.
+   */
+  count: number;
+  startedAt: string;
+  endedAt: string;
+  /**
+   * When the steady state of the shard began. Absent if its run did not start.
+   */
+  windowStartedAt?: string;
+  selfCheck: SelfCheck;
+  machine?: GeneratorMachine;
+  [k: string]: unknown;
+}
 export interface LoadTarget {
   /**
    * chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.
@@ -1341,30 +1510,6 @@ export interface LoadTarget {
   [k: string]: unknown;
 }
 /**
- * Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.
- */
-export interface SelfCheck {
-  valid: boolean;
-  /**
-   * True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.
-   */
-  isOnlyLate?: boolean;
-  /**
-   * Why the run is not valid.
-   */
-  reasons: string[];
-  figures: SelfCheckFigure[];
-  [k: string]: unknown;
-}
-export interface SelfCheckFigure {
-  name: string;
-  value: number;
-  limit: number;
-  unit: string;
-  holds: boolean;
-  [k: string]: unknown;
-}
-/**
  * The closed-loop warm-up, sent by autocannon. It is not judged.
  */
 export interface WarmUp {
@@ -1381,7 +1526,7 @@ export interface WarmUp {
    */
   errors: number;
   /**
-   * Median of the service time.
+   * Median of the service time; null in a merged report.
    */
   p50Ms: number | null;
   [k: string]: unknown;
@@ -1459,7 +1604,7 @@ export interface LoadSecond {
    */
   ok: number;
   /**
-   * Maximum number of requests in flight.
+   * Maximum number of requests in flight. In a merged report, the sum of the maxima of the shards, which is an upper bound.
    */
   inFlight: number;
   /**
@@ -1581,20 +1726,6 @@ export interface ComparedTarget {
   change: Change;
   verdictBefore: LoadVerdict;
   verdictNow: LoadVerdict;
-  [k: string]: unknown;
-}
-/**
- * The machine that generated the load.
- */
-export interface GeneratorMachine {
-  node: string;
-  cpus: number;
-  cpuModel: string;
-  /**
-   * Processor use of the load generator during the steady state, as a percentage of one core.
-   */
-  cpuPercent: number;
-  engineVersion: string;
   [k: string]: unknown;
 }
 /**

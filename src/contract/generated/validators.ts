@@ -8511,15 +8511,23 @@ return errors === 0;
 }
 
 export const LoadReport = validate33;
-const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"description":"chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.","type":"string"},"metric":{"description":"The metric of a threshold, such as chat.p95. Absent for the targets of the specification.","type":"string"},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification. Absent for thresholds.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"isOnlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."},{"id":"chat.p95<800ms","metric":"chat.p95","statement":"Chat response time (p95) is under 800 ms.","target":800,"unit":"ms","measured":62,"bound95":63,"range95":[61,63],"samples":6000,"verdict":"PASS","reason":"The p95 is 62 ms. All 6,000 responses met the target; the slowest took 110 ms."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"shard":{"title":"LoadShard","description":"The part of a sharded run that this report covers. plan describes the whole run; the measurements are those of this part. Only the merged report of all shards has verdicts.","type":"object","required":["index","count"],"properties":{"index":{"description":"Number of the shard, from 1 to count.","type":"integer","minimum":1},"count":{"description":"Number of shards of the run.","type":"integer","minimum":1},"startAt":{"description":"The start of the ramp-up that was requested with --start-at.","type":"string","format":"iso8601"},"messagesDigest":{"description":"SHA-256 of the messages of the scenarios. Absent with the built-in messages.","type":"string","pattern":"^[0-9a-f]{64}$"},"measurements":{"title":"ShardMeasurements","description":"The data from which load --merge calculates the merged report, in addition to the other fields of this report. Absent if the run did not start.","type":"object","required":["windowStartedAt","ranMs","inFlight","responseTimes","streams"],"properties":{"windowStartedAt":{"description":"When the steady state began, on the clock of the load generator.","type":"string","format":"iso8601"},"ranMs":{"description":"Length of the part of the steady state that was run, in milliseconds.","type":"number","minimum":0},"inFlight":{"description":"Requests of the main stream in flight at the end of each 100 ms of the steady state, separated by spaces.","type":"string","pattern":"^[0-9 ]*$"},"responseTimes":{"description":"Response times of the main stream for each entry of timeline, in hundredths of a millisecond, separated by spaces.","type":"array","items":{"type":"string","pattern":"^[0-9 ]*$"}},"streams":{"description":"One entry for each stream.","type":"array","items":{"title":"ShardStream","type":"object","required":["name","echoed","response","service","lag","firstByte","failures","misses","breaches","okDue","failedDue"],"properties":{"name":{"$ref":"#/definitions/streamName"},"echoed":{"description":"Number of responses with a session id.","type":"integer","minimum":0},"response":{"$ref":"#/definitions/shardHistogram"},"service":{"$ref":"#/definitions/shardHistogram"},"lag":{"$ref":"#/definitions/shardHistogram"},"firstByte":{"$ref":"#/definitions/shardHistogram"},"failures":{"description":"Requests, and those that failed, in blocks of 5 s.","type":"array","items":{"$ref":"#/definitions/shardBlock"}},"misses":{"description":"Response times, and those that missed the target, in blocks of 5 s.","type":"array","items":{"$ref":"#/definitions/shardBlock"}},"breaches":{"description":"The same for each threshold on the response times of this stream.","type":"array","items":{"type":"array","items":{"$ref":"#/definitions/shardBlock"}}},"okDue":{"description":"Due times of the successful requests in microseconds since the steady state began, separated by spaces.","type":"string","pattern":"^[0-9 ]*$"},"failedDue":{"description":"Due times of the failed requests.","type":"string","pattern":"^[0-9 ]*$"}}}}}}}},"mergedFrom":{"description":"The shards of a merged report, in order. Absent in the report of a single run.","type":"array","items":{"title":"MergedShard","type":"object","required":["index","count","startedAt","endedAt","selfCheck"],"properties":{"index":{"description":"Number of the shard, from 1 to count.","type":"integer","minimum":1},"count":{"description":"Number of shards of the run.","type":"integer","minimum":1},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"windowStartedAt":{"description":"When the steady state of the shard began. Absent if its run did not start.","type":"string","format":"iso8601"},"selfCheck":{"$ref":"#/definitions/selfCheck"},"machine":{"$ref":"#/definitions/generatorMachine"}}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"description":"chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.","type":"string"},"metric":{"description":"The metric of a threshold, such as chat.p95. Absent for the targets of the specification.","type":"string"},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification. Absent for thresholds.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"$ref":"#/definitions/selfCheck"},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"$ref":"#/definitions/streamName"}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time; null in a merged report.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight. In a merged report, the sum of the maxima of the shards, which is an upper bound.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"$ref":"#/definitions/generatorMachine"},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"shardBlock":{"title":"ShardBlock","description":"Samples and hits in a stretch of time.","type":"object","required":["samples","hits"],"properties":{"samples":{"type":"integer","minimum":0},"hits":{"type":"integer","minimum":0}}},"shardHistogram":{"title":"ShardHistogram","description":"A histogram of durations in microseconds with three significant digits.","type":"object","required":["encoded","sumUs","maxMs"],"properties":{"encoded":{"description":"HdrHistogram V2, compressed, in Base64.","type":"string","pattern":"^[A-Za-z0-9+/]+={0,2}$"},"sumUs":{"description":"Sum of the durations in microseconds.","type":"number","minimum":0},"maxMs":{"description":"The longest duration in milliseconds.","type":"number","minimum":0}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"isOnlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"generatorMachine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"streamName":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."},{"id":"chat.p95<800ms","metric":"chat.p95","statement":"Chat response time (p95) is under 800 ms.","target":800,"unit":"ms","measured":62,"bound95":63,"range95":[61,63],"samples":6000,"verdict":"PASS","reason":"The p95 is 62 ms. All 6,000 responses met the target; the slowest took 110 ms."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
 const schema47 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
-const schema50 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema56 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]};
-const schema60 = {"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema61 = {"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
-const schema69 = {"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
-const schema49 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
-const schema51 = {"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+const schema48 = {"title":"StreamName","type":"string","enum":["chat","health","users"]};
+const schema49 = {"title":"ShardHistogram","description":"A histogram of durations in microseconds with three significant digits.","type":"object","required":["encoded","sumUs","maxMs"],"properties":{"encoded":{"description":"HdrHistogram V2, compressed, in Base64.","type":"string","pattern":"^[A-Za-z0-9+/]+={0,2}$"},"sumUs":{"description":"Sum of the durations in microseconds.","type":"number","minimum":0},"maxMs":{"description":"The longest duration in milliseconds.","type":"number","minimum":0}}};
+const schema53 = {"title":"ShardBlock","description":"Samples and hits in a stretch of time.","type":"object","required":["samples","hits"],"properties":{"samples":{"type":"integer","minimum":0},"hits":{"type":"integer","minimum":0}}};
+const schema56 = {"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"isOnlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}};
+const schema57 = {"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}};
+const schema61 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema68 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]};
+const schema73 = {"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema74 = {"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+const schema82 = {"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
+const pattern17 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern18 = new RegExp("^[0-9 ]*$", "u");
+const pattern20 = new RegExp("^[A-Za-z0-9+/]+={0,2}$", "u");
+const schema60 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
+const schema62 = {"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8841,7 +8849,7 @@ errors++;
 if(data6.p50 !== undefined){
 let data7 = data6.p50;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type}};
+const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema62.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8854,7 +8862,7 @@ errors++;
 if(data6.p90 !== undefined){
 let data8 = data6.p90;
 if((!((typeof data8 == "number") && (isFinite(data8)))) && (data8 !== null)){
-const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type}};
+const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema62.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8867,7 +8875,7 @@ errors++;
 if(data6.p99 !== undefined){
 let data9 = data6.p99;
 if((!((typeof data9 == "number") && (isFinite(data9)))) && (data9 !== null)){
-const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type}};
+const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema62.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8880,7 +8888,7 @@ errors++;
 if(data6.p999 !== undefined){
 let data10 = data6.p999;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type}};
+const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema62.properties.p999.type}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8893,7 +8901,7 @@ errors++;
 if(data6.max !== undefined){
 let data11 = data6.max;
 if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
-const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type}};
+const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema62.properties.max.type}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8906,7 +8914,7 @@ errors++;
 if(data6.mean !== undefined){
 let data12 = data6.mean;
 if((!((typeof data12 == "number") && (isFinite(data12)))) && (data12 !== null)){
-const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type}};
+const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema62.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8994,7 +9002,7 @@ errors++;
 if(data13.p50 !== undefined){
 let data14 = data13.p50;
 if((!((typeof data14 == "number") && (isFinite(data14)))) && (data14 !== null)){
-const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type}};
+const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema62.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -9007,7 +9015,7 @@ errors++;
 if(data13.p90 !== undefined){
 let data15 = data13.p90;
 if((!((typeof data15 == "number") && (isFinite(data15)))) && (data15 !== null)){
-const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type}};
+const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema62.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -9020,7 +9028,7 @@ errors++;
 if(data13.p99 !== undefined){
 let data16 = data13.p99;
 if((!((typeof data16 == "number") && (isFinite(data16)))) && (data16 !== null)){
-const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type}};
+const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema62.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -9033,7 +9041,7 @@ errors++;
 if(data13.p999 !== undefined){
 let data17 = data13.p999;
 if((!((typeof data17 == "number") && (isFinite(data17)))) && (data17 !== null)){
-const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type}};
+const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema62.properties.p999.type}};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -9046,7 +9054,7 @@ errors++;
 if(data13.max !== undefined){
 let data18 = data13.max;
 if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
-const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type}};
+const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema62.properties.max.type}};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -9059,7 +9067,7 @@ errors++;
 if(data13.mean !== undefined){
 let data19 = data13.mean;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
-const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type}};
+const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema62.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -9147,7 +9155,7 @@ errors++;
 if(data20.p50 !== undefined){
 let data21 = data20.p50;
 if((!((typeof data21 == "number") && (isFinite(data21)))) && (data21 !== null)){
-const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type}};
+const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema62.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -9160,7 +9168,7 @@ errors++;
 if(data20.p90 !== undefined){
 let data22 = data20.p90;
 if((!((typeof data22 == "number") && (isFinite(data22)))) && (data22 !== null)){
-const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type}};
+const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema62.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -9173,7 +9181,7 @@ errors++;
 if(data20.p99 !== undefined){
 let data23 = data20.p99;
 if((!((typeof data23 == "number") && (isFinite(data23)))) && (data23 !== null)){
-const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type}};
+const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema62.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -9186,7 +9194,7 @@ errors++;
 if(data20.p999 !== undefined){
 let data24 = data20.p999;
 if((!((typeof data24 == "number") && (isFinite(data24)))) && (data24 !== null)){
-const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type}};
+const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema62.properties.p999.type}};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -9199,7 +9207,7 @@ errors++;
 if(data20.max !== undefined){
 let data25 = data20.max;
 if((!((typeof data25 == "number") && (isFinite(data25)))) && (data25 !== null)){
-const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type}};
+const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema62.properties.max.type}};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -9212,7 +9220,7 @@ errors++;
 if(data20.mean !== undefined){
 let data26 = data20.mean;
 if((!((typeof data26 == "number") && (isFinite(data26)))) && (data26 !== null)){
-const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type}};
+const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema62.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -9300,7 +9308,7 @@ errors++;
 if(data27.p50 !== undefined){
 let data28 = data27.p50;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
-const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type}};
+const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema62.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -9313,7 +9321,7 @@ errors++;
 if(data27.p90 !== undefined){
 let data29 = data27.p90;
 if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
-const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type}};
+const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema62.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -9326,7 +9334,7 @@ errors++;
 if(data27.p99 !== undefined){
 let data30 = data27.p99;
 if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
-const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type}};
+const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema62.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -9339,7 +9347,7 @@ errors++;
 if(data27.p999 !== undefined){
 let data31 = data27.p999;
 if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type}};
+const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema62.properties.p999.type}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -9352,7 +9360,7 @@ errors++;
 if(data27.max !== undefined){
 let data32 = data27.max;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type}};
+const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema62.properties.max.type}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9365,7 +9373,7 @@ errors++;
 if(data27.mean !== undefined){
 let data33 = data27.mean;
 if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type}};
+const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema62.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -10214,15 +10222,11 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data.targets !== undefined){
-let data26 = data.targets;
-if(Array.isArray(data26)){
-const len0 = data26.length;
-for(let i0=0; i0<len0; i0++){
-let data27 = data26[i0];
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.id === undefined){
-const err64 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"}};
+if(data.shard !== undefined){
+let data26 = data.shard;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.index === undefined){
+const err64 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/required",keyword:"required",params:{missingProperty: "index"}};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -10231,8 +10235,8 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data27.statement === undefined){
-const err65 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "statement"}};
+if(data26.count === undefined){
+const err65 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/required",keyword:"required",params:{missingProperty: "count"}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -10241,8 +10245,10 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data27.target === undefined){
-const err66 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"}};
+if(data26.index !== undefined){
+let data27 = data26.index;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err66 = {instancePath:instancePath+"/shard/index",schemaPath:"#/properties/shard/properties/index/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -10251,8 +10257,9 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data27.unit === undefined){
-const err67 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 1 || isNaN(data27)){
+const err67 = {instancePath:instancePath+"/shard/index",schemaPath:"#/properties/shard/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -10261,8 +10268,12 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(data27.measured === undefined){
-const err68 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"}};
+}
+}
+if(data26.count !== undefined){
+let data28 = data26.count;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err68 = {instancePath:instancePath+"/shard/count",schemaPath:"#/properties/shard/properties/count/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -10271,8 +10282,9 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data27.bound95 === undefined){
-const err69 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"}};
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 < 1 || isNaN(data28)){
+const err69 = {instancePath:instancePath+"/shard/count",schemaPath:"#/properties/shard/properties/count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -10281,8 +10293,13 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(data27.range95 === undefined){
-const err70 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"}};
+}
+}
+if(data26.startAt !== undefined){
+let data29 = data26.startAt;
+if(typeof data29 === "string"){
+if(!(formats0.test(data29))){
+const err70 = {instancePath:instancePath+"/shard/startAt",schemaPath:"#/properties/shard/properties/startAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -10291,8 +10308,9 @@ vErrors.push(err70);
 }
 errors++;
 }
-if(data27.samples === undefined){
-const err71 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"}};
+}
+else {
+const err71 = {instancePath:instancePath+"/shard/startAt",schemaPath:"#/properties/shard/properties/startAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -10301,8 +10319,12 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data27.verdict === undefined){
-const err72 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"}};
+}
+if(data26.messagesDigest !== undefined){
+let data30 = data26.messagesDigest;
+if(typeof data30 === "string"){
+if(!pattern17.test(data30)){
+const err72 = {instancePath:instancePath+"/shard/messagesDigest",schemaPath:"#/properties/shard/properties/messagesDigest/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -10311,8 +10333,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-if(data27.reason === undefined){
-const err73 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"}};
+}
+else {
+const err73 = {instancePath:instancePath+"/shard/messagesDigest",schemaPath:"#/properties/shard/properties/messagesDigest/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -10321,9 +10344,12 @@ vErrors.push(err73);
 }
 errors++;
 }
-if(data27.id !== undefined){
-if(typeof data27.id !== "string"){
-const err74 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"}};
+}
+if(data26.measurements !== undefined){
+let data31 = data26.measurements;
+if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
+if(data31.windowStartedAt === undefined){
+const err74 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "windowStartedAt"}};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -10332,10 +10358,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-if(data27.metric !== undefined){
-if(typeof data27.metric !== "string"){
-const err75 = {instancePath:instancePath+"/targets/" + i0+"/metric",schemaPath:"#/properties/targets/items/properties/metric/type",keyword:"type",params:{type: "string"}};
+if(data31.ranMs === undefined){
+const err75 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "ranMs"}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -10344,10 +10368,8 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-if(data27.statement !== undefined){
-if(typeof data27.statement !== "string"){
-const err76 = {instancePath:instancePath+"/targets/" + i0+"/statement",schemaPath:"#/properties/targets/items/properties/statement/type",keyword:"type",params:{type: "string"}};
+if(data31.inFlight === undefined){
+const err76 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "inFlight"}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -10356,10 +10378,8 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data27.section !== undefined){
-if(typeof data27.section !== "string"){
-const err77 = {instancePath:instancePath+"/targets/" + i0+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"}};
+if(data31.responseTimes === undefined){
+const err77 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "responseTimes"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -10368,11 +10388,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-if(data27.target !== undefined){
-let data32 = data27.target;
-if(!((typeof data32 == "number") && (isFinite(data32)))){
-const err78 = {instancePath:instancePath+"/targets/" + i0+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"}};
+if(data31.streams === undefined){
+const err78 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "streams"}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -10381,11 +10398,11 @@ vErrors.push(err78);
 }
 errors++;
 }
-}
-if(data27.unit !== undefined){
-let data33 = data27.unit;
-if(typeof data33 !== "string"){
-const err79 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(data31.windowStartedAt !== undefined){
+let data32 = data31.windowStartedAt;
+if(typeof data32 === "string"){
+if(!(formats0.test(data32))){
+const err79 = {instancePath:instancePath+"/shard/measurements/windowStartedAt",schemaPath:"#/properties/shard/properties/measurements/properties/windowStartedAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -10394,8 +10411,9 @@ vErrors.push(err79);
 }
 errors++;
 }
-if(!((((data33 === "ms") || (data33 === "requests/s")) || (data33 === "%")) || (data33 === "connections"))){
-const err80 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum}};
+}
+else {
+const err80 = {instancePath:instancePath+"/shard/measurements/windowStartedAt",schemaPath:"#/properties/shard/properties/measurements/properties/windowStartedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -10405,10 +10423,11 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data27.measured !== undefined){
-let data34 = data27.measured;
-if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
-const err81 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type}};
+if(data31.ranMs !== undefined){
+let data33 = data31.ranMs;
+if((typeof data33 == "number") && (isFinite(data33))){
+if(data33 < 0 || isNaN(data33)){
+const err81 = {instancePath:instancePath+"/shard/measurements/ranMs",schemaPath:"#/properties/shard/properties/measurements/properties/ranMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -10418,10 +10437,8 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data27.bound95 !== undefined){
-let data35 = data27.bound95;
-if((!((typeof data35 == "number") && (isFinite(data35)))) && (data35 !== null)){
-const err82 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type}};
+else {
+const err82 = {instancePath:instancePath+"/shard/measurements/ranMs",schemaPath:"#/properties/shard/properties/measurements/properties/ranMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -10431,11 +10448,11 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data27.range95 !== undefined){
-let data36 = data27.range95;
-if(Array.isArray(data36)){
-if(data36.length < 2){
-const err83 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
+if(data31.inFlight !== undefined){
+let data34 = data31.inFlight;
+if(typeof data34 === "string"){
+if(!pattern18.test(data34)){
+const err83 = {instancePath:instancePath+"/shard/measurements/inFlight",schemaPath:"#/properties/shard/properties/measurements/properties/inFlight/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -10444,11 +10461,9 @@ vErrors.push(err83);
 }
 errors++;
 }
-const len1 = data36.length;
-for(let i1=0; i1<len1; i1++){
-let data37 = data36[i1];
-if((!((typeof data37 == "number") && (isFinite(data37)))) && (data37 !== null)){
-const err84 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type}};
+}
+else {
+const err84 = {instancePath:instancePath+"/shard/measurements/inFlight",schemaPath:"#/properties/shard/properties/measurements/properties/inFlight/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -10458,9 +10473,15 @@ vErrors.push(err84);
 errors++;
 }
 }
-}
-else {
-const err85 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"}};
+if(data31.responseTimes !== undefined){
+let data35 = data31.responseTimes;
+if(Array.isArray(data35)){
+const len0 = data35.length;
+for(let i0=0; i0<len0; i0++){
+let data36 = data35[i0];
+if(typeof data36 === "string"){
+if(!pattern18.test(data36)){
+const err85 = {instancePath:instancePath+"/shard/measurements/responseTimes/" + i0,schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -10470,10 +10491,8 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data27.samples !== undefined){
-let data38 = data27.samples;
-if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
-const err86 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"}};
+else {
+const err86 = {instancePath:instancePath+"/shard/measurements/responseTimes/" + i0,schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -10482,9 +10501,10 @@ vErrors.push(err86);
 }
 errors++;
 }
-if((typeof data38 == "number") && (isFinite(data38))){
-if(data38 < 0 || isNaN(data38)){
-const err87 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/shard/measurements/responseTimes",schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -10494,11 +10514,15 @@ vErrors.push(err87);
 errors++;
 }
 }
-}
-if(data27.verdict !== undefined){
-let data39 = data27.verdict;
-if(typeof data39 !== "string"){
-const err88 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(data31.streams !== undefined){
+let data37 = data31.streams;
+if(Array.isArray(data37)){
+const len1 = data37.length;
+for(let i1=0; i1<len1; i1++){
+let data38 = data37[i1];
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.name === undefined){
+const err88 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -10507,8 +10531,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(!(((((data39 === "PASS") || (data39 === "FAIL")) || (data39 === "NOT PROVEN")) || (data39 === "INVALID RUN")) || (data39 === "NOT TESTED"))){
-const err89 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if(data38.echoed === undefined){
+const err89 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "echoed"}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -10517,10 +10541,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-if(data27.reason !== undefined){
-if(typeof data27.reason !== "string"){
-const err90 = {instancePath:instancePath+"/targets/" + i0+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+if(data38.response === undefined){
+const err90 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "response"}};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -10529,10 +10551,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-}
-else {
-const err91 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"}};
+if(data38.service === undefined){
+const err91 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "service"}};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -10541,10 +10561,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-}
-else {
-const err92 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"}};
+if(data38.lag === undefined){
+const err92 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "lag"}};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -10553,12 +10571,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-if(data.selfCheck !== undefined){
-let data41 = data.selfCheck;
-if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
-if(data41.valid === undefined){
-const err93 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
+if(data38.firstByte === undefined){
+const err93 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "firstByte"}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -10567,8 +10581,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data41.reasons === undefined){
-const err94 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
+if(data38.failures === undefined){
+const err94 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "failures"}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -10577,8 +10591,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data41.figures === undefined){
-const err95 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
+if(data38.misses === undefined){
+const err95 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "misses"}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -10587,9 +10601,8 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data41.valid !== undefined){
-if(typeof data41.valid !== "boolean"){
-const err96 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/properties/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
+if(data38.breaches === undefined){
+const err96 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "breaches"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -10598,10 +10611,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data41.isOnlyLate !== undefined){
-if(typeof data41.isOnlyLate !== "boolean"){
-const err97 = {instancePath:instancePath+"/selfCheck/isOnlyLate",schemaPath:"#/properties/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
+if(data38.okDue === undefined){
+const err97 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "okDue"}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -10610,14 +10621,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-if(data41.reasons !== undefined){
-let data44 = data41.reasons;
-if(Array.isArray(data44)){
-const len2 = data44.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data44[i2] !== "string"){
-const err98 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
+if(data38.failedDue === undefined){
+const err98 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "failedDue"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -10626,10 +10631,10 @@ vErrors.push(err98);
 }
 errors++;
 }
-}
-}
-else {
-const err99 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
+if(data38.name !== undefined){
+let data39 = data38.name;
+if(typeof data39 !== "string"){
+const err99 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/name",schemaPath:"#/definitions/streamName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -10638,16 +10643,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data41.figures !== undefined){
-let data46 = data41.figures;
-if(Array.isArray(data46)){
-const len3 = data46.length;
-for(let i3=0; i3<len3; i3++){
-let data47 = data46[i3];
-if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
-if(data47.name === undefined){
-const err100 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
+if(!(((data39 === "chat") || (data39 === "health")) || (data39 === "users"))){
+const err100 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/name",schemaPath:"#/definitions/streamName/enum",keyword:"enum",params:{allowedValues: schema48.enum}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -10656,8 +10653,11 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(data47.value === undefined){
-const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
+}
+if(data38.echoed !== undefined){
+let data40 = data38.echoed;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err101 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/echoed",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/echoed/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -10666,8 +10666,9 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data47.limit === undefined){
-const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 < 0 || isNaN(data40)){
+const err102 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/echoed",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/echoed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -10676,8 +10677,13 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data47.unit === undefined){
-const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
+}
+}
+if(data38.response !== undefined){
+let data41 = data38.response;
+if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
+if(data41.encoded === undefined){
+const err103 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -10686,8 +10692,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(data47.holds === undefined){
-const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
+if(data41.sumUs === undefined){
+const err104 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -10696,9 +10702,8 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data47.name !== undefined){
-if(typeof data47.name !== "string"){
-const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data41.maxMs === undefined){
+const err105 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -10707,11 +10712,11 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-if(data47.value !== undefined){
-let data49 = data47.value;
-if(!((typeof data49 == "number") && (isFinite(data49)))){
-const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
+if(data41.encoded !== undefined){
+let data42 = data41.encoded;
+if(typeof data42 === "string"){
+if(!pattern20.test(data42)){
+const err106 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -10721,10 +10726,8 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data47.limit !== undefined){
-let data50 = data47.limit;
-if(!((typeof data50 == "number") && (isFinite(data50)))){
-const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
+else {
+const err107 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -10734,9 +10737,11 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data47.unit !== undefined){
-if(typeof data47.unit !== "string"){
-const err108 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(data41.sumUs !== undefined){
+let data43 = data41.sumUs;
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 < 0 || isNaN(data43)){
+const err108 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -10746,9 +10751,8 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data47.holds !== undefined){
-if(typeof data47.holds !== "boolean"){
-const err109 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
+else {
+const err109 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -10758,9 +10762,11 @@ vErrors.push(err109);
 errors++;
 }
 }
-}
-else {
-const err110 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
+if(data41.maxMs !== undefined){
+let data44 = data41.maxMs;
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 < 0 || isNaN(data44)){
+const err110 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -10770,9 +10776,8 @@ vErrors.push(err110);
 errors++;
 }
 }
-}
 else {
-const err111 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
+const err111 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -10784,12 +10789,1942 @@ errors++;
 }
 }
 else {
-const err112 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"}};
+const err112 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err112];
 }
 else {
 vErrors.push(err112);
+}
+errors++;
+}
+}
+if(data38.service !== undefined){
+let data45 = data38.service;
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.encoded === undefined){
+const err113 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+if(data45.sumUs === undefined){
+const err114 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+if(data45.maxMs === undefined){
+const err115 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+if(data45.encoded !== undefined){
+let data46 = data45.encoded;
+if(typeof data46 === "string"){
+if(!pattern20.test(data46)){
+const err116 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+else {
+const err117 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+if(data45.sumUs !== undefined){
+let data47 = data45.sumUs;
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 < 0 || isNaN(data47)){
+const err118 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+else {
+const err119 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+}
+if(data45.maxMs !== undefined){
+let data48 = data45.maxMs;
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 < 0 || isNaN(data48)){
+const err120 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+else {
+const err121 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+}
+else {
+const err122 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+if(data38.lag !== undefined){
+let data49 = data38.lag;
+if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
+if(data49.encoded === undefined){
+const err123 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+if(data49.sumUs === undefined){
+const err124 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(data49.maxMs === undefined){
+const err125 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if(data49.encoded !== undefined){
+let data50 = data49.encoded;
+if(typeof data50 === "string"){
+if(!pattern20.test(data50)){
+const err126 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data49.sumUs !== undefined){
+let data51 = data49.sumUs;
+if((typeof data51 == "number") && (isFinite(data51))){
+if(data51 < 0 || isNaN(data51)){
+const err128 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+else {
+const err129 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data49.maxMs !== undefined){
+let data52 = data49.maxMs;
+if((typeof data52 == "number") && (isFinite(data52))){
+if(data52 < 0 || isNaN(data52)){
+const err130 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+else {
+const err131 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+if(data38.firstByte !== undefined){
+let data53 = data38.firstByte;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.encoded === undefined){
+const err133 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+if(data53.sumUs === undefined){
+const err134 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+if(data53.maxMs === undefined){
+const err135 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+if(data53.encoded !== undefined){
+let data54 = data53.encoded;
+if(typeof data54 === "string"){
+if(!pattern20.test(data54)){
+const err136 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+else {
+const err137 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data53.sumUs !== undefined){
+let data55 = data53.sumUs;
+if((typeof data55 == "number") && (isFinite(data55))){
+if(data55 < 0 || isNaN(data55)){
+const err138 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+if(data53.maxMs !== undefined){
+let data56 = data53.maxMs;
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 < 0 || isNaN(data56)){
+const err140 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+else {
+const err141 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+if(data38.failures !== undefined){
+let data57 = data38.failures;
+if(Array.isArray(data57)){
+const len2 = data57.length;
+for(let i2=0; i2<len2; i2++){
+let data58 = data57[i2];
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.samples === undefined){
+const err143 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+if(data58.hits === undefined){
+const err144 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+if(data58.samples !== undefined){
+let data59 = data58.samples;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err145 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 < 0 || isNaN(data59)){
+const err146 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+}
+if(data58.hits !== undefined){
+let data60 = data58.hits;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err147 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err148 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err149 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+}
+else {
+const err150 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failures/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+if(data38.misses !== undefined){
+let data61 = data38.misses;
+if(Array.isArray(data61)){
+const len3 = data61.length;
+for(let i3=0; i3<len3; i3++){
+let data62 = data61[i3];
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.samples === undefined){
+const err151 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+if(data62.hits === undefined){
+const err152 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+if(data62.samples !== undefined){
+let data63 = data62.samples;
+if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
+const err153 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err154 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+}
+if(data62.hits !== undefined){
+let data64 = data62.hits;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err155 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 0 || isNaN(data64)){
+const err156 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err157 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/misses/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+}
+if(data38.breaches !== undefined){
+let data65 = data38.breaches;
+if(Array.isArray(data65)){
+const len4 = data65.length;
+for(let i4=0; i4<len4; i4++){
+let data66 = data65[i4];
+if(Array.isArray(data66)){
+const len5 = data66.length;
+for(let i5=0; i5<len5; i5++){
+let data67 = data66[i5];
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+if(data67.samples === undefined){
+const err159 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+if(data67.hits === undefined){
+const err160 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+if(data67.samples !== undefined){
+let data68 = data67.samples;
+if(!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))){
+const err161 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+if((typeof data68 == "number") && (isFinite(data68))){
+if(data68 < 0 || isNaN(data68)){
+const err162 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+}
+if(data67.hits !== undefined){
+let data69 = data67.hits;
+if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
+const err163 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 < 0 || isNaN(data69)){
+const err164 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err165 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+}
+}
+else {
+const err166 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/breaches/items/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+}
+}
+else {
+const err167 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/breaches/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+if(data38.okDue !== undefined){
+let data70 = data38.okDue;
+if(typeof data70 === "string"){
+if(!pattern18.test(data70)){
+const err168 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/okDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/okDue/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+else {
+const err169 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/okDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/okDue/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+}
+if(data38.failedDue !== undefined){
+let data71 = data38.failedDue;
+if(typeof data71 === "string"){
+if(!pattern18.test(data71)){
+const err170 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failedDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failedDue/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+else {
+const err171 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failedDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failedDue/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+}
+else {
+const err172 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/shard/measurements/streams",schemaPath:"#/properties/shard/properties/measurements/properties/streams/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+}
+else {
+const err174 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+}
+else {
+const err175 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+if(data.mergedFrom !== undefined){
+let data72 = data.mergedFrom;
+if(Array.isArray(data72)){
+const len6 = data72.length;
+for(let i6=0; i6<len6; i6++){
+let data73 = data72[i6];
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+if(data73.index === undefined){
+const err176 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "index"}};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+if(data73.count === undefined){
+const err177 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "count"}};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+if(data73.startedAt === undefined){
+const err178 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "startedAt"}};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+if(data73.endedAt === undefined){
+const err179 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "endedAt"}};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+if(data73.selfCheck === undefined){
+const err180 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "selfCheck"}};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+if(data73.index !== undefined){
+let data74 = data73.index;
+if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
+const err181 = {instancePath:instancePath+"/mergedFrom/" + i6+"/index",schemaPath:"#/properties/mergedFrom/items/properties/index/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+if((typeof data74 == "number") && (isFinite(data74))){
+if(data74 < 1 || isNaN(data74)){
+const err182 = {instancePath:instancePath+"/mergedFrom/" + i6+"/index",schemaPath:"#/properties/mergedFrom/items/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+}
+if(data73.count !== undefined){
+let data75 = data73.count;
+if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
+const err183 = {instancePath:instancePath+"/mergedFrom/" + i6+"/count",schemaPath:"#/properties/mergedFrom/items/properties/count/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+if((typeof data75 == "number") && (isFinite(data75))){
+if(data75 < 1 || isNaN(data75)){
+const err184 = {instancePath:instancePath+"/mergedFrom/" + i6+"/count",schemaPath:"#/properties/mergedFrom/items/properties/count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+}
+if(data73.startedAt !== undefined){
+let data76 = data73.startedAt;
+if(typeof data76 === "string"){
+if(!(formats0.test(data76))){
+const err185 = {instancePath:instancePath+"/mergedFrom/" + i6+"/startedAt",schemaPath:"#/properties/mergedFrom/items/properties/startedAt/format",keyword:"format",params:{format: "iso8601"}};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+}
+else {
+const err186 = {instancePath:instancePath+"/mergedFrom/" + i6+"/startedAt",schemaPath:"#/properties/mergedFrom/items/properties/startedAt/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+}
+if(data73.endedAt !== undefined){
+let data77 = data73.endedAt;
+if(typeof data77 === "string"){
+if(!(formats0.test(data77))){
+const err187 = {instancePath:instancePath+"/mergedFrom/" + i6+"/endedAt",schemaPath:"#/properties/mergedFrom/items/properties/endedAt/format",keyword:"format",params:{format: "iso8601"}};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+}
+else {
+const err188 = {instancePath:instancePath+"/mergedFrom/" + i6+"/endedAt",schemaPath:"#/properties/mergedFrom/items/properties/endedAt/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+if(data73.windowStartedAt !== undefined){
+let data78 = data73.windowStartedAt;
+if(typeof data78 === "string"){
+if(!(formats0.test(data78))){
+const err189 = {instancePath:instancePath+"/mergedFrom/" + i6+"/windowStartedAt",schemaPath:"#/properties/mergedFrom/items/properties/windowStartedAt/format",keyword:"format",params:{format: "iso8601"}};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+}
+else {
+const err190 = {instancePath:instancePath+"/mergedFrom/" + i6+"/windowStartedAt",schemaPath:"#/properties/mergedFrom/items/properties/windowStartedAt/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+}
+if(data73.selfCheck !== undefined){
+let data79 = data73.selfCheck;
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+if(data79.valid === undefined){
+const err191 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+if(data79.reasons === undefined){
+const err192 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+if(data79.figures === undefined){
+const err193 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+if(data79.valid !== undefined){
+if(typeof data79.valid !== "boolean"){
+const err194 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/valid",schemaPath:"#/definitions/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+}
+if(data79.isOnlyLate !== undefined){
+if(typeof data79.isOnlyLate !== "boolean"){
+const err195 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/isOnlyLate",schemaPath:"#/definitions/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+}
+}
+if(data79.reasons !== undefined){
+let data82 = data79.reasons;
+if(Array.isArray(data82)){
+const len7 = data82.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data82[i7] !== "string"){
+const err196 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/reasons/" + i7,schemaPath:"#/definitions/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+}
+}
+else {
+const err197 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/reasons",schemaPath:"#/definitions/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+}
+if(data79.figures !== undefined){
+let data84 = data79.figures;
+if(Array.isArray(data84)){
+const len8 = data84.length;
+for(let i8=0; i8<len8; i8++){
+let data85 = data84[i8];
+if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
+if(data85.name === undefined){
+const err198 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+if(data85.value === undefined){
+const err199 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+if(data85.limit === undefined){
+const err200 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+if(data85.unit === undefined){
+const err201 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+if(data85.holds === undefined){
+const err202 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+if(data85.name !== undefined){
+if(typeof data85.name !== "string"){
+const err203 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/name",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+}
+if(data85.value !== undefined){
+let data87 = data85.value;
+if(!((typeof data87 == "number") && (isFinite(data87)))){
+const err204 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/value",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+}
+if(data85.limit !== undefined){
+let data88 = data85.limit;
+if(!((typeof data88 == "number") && (isFinite(data88)))){
+const err205 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/limit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+}
+if(data85.unit !== undefined){
+if(typeof data85.unit !== "string"){
+const err206 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/unit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+}
+if(data85.holds !== undefined){
+if(typeof data85.holds !== "boolean"){
+const err207 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/holds",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+}
+}
+else {
+const err208 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+}
+}
+else {
+const err209 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures",schemaPath:"#/definitions/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
+}
+}
+else {
+const err210 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
+}
+errors++;
+}
+}
+if(data73.machine !== undefined){
+let data91 = data73.machine;
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+if(data91.node === undefined){
+const err211 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "node"}};
+if(vErrors === null){
+vErrors = [err211];
+}
+else {
+vErrors.push(err211);
+}
+errors++;
+}
+if(data91.cpus === undefined){
+const err212 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpus"}};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
+}
+errors++;
+}
+if(data91.cpuModel === undefined){
+const err213 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
+if(vErrors === null){
+vErrors = [err213];
+}
+else {
+vErrors.push(err213);
+}
+errors++;
+}
+if(data91.cpuPercent === undefined){
+const err214 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
+}
+errors++;
+}
+if(data91.engineVersion === undefined){
+const err215 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
+if(vErrors === null){
+vErrors = [err215];
+}
+else {
+vErrors.push(err215);
+}
+errors++;
+}
+if(data91.node !== undefined){
+if(typeof data91.node !== "string"){
+const err216 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/node",schemaPath:"#/definitions/generatorMachine/properties/node/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err216];
+}
+else {
+vErrors.push(err216);
+}
+errors++;
+}
+}
+if(data91.cpus !== undefined){
+let data93 = data91.cpus;
+if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
+const err217 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpus",schemaPath:"#/definitions/generatorMachine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err217];
+}
+else {
+vErrors.push(err217);
+}
+errors++;
+}
+}
+if(data91.cpuModel !== undefined){
+if(typeof data91.cpuModel !== "string"){
+const err218 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpuModel",schemaPath:"#/definitions/generatorMachine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+}
+if(data91.cpuPercent !== undefined){
+let data95 = data91.cpuPercent;
+if(!((typeof data95 == "number") && (isFinite(data95)))){
+const err219 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpuPercent",schemaPath:"#/definitions/generatorMachine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+}
+if(data91.engineVersion !== undefined){
+if(typeof data91.engineVersion !== "string"){
+const err220 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/engineVersion",schemaPath:"#/definitions/generatorMachine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+}
+}
+else {
+const err221 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+}
+}
+else {
+const err222 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+}
+}
+else {
+const err223 = {instancePath:instancePath+"/mergedFrom",schemaPath:"#/properties/mergedFrom/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
+}
+errors++;
+}
+}
+if(data.targets !== undefined){
+let data97 = data.targets;
+if(Array.isArray(data97)){
+const len9 = data97.length;
+for(let i9=0; i9<len9; i9++){
+let data98 = data97[i9];
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+if(data98.id === undefined){
+const err224 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"}};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+if(data98.statement === undefined){
+const err225 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "statement"}};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+if(data98.target === undefined){
+const err226 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"}};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
+}
+errors++;
+}
+if(data98.unit === undefined){
+const err227 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+if(data98.measured === undefined){
+const err228 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"}};
+if(vErrors === null){
+vErrors = [err228];
+}
+else {
+vErrors.push(err228);
+}
+errors++;
+}
+if(data98.bound95 === undefined){
+const err229 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"}};
+if(vErrors === null){
+vErrors = [err229];
+}
+else {
+vErrors.push(err229);
+}
+errors++;
+}
+if(data98.range95 === undefined){
+const err230 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"}};
+if(vErrors === null){
+vErrors = [err230];
+}
+else {
+vErrors.push(err230);
+}
+errors++;
+}
+if(data98.samples === undefined){
+const err231 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"}};
+if(vErrors === null){
+vErrors = [err231];
+}
+else {
+vErrors.push(err231);
+}
+errors++;
+}
+if(data98.verdict === undefined){
+const err232 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"}};
+if(vErrors === null){
+vErrors = [err232];
+}
+else {
+vErrors.push(err232);
+}
+errors++;
+}
+if(data98.reason === undefined){
+const err233 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"}};
+if(vErrors === null){
+vErrors = [err233];
+}
+else {
+vErrors.push(err233);
+}
+errors++;
+}
+if(data98.id !== undefined){
+if(typeof data98.id !== "string"){
+const err234 = {instancePath:instancePath+"/targets/" + i9+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err234];
+}
+else {
+vErrors.push(err234);
+}
+errors++;
+}
+}
+if(data98.metric !== undefined){
+if(typeof data98.metric !== "string"){
+const err235 = {instancePath:instancePath+"/targets/" + i9+"/metric",schemaPath:"#/properties/targets/items/properties/metric/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+if(data98.statement !== undefined){
+if(typeof data98.statement !== "string"){
+const err236 = {instancePath:instancePath+"/targets/" + i9+"/statement",schemaPath:"#/properties/targets/items/properties/statement/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err236];
+}
+else {
+vErrors.push(err236);
+}
+errors++;
+}
+}
+if(data98.section !== undefined){
+if(typeof data98.section !== "string"){
+const err237 = {instancePath:instancePath+"/targets/" + i9+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err237];
+}
+else {
+vErrors.push(err237);
+}
+errors++;
+}
+}
+if(data98.target !== undefined){
+let data103 = data98.target;
+if(!((typeof data103 == "number") && (isFinite(data103)))){
+const err238 = {instancePath:instancePath+"/targets/" + i9+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err238];
+}
+else {
+vErrors.push(err238);
+}
+errors++;
+}
+}
+if(data98.unit !== undefined){
+let data104 = data98.unit;
+if(typeof data104 !== "string"){
+const err239 = {instancePath:instancePath+"/targets/" + i9+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err239];
+}
+else {
+vErrors.push(err239);
+}
+errors++;
+}
+if(!((((data104 === "ms") || (data104 === "requests/s")) || (data104 === "%")) || (data104 === "connections"))){
+const err240 = {instancePath:instancePath+"/targets/" + i9+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum}};
+if(vErrors === null){
+vErrors = [err240];
+}
+else {
+vErrors.push(err240);
+}
+errors++;
+}
+}
+if(data98.measured !== undefined){
+let data105 = data98.measured;
+if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
+const err241 = {instancePath:instancePath+"/targets/" + i9+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type}};
+if(vErrors === null){
+vErrors = [err241];
+}
+else {
+vErrors.push(err241);
+}
+errors++;
+}
+}
+if(data98.bound95 !== undefined){
+let data106 = data98.bound95;
+if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
+const err242 = {instancePath:instancePath+"/targets/" + i9+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type}};
+if(vErrors === null){
+vErrors = [err242];
+}
+else {
+vErrors.push(err242);
+}
+errors++;
+}
+}
+if(data98.range95 !== undefined){
+let data107 = data98.range95;
+if(Array.isArray(data107)){
+if(data107.length < 2){
+const err243 = {instancePath:instancePath+"/targets/" + i9+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
+if(vErrors === null){
+vErrors = [err243];
+}
+else {
+vErrors.push(err243);
+}
+errors++;
+}
+const len10 = data107.length;
+for(let i10=0; i10<len10; i10++){
+let data108 = data107[i10];
+if((!((typeof data108 == "number") && (isFinite(data108)))) && (data108 !== null)){
+const err244 = {instancePath:instancePath+"/targets/" + i9+"/range95/" + i10,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type}};
+if(vErrors === null){
+vErrors = [err244];
+}
+else {
+vErrors.push(err244);
+}
+errors++;
+}
+}
+}
+else {
+const err245 = {instancePath:instancePath+"/targets/" + i9+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err245];
+}
+else {
+vErrors.push(err245);
+}
+errors++;
+}
+}
+if(data98.samples !== undefined){
+let data109 = data98.samples;
+if(!(((typeof data109 == "number") && (!(data109 % 1) && !isNaN(data109))) && (isFinite(data109)))){
+const err246 = {instancePath:instancePath+"/targets/" + i9+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err246];
+}
+else {
+vErrors.push(err246);
+}
+errors++;
+}
+if((typeof data109 == "number") && (isFinite(data109))){
+if(data109 < 0 || isNaN(data109)){
+const err247 = {instancePath:instancePath+"/targets/" + i9+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err247];
+}
+else {
+vErrors.push(err247);
+}
+errors++;
+}
+}
+}
+if(data98.verdict !== undefined){
+let data110 = data98.verdict;
+if(typeof data110 !== "string"){
+const err248 = {instancePath:instancePath+"/targets/" + i9+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err248];
+}
+else {
+vErrors.push(err248);
+}
+errors++;
+}
+if(!(((((data110 === "PASS") || (data110 === "FAIL")) || (data110 === "NOT PROVEN")) || (data110 === "INVALID RUN")) || (data110 === "NOT TESTED"))){
+const err249 = {instancePath:instancePath+"/targets/" + i9+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if(vErrors === null){
+vErrors = [err249];
+}
+else {
+vErrors.push(err249);
+}
+errors++;
+}
+}
+if(data98.reason !== undefined){
+if(typeof data98.reason !== "string"){
+const err250 = {instancePath:instancePath+"/targets/" + i9+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err250];
+}
+else {
+vErrors.push(err250);
+}
+errors++;
+}
+}
+}
+else {
+const err251 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err251];
+}
+else {
+vErrors.push(err251);
+}
+errors++;
+}
+}
+}
+else {
+const err252 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err252];
+}
+else {
+vErrors.push(err252);
+}
+errors++;
+}
+}
+if(data.selfCheck !== undefined){
+let data112 = data.selfCheck;
+if(data112 && typeof data112 == "object" && !Array.isArray(data112)){
+if(data112.valid === undefined){
+const err253 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
+if(vErrors === null){
+vErrors = [err253];
+}
+else {
+vErrors.push(err253);
+}
+errors++;
+}
+if(data112.reasons === undefined){
+const err254 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
+if(vErrors === null){
+vErrors = [err254];
+}
+else {
+vErrors.push(err254);
+}
+errors++;
+}
+if(data112.figures === undefined){
+const err255 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
+if(vErrors === null){
+vErrors = [err255];
+}
+else {
+vErrors.push(err255);
+}
+errors++;
+}
+if(data112.valid !== undefined){
+if(typeof data112.valid !== "boolean"){
+const err256 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/definitions/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err256];
+}
+else {
+vErrors.push(err256);
+}
+errors++;
+}
+}
+if(data112.isOnlyLate !== undefined){
+if(typeof data112.isOnlyLate !== "boolean"){
+const err257 = {instancePath:instancePath+"/selfCheck/isOnlyLate",schemaPath:"#/definitions/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err257];
+}
+else {
+vErrors.push(err257);
+}
+errors++;
+}
+}
+if(data112.reasons !== undefined){
+let data115 = data112.reasons;
+if(Array.isArray(data115)){
+const len11 = data115.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data115[i11] !== "string"){
+const err258 = {instancePath:instancePath+"/selfCheck/reasons/" + i11,schemaPath:"#/definitions/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err258];
+}
+else {
+vErrors.push(err258);
+}
+errors++;
+}
+}
+}
+else {
+const err259 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/definitions/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err259];
+}
+else {
+vErrors.push(err259);
+}
+errors++;
+}
+}
+if(data112.figures !== undefined){
+let data117 = data112.figures;
+if(Array.isArray(data117)){
+const len12 = data117.length;
+for(let i12=0; i12<len12; i12++){
+let data118 = data117[i12];
+if(data118 && typeof data118 == "object" && !Array.isArray(data118)){
+if(data118.name === undefined){
+const err260 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
+if(vErrors === null){
+vErrors = [err260];
+}
+else {
+vErrors.push(err260);
+}
+errors++;
+}
+if(data118.value === undefined){
+const err261 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
+if(vErrors === null){
+vErrors = [err261];
+}
+else {
+vErrors.push(err261);
+}
+errors++;
+}
+if(data118.limit === undefined){
+const err262 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
+if(vErrors === null){
+vErrors = [err262];
+}
+else {
+vErrors.push(err262);
+}
+errors++;
+}
+if(data118.unit === undefined){
+const err263 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(vErrors === null){
+vErrors = [err263];
+}
+else {
+vErrors.push(err263);
+}
+errors++;
+}
+if(data118.holds === undefined){
+const err264 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
+if(vErrors === null){
+vErrors = [err264];
+}
+else {
+vErrors.push(err264);
+}
+errors++;
+}
+if(data118.name !== undefined){
+if(typeof data118.name !== "string"){
+const err265 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/name",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err265];
+}
+else {
+vErrors.push(err265);
+}
+errors++;
+}
+}
+if(data118.value !== undefined){
+let data120 = data118.value;
+if(!((typeof data120 == "number") && (isFinite(data120)))){
+const err266 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/value",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err266];
+}
+else {
+vErrors.push(err266);
+}
+errors++;
+}
+}
+if(data118.limit !== undefined){
+let data121 = data118.limit;
+if(!((typeof data121 == "number") && (isFinite(data121)))){
+const err267 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/limit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err267];
+}
+else {
+vErrors.push(err267);
+}
+errors++;
+}
+}
+if(data118.unit !== undefined){
+if(typeof data118.unit !== "string"){
+const err268 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/unit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err268];
+}
+else {
+vErrors.push(err268);
+}
+errors++;
+}
+}
+if(data118.holds !== undefined){
+if(typeof data118.holds !== "boolean"){
+const err269 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/holds",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
+if(vErrors === null){
+vErrors = [err269];
+}
+else {
+vErrors.push(err269);
+}
+errors++;
+}
+}
+}
+else {
+const err270 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err270];
+}
+else {
+vErrors.push(err270);
+}
+errors++;
+}
+}
+}
+else {
+const err271 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/definitions/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err271];
+}
+else {
+vErrors.push(err271);
+}
+errors++;
+}
+}
+}
+else {
+const err272 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err272];
+}
+else {
+vErrors.push(err272);
 }
 errors++;
 }
@@ -10813,1926 +12748,13 @@ errors = vErrors.length;
 }
 }
 if(data.streams !== undefined){
-let data56 = data.streams;
-if(Array.isArray(data56)){
-const len4 = data56.length;
-for(let i4=0; i4<len4; i4++){
-let data57 = data56[i4];
-if(typeof data57 !== "string"){
-const err113 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err113];
-}
-else {
-vErrors.push(err113);
-}
-errors++;
-}
-if(!(((data57 === "chat") || (data57 === "health")) || (data57 === "users"))){
-const err114 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema46.properties.streams.items.enum}};
-if(vErrors === null){
-vErrors = [err114];
-}
-else {
-vErrors.push(err114);
-}
-errors++;
-}
-}
-}
-else {
-const err115 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err115];
-}
-else {
-vErrors.push(err115);
-}
-errors++;
-}
-}
-if(data.warmUp !== undefined){
-let data58 = data.warmUp;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-if(data58.connections === undefined){
-const err116 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"}};
-if(vErrors === null){
-vErrors = [err116];
-}
-else {
-vErrors.push(err116);
-}
-errors++;
-}
-if(data58.requests === undefined){
-const err117 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"}};
-if(vErrors === null){
-vErrors = [err117];
-}
-else {
-vErrors.push(err117);
-}
-errors++;
-}
-if(data58.errors === undefined){
-const err118 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"}};
-if(vErrors === null){
-vErrors = [err118];
-}
-else {
-vErrors.push(err118);
-}
-errors++;
-}
-if(data58.p50Ms === undefined){
-const err119 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"}};
-if(vErrors === null){
-vErrors = [err119];
-}
-else {
-vErrors.push(err119);
-}
-errors++;
-}
-if(data58.connections !== undefined){
-let data59 = data58.connections;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err120 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err120];
-}
-else {
-vErrors.push(err120);
-}
-errors++;
-}
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 < 0 || isNaN(data59)){
-const err121 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err121];
-}
-else {
-vErrors.push(err121);
-}
-errors++;
-}
-}
-}
-if(data58.requests !== undefined){
-let data60 = data58.requests;
-if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err122 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err122];
-}
-else {
-vErrors.push(err122);
-}
-errors++;
-}
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 < 0 || isNaN(data60)){
-const err123 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err123];
-}
-else {
-vErrors.push(err123);
-}
-errors++;
-}
-}
-}
-if(data58.errors !== undefined){
-let data61 = data58.errors;
-if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
-const err124 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err124];
-}
-else {
-vErrors.push(err124);
-}
-errors++;
-}
-if((typeof data61 == "number") && (isFinite(data61))){
-if(data61 < 0 || isNaN(data61)){
-const err125 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err125];
-}
-else {
-vErrors.push(err125);
-}
-errors++;
-}
-}
-}
-if(data58.p50Ms !== undefined){
-let data62 = data58.p50Ms;
-if((!((typeof data62 == "number") && (isFinite(data62)))) && (data62 !== null)){
-const err126 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type}};
-if(vErrors === null){
-vErrors = [err126];
-}
-else {
-vErrors.push(err126);
-}
-errors++;
-}
-}
-}
-else {
-const err127 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err127];
-}
-else {
-vErrors.push(err127);
-}
-errors++;
-}
-}
-if(data.outages !== undefined){
-let data63 = data.outages;
-if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
-if(data63.seconds === undefined){
-const err128 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"}};
-if(vErrors === null){
-vErrors = [err128];
-}
-else {
-vErrors.push(err128);
-}
-errors++;
-}
-if(data63.cleanSeconds === undefined){
-const err129 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"}};
-if(vErrors === null){
-vErrors = [err129];
-}
-else {
-vErrors.push(err129);
-}
-errors++;
-}
-if(data63.longestMs === undefined){
-const err130 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"}};
-if(vErrors === null){
-vErrors = [err130];
-}
-else {
-vErrors.push(err130);
-}
-errors++;
-}
-if(data63.incidents === undefined){
-const err131 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"}};
-if(vErrors === null){
-vErrors = [err131];
-}
-else {
-vErrors.push(err131);
-}
-errors++;
-}
-if(data63.seconds !== undefined){
-let data64 = data63.seconds;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err132 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err132];
-}
-else {
-vErrors.push(err132);
-}
-errors++;
-}
-if((typeof data64 == "number") && (isFinite(data64))){
-if(data64 < 0 || isNaN(data64)){
-const err133 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err133];
-}
-else {
-vErrors.push(err133);
-}
-errors++;
-}
-}
-}
-if(data63.cleanSeconds !== undefined){
-let data65 = data63.cleanSeconds;
-if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
-const err134 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err134];
-}
-else {
-vErrors.push(err134);
-}
-errors++;
-}
-if((typeof data65 == "number") && (isFinite(data65))){
-if(data65 < 0 || isNaN(data65)){
-const err135 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err135];
-}
-else {
-vErrors.push(err135);
-}
-errors++;
-}
-}
-}
-if(data63.longestMs !== undefined){
-let data66 = data63.longestMs;
-if(!((typeof data66 == "number") && (isFinite(data66)))){
-const err136 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err136];
-}
-else {
-vErrors.push(err136);
-}
-errors++;
-}
-}
-if(data63.incidents !== undefined){
-let data67 = data63.incidents;
-if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
-const err137 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err137];
-}
-else {
-vErrors.push(err137);
-}
-errors++;
-}
-if((typeof data67 == "number") && (isFinite(data67))){
-if(data67 < 0 || isNaN(data67)){
-const err138 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err138];
-}
-else {
-vErrors.push(err138);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err139 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err139];
-}
-else {
-vErrors.push(err139);
-}
-errors++;
-}
-}
-if(data.trend !== undefined){
-let data68 = data.trend;
-if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
-if(data68.perSecond === undefined){
-const err140 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"}};
-if(vErrors === null){
-vErrors = [err140];
-}
-else {
-vErrors.push(err140);
-}
-errors++;
-}
-if(data68.range95 === undefined){
-const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"}};
-if(vErrors === null){
-vErrors = [err141];
-}
-else {
-vErrors.push(err141);
-}
-errors++;
-}
-if(data68.atStart === undefined){
-const err142 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"}};
-if(vErrors === null){
-vErrors = [err142];
-}
-else {
-vErrors.push(err142);
-}
-errors++;
-}
-if(data68.atEnd === undefined){
-const err143 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"}};
-if(vErrors === null){
-vErrors = [err143];
-}
-else {
-vErrors.push(err143);
-}
-errors++;
-}
-if(data68.rising === undefined){
-const err144 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"}};
-if(vErrors === null){
-vErrors = [err144];
-}
-else {
-vErrors.push(err144);
-}
-errors++;
-}
-if(data68.perSecond !== undefined){
-let data69 = data68.perSecond;
-if(!((typeof data69 == "number") && (isFinite(data69)))){
-const err145 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err145];
-}
-else {
-vErrors.push(err145);
-}
-errors++;
-}
-}
-if(data68.range95 !== undefined){
-let data70 = data68.range95;
-if(Array.isArray(data70)){
-if(data70.length < 2){
-const err146 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
-if(vErrors === null){
-vErrors = [err146];
-}
-else {
-vErrors.push(err146);
-}
-errors++;
-}
-const len5 = data70.length;
-for(let i5=0; i5<len5; i5++){
-let data71 = data70[i5];
-if(!((typeof data71 == "number") && (isFinite(data71)))){
-const err147 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err147];
-}
-else {
-vErrors.push(err147);
-}
-errors++;
-}
-}
-}
-else {
-const err148 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err148];
-}
-else {
-vErrors.push(err148);
-}
-errors++;
-}
-}
-if(data68.atStart !== undefined){
-let data72 = data68.atStart;
-if(!((typeof data72 == "number") && (isFinite(data72)))){
-const err149 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err149];
-}
-else {
-vErrors.push(err149);
-}
-errors++;
-}
-}
-if(data68.atEnd !== undefined){
-let data73 = data68.atEnd;
-if(!((typeof data73 == "number") && (isFinite(data73)))){
-const err150 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err150];
-}
-else {
-vErrors.push(err150);
-}
-errors++;
-}
-}
-if(data68.rising !== undefined){
-if(typeof data68.rising !== "boolean"){
-const err151 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"}};
-if(vErrors === null){
-vErrors = [err151];
-}
-else {
-vErrors.push(err151);
-}
-errors++;
-}
-}
-}
-else {
-const err152 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err152];
-}
-else {
-vErrors.push(err152);
-}
-errors++;
-}
-}
-if(data.timeline !== undefined){
-let data75 = data.timeline;
-if(Array.isArray(data75)){
-const len6 = data75.length;
-for(let i6=0; i6<len6; i6++){
-let data76 = data75[i6];
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.second === undefined){
-const err153 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
-if(vErrors === null){
-vErrors = [err153];
-}
-else {
-vErrors.push(err153);
-}
-errors++;
-}
-if(data76.phase === undefined){
-const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"}};
-if(vErrors === null){
-vErrors = [err154];
-}
-else {
-vErrors.push(err154);
-}
-errors++;
-}
-if(data76.offered === undefined){
-const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"}};
-if(vErrors === null){
-vErrors = [err155];
-}
-else {
-vErrors.push(err155);
-}
-errors++;
-}
-if(data76.sent === undefined){
-const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
-if(vErrors === null){
-vErrors = [err156];
-}
-else {
-vErrors.push(err156);
-}
-errors++;
-}
-if(data76.done === undefined){
-const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"}};
-if(vErrors === null){
-vErrors = [err157];
-}
-else {
-vErrors.push(err157);
-}
-errors++;
-}
-if(data76.ok === undefined){
-const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"}};
-if(vErrors === null){
-vErrors = [err158];
-}
-else {
-vErrors.push(err158);
-}
-errors++;
-}
-if(data76.inFlight === undefined){
-const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"}};
-if(vErrors === null){
-vErrors = [err159];
-}
-else {
-vErrors.push(err159);
-}
-errors++;
-}
-if(data76.p50 === undefined){
-const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"}};
-if(vErrors === null){
-vErrors = [err160];
-}
-else {
-vErrors.push(err160);
-}
-errors++;
-}
-if(data76.p95 === undefined){
-const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"}};
-if(vErrors === null){
-vErrors = [err161];
-}
-else {
-vErrors.push(err161);
-}
-errors++;
-}
-if(data76.p99 === undefined){
-const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"}};
-if(vErrors === null){
-vErrors = [err162];
-}
-else {
-vErrors.push(err162);
-}
-errors++;
-}
-if(data76.max === undefined){
-const err163 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"}};
-if(vErrors === null){
-vErrors = [err163];
-}
-else {
-vErrors.push(err163);
-}
-errors++;
-}
-if(data76.errors === undefined){
-const err164 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"}};
-if(vErrors === null){
-vErrors = [err164];
-}
-else {
-vErrors.push(err164);
-}
-errors++;
-}
-if(data76.heat === undefined){
-const err165 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"}};
-if(vErrors === null){
-vErrors = [err165];
-}
-else {
-vErrors.push(err165);
-}
-errors++;
-}
-if(data76.second !== undefined){
-let data77 = data76.second;
-if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
-const err166 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err166];
-}
-else {
-vErrors.push(err166);
-}
-errors++;
-}
-}
-if(data76.phase !== undefined){
-let data78 = data76.phase;
-if(typeof data78 !== "string"){
-const err167 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err167];
-}
-else {
-vErrors.push(err167);
-}
-errors++;
-}
-if(!(((data78 === "ramp") || (data78 === "window")) || (data78 === "drain"))){
-const err168 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum}};
-if(vErrors === null){
-vErrors = [err168];
-}
-else {
-vErrors.push(err168);
-}
-errors++;
-}
-}
-if(data76.offered !== undefined){
-let data79 = data76.offered;
-if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
-const err169 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err169];
-}
-else {
-vErrors.push(err169);
-}
-errors++;
-}
-if((typeof data79 == "number") && (isFinite(data79))){
-if(data79 < 0 || isNaN(data79)){
-const err170 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err170];
-}
-else {
-vErrors.push(err170);
-}
-errors++;
-}
-}
-}
-if(data76.sent !== undefined){
-let data80 = data76.sent;
-if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
-const err171 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err171];
-}
-else {
-vErrors.push(err171);
-}
-errors++;
-}
-if((typeof data80 == "number") && (isFinite(data80))){
-if(data80 < 0 || isNaN(data80)){
-const err172 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err172];
-}
-else {
-vErrors.push(err172);
-}
-errors++;
-}
-}
-}
-if(data76.done !== undefined){
-let data81 = data76.done;
-if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
-const err173 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err173];
-}
-else {
-vErrors.push(err173);
-}
-errors++;
-}
-if((typeof data81 == "number") && (isFinite(data81))){
-if(data81 < 0 || isNaN(data81)){
-const err174 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err174];
-}
-else {
-vErrors.push(err174);
-}
-errors++;
-}
-}
-}
-if(data76.ok !== undefined){
-let data82 = data76.ok;
-if(!(((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82))) && (isFinite(data82)))){
-const err175 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err175];
-}
-else {
-vErrors.push(err175);
-}
-errors++;
-}
-if((typeof data82 == "number") && (isFinite(data82))){
-if(data82 < 0 || isNaN(data82)){
-const err176 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err176];
-}
-else {
-vErrors.push(err176);
-}
-errors++;
-}
-}
-}
-if(data76.inFlight !== undefined){
-let data83 = data76.inFlight;
-if(!(((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83))) && (isFinite(data83)))){
-const err177 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err177];
-}
-else {
-vErrors.push(err177);
-}
-errors++;
-}
-if((typeof data83 == "number") && (isFinite(data83))){
-if(data83 < 0 || isNaN(data83)){
-const err178 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err178];
-}
-else {
-vErrors.push(err178);
-}
-errors++;
-}
-}
-}
-if(data76.p50 !== undefined){
-let data84 = data76.p50;
-if((!((typeof data84 == "number") && (isFinite(data84)))) && (data84 !== null)){
-const err179 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type}};
-if(vErrors === null){
-vErrors = [err179];
-}
-else {
-vErrors.push(err179);
-}
-errors++;
-}
-}
-if(data76.p95 !== undefined){
-let data85 = data76.p95;
-if((!((typeof data85 == "number") && (isFinite(data85)))) && (data85 !== null)){
-const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type}};
-if(vErrors === null){
-vErrors = [err180];
-}
-else {
-vErrors.push(err180);
-}
-errors++;
-}
-}
-if(data76.p99 !== undefined){
-let data86 = data76.p99;
-if((!((typeof data86 == "number") && (isFinite(data86)))) && (data86 !== null)){
-const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type}};
-if(vErrors === null){
-vErrors = [err181];
-}
-else {
-vErrors.push(err181);
-}
-errors++;
-}
-}
-if(data76.max !== undefined){
-let data87 = data76.max;
-if((!((typeof data87 == "number") && (isFinite(data87)))) && (data87 !== null)){
-const err182 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type}};
-if(vErrors === null){
-vErrors = [err182];
-}
-else {
-vErrors.push(err182);
-}
-errors++;
-}
-}
-if(data76.errors !== undefined){
-let data88 = data76.errors;
-if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
-for(const key0 in data88){
-let data89 = data88[key0];
-if(!(((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89))) && (isFinite(data89)))){
-const err183 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err183];
-}
-else {
-vErrors.push(err183);
-}
-errors++;
-}
-if((typeof data89 == "number") && (isFinite(data89))){
-if(data89 < 1 || isNaN(data89)){
-const err184 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
-if(vErrors === null){
-vErrors = [err184];
-}
-else {
-vErrors.push(err184);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err185 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err185];
-}
-else {
-vErrors.push(err185);
-}
-errors++;
-}
-}
-if(data76.heat !== undefined){
-let data90 = data76.heat;
-if(Array.isArray(data90)){
-const len7 = data90.length;
-for(let i7=0; i7<len7; i7++){
-let data91 = data90[i7];
-if(!(((typeof data91 == "number") && (!(data91 % 1) && !isNaN(data91))) && (isFinite(data91)))){
-const err186 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err186];
-}
-else {
-vErrors.push(err186);
-}
-errors++;
-}
-}
-}
-else {
-const err187 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err187];
-}
-else {
-vErrors.push(err187);
-}
-errors++;
-}
-}
-}
-else {
-const err188 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err188];
-}
-else {
-vErrors.push(err188);
-}
-errors++;
-}
-}
-}
-else {
-const err189 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err189];
-}
-else {
-vErrors.push(err189);
-}
-errors++;
-}
-}
-if(data.heatBoundsMs !== undefined){
-let data92 = data.heatBoundsMs;
-if(Array.isArray(data92)){
-const len8 = data92.length;
-for(let i8=0; i8<len8; i8++){
-let data93 = data92[i8];
-if(!((typeof data93 == "number") && (isFinite(data93)))){
-const err190 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err190];
-}
-else {
-vErrors.push(err190);
-}
-errors++;
-}
-}
-}
-else {
-const err191 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err191];
-}
-else {
-vErrors.push(err191);
-}
-errors++;
-}
-}
-if(data.curve !== undefined){
-let data94 = data.curve;
-if(Array.isArray(data94)){
-const len9 = data94.length;
-for(let i9=0; i9<len9; i9++){
-let data95 = data94[i9];
-if(data95 && typeof data95 == "object" && !Array.isArray(data95)){
-if(data95.percentile === undefined){
-const err192 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"}};
-if(vErrors === null){
-vErrors = [err192];
-}
-else {
-vErrors.push(err192);
-}
-errors++;
-}
-if(data95.responseMs === undefined){
-const err193 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
-if(vErrors === null){
-vErrors = [err193];
-}
-else {
-vErrors.push(err193);
-}
-errors++;
-}
-if(data95.serviceMs === undefined){
-const err194 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"}};
-if(vErrors === null){
-vErrors = [err194];
-}
-else {
-vErrors.push(err194);
-}
-errors++;
-}
-if(data95.percentile !== undefined){
-let data96 = data95.percentile;
-if(!((typeof data96 == "number") && (isFinite(data96)))){
-const err195 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err195];
-}
-else {
-vErrors.push(err195);
-}
-errors++;
-}
-}
-if(data95.responseMs !== undefined){
-let data97 = data95.responseMs;
-if(!((typeof data97 == "number") && (isFinite(data97)))){
-const err196 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err196];
-}
-else {
-vErrors.push(err196);
-}
-errors++;
-}
-}
-if(data95.serviceMs !== undefined){
-let data98 = data95.serviceMs;
-if(!((typeof data98 == "number") && (isFinite(data98)))){
-const err197 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err197];
-}
-else {
-vErrors.push(err197);
-}
-errors++;
-}
-}
-}
-else {
-const err198 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err198];
-}
-else {
-vErrors.push(err198);
-}
-errors++;
-}
-}
-}
-else {
-const err199 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err199];
-}
-else {
-vErrors.push(err199);
-}
-errors++;
-}
-}
-if(data.faultSamples !== undefined){
-let data99 = data.faultSamples;
-if(Array.isArray(data99)){
-const len10 = data99.length;
-for(let i10=0; i10<len10; i10++){
-let data100 = data99[i10];
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
-if(data100.kind === undefined){
-const err200 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
-if(vErrors === null){
-vErrors = [err200];
-}
-else {
-vErrors.push(err200);
-}
-errors++;
-}
-if(data100.stream === undefined){
-const err201 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"}};
-if(vErrors === null){
-vErrors = [err201];
-}
-else {
-vErrors.push(err201);
-}
-errors++;
-}
-if(data100.atMs === undefined){
-const err202 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
-if(vErrors === null){
-vErrors = [err202];
-}
-else {
-vErrors.push(err202);
-}
-errors++;
-}
-if(data100.detail === undefined){
-const err203 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
-if(vErrors === null){
-vErrors = [err203];
-}
-else {
-vErrors.push(err203);
-}
-errors++;
-}
-if(data100.kind !== undefined){
-let data101 = data100.kind;
-if(typeof data101 !== "string"){
-const err204 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err204];
-}
-else {
-vErrors.push(err204);
-}
-errors++;
-}
-if(!((((((((((((((((((data101 === "timeout") || (data101 === "refused")) || (data101 === "unresolved")) || (data101 === "tls")) || (data101 === "reset")) || (data101 === "stale_connection")) || (data101 === "cut_off")) || (data101 === "protocol")) || (data101 === "too_large")) || (data101 === "rate_limited")) || (data101 === "unauthorized")) || (data101 === "client_error")) || (data101 === "server_error")) || (data101 === "other_status")) || (data101 === "nonconforming")) || (data101 === "mixed_up")) || (data101 === "proxy")) || (data101 === "local"))){
-const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum}};
-if(vErrors === null){
-vErrors = [err205];
-}
-else {
-vErrors.push(err205);
-}
-errors++;
-}
-}
-if(data100.stream !== undefined){
-if(typeof data100.stream !== "string"){
-const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err206];
-}
-else {
-vErrors.push(err206);
-}
-errors++;
-}
-}
-if(data100.atMs !== undefined){
-let data103 = data100.atMs;
-if(!((typeof data103 == "number") && (isFinite(data103)))){
-const err207 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err207];
-}
-else {
-vErrors.push(err207);
-}
-errors++;
-}
-}
-if(data100.session !== undefined){
-if(typeof data100.session !== "string"){
-const err208 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err208];
-}
-else {
-vErrors.push(err208);
-}
-errors++;
-}
-}
-if(data100.traceId !== undefined){
-let data105 = data100.traceId;
-if(typeof data105 === "string"){
-if(!pattern0.test(data105)){
-const err209 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
-if(vErrors === null){
-vErrors = [err209];
-}
-else {
-vErrors.push(err209);
-}
-errors++;
-}
-}
-else {
-const err210 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err210];
-}
-else {
-vErrors.push(err210);
-}
-errors++;
-}
-}
-if(data100.detail !== undefined){
-if(typeof data100.detail !== "string"){
-const err211 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err211];
-}
-else {
-vErrors.push(err211);
-}
-errors++;
-}
-}
-}
-else {
-const err212 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err212];
-}
-else {
-vErrors.push(err212);
-}
-errors++;
-}
-}
-}
-else {
-const err213 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err213];
-}
-else {
-vErrors.push(err213);
-}
-errors++;
-}
-}
-if(data.slowest !== undefined){
-let data107 = data.slowest;
-if(Array.isArray(data107)){
-const len11 = data107.length;
-for(let i11=0; i11<len11; i11++){
-let data108 = data107[i11];
-if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
-if(data108.stream === undefined){
-const err214 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"}};
-if(vErrors === null){
-vErrors = [err214];
-}
-else {
-vErrors.push(err214);
-}
-errors++;
-}
-if(data108.atMs === undefined){
-const err215 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"}};
-if(vErrors === null){
-vErrors = [err215];
-}
-else {
-vErrors.push(err215);
-}
-errors++;
-}
-if(data108.responseMs === undefined){
-const err216 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
-if(vErrors === null){
-vErrors = [err216];
-}
-else {
-vErrors.push(err216);
-}
-errors++;
-}
-if(data108.traceId === undefined){
-const err217 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"}};
-if(vErrors === null){
-vErrors = [err217];
-}
-else {
-vErrors.push(err217);
-}
-errors++;
-}
-if(data108.stream !== undefined){
-if(typeof data108.stream !== "string"){
-const err218 = {instancePath:instancePath+"/slowest/" + i11+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err218];
-}
-else {
-vErrors.push(err218);
-}
-errors++;
-}
-}
-if(data108.atMs !== undefined){
-let data110 = data108.atMs;
-if(!((typeof data110 == "number") && (isFinite(data110)))){
-const err219 = {instancePath:instancePath+"/slowest/" + i11+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err219];
-}
-else {
-vErrors.push(err219);
-}
-errors++;
-}
-}
-if(data108.responseMs !== undefined){
-let data111 = data108.responseMs;
-if(!((typeof data111 == "number") && (isFinite(data111)))){
-const err220 = {instancePath:instancePath+"/slowest/" + i11+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err220];
-}
-else {
-vErrors.push(err220);
-}
-errors++;
-}
-}
-if(data108.fault !== undefined){
-let data112 = data108.fault;
-if(typeof data112 !== "string"){
-const err221 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err221];
-}
-else {
-vErrors.push(err221);
-}
-errors++;
-}
-if(!((((((((((((((((((data112 === "timeout") || (data112 === "refused")) || (data112 === "unresolved")) || (data112 === "tls")) || (data112 === "reset")) || (data112 === "stale_connection")) || (data112 === "cut_off")) || (data112 === "protocol")) || (data112 === "too_large")) || (data112 === "rate_limited")) || (data112 === "unauthorized")) || (data112 === "client_error")) || (data112 === "server_error")) || (data112 === "other_status")) || (data112 === "nonconforming")) || (data112 === "mixed_up")) || (data112 === "proxy")) || (data112 === "local"))){
-const err222 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum}};
-if(vErrors === null){
-vErrors = [err222];
-}
-else {
-vErrors.push(err222);
-}
-errors++;
-}
-}
-if(data108.session !== undefined){
-if(typeof data108.session !== "string"){
-const err223 = {instancePath:instancePath+"/slowest/" + i11+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err223];
-}
-else {
-vErrors.push(err223);
-}
-errors++;
-}
-}
-if(data108.traceId !== undefined){
-let data114 = data108.traceId;
-if(typeof data114 === "string"){
-if(!pattern0.test(data114)){
-const err224 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
-if(vErrors === null){
-vErrors = [err224];
-}
-else {
-vErrors.push(err224);
-}
-errors++;
-}
-}
-else {
-const err225 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err225];
-}
-else {
-vErrors.push(err225);
-}
-errors++;
-}
-}
-}
-else {
-const err226 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err226];
-}
-else {
-vErrors.push(err226);
-}
-errors++;
-}
-}
-}
-else {
-const err227 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err227];
-}
-else {
-vErrors.push(err227);
-}
-errors++;
-}
-}
-if(data.findMax !== undefined){
-let data115 = data.findMax;
-if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
-if(data115.sustains === undefined){
-const err228 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"}};
-if(vErrors === null){
-vErrors = [err228];
-}
-else {
-vErrors.push(err228);
-}
-errors++;
-}
-if(data115.fails === undefined){
-const err229 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"}};
-if(vErrors === null){
-vErrors = [err229];
-}
-else {
-vErrors.push(err229);
-}
-errors++;
-}
-if(data115.confirmed === undefined){
-const err230 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"}};
-if(vErrors === null){
-vErrors = [err230];
-}
-else {
-vErrors.push(err230);
-}
-errors++;
-}
-if(data115.summary === undefined){
-const err231 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"}};
-if(vErrors === null){
-vErrors = [err231];
-}
-else {
-vErrors.push(err231);
-}
-errors++;
-}
-if(data115.steps === undefined){
-const err232 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"}};
-if(vErrors === null){
-vErrors = [err232];
-}
-else {
-vErrors.push(err232);
-}
-errors++;
-}
-if(data115.probePerSecond !== undefined){
-let data116 = data115.probePerSecond;
-if(!((typeof data116 == "number") && (isFinite(data116)))){
-const err233 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err233];
-}
-else {
-vErrors.push(err233);
-}
-errors++;
-}
-}
-if(data115.sustains !== undefined){
-let data117 = data115.sustains;
-if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
-const err234 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type}};
-if(vErrors === null){
-vErrors = [err234];
-}
-else {
-vErrors.push(err234);
-}
-errors++;
-}
-}
-if(data115.fails !== undefined){
-let data118 = data115.fails;
-if((!((typeof data118 == "number") && (isFinite(data118)))) && (data118 !== null)){
-const err235 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type}};
-if(vErrors === null){
-vErrors = [err235];
-}
-else {
-vErrors.push(err235);
-}
-errors++;
-}
-}
-if(data115.confirmed !== undefined){
-if(typeof data115.confirmed !== "boolean"){
-const err236 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"}};
-if(vErrors === null){
-vErrors = [err236];
-}
-else {
-vErrors.push(err236);
-}
-errors++;
-}
-}
-if(data115.summary !== undefined){
-if(typeof data115.summary !== "string"){
-const err237 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err237];
-}
-else {
-vErrors.push(err237);
-}
-errors++;
-}
-}
-if(data115.steps !== undefined){
-let data121 = data115.steps;
-if(Array.isArray(data121)){
-const len12 = data121.length;
-for(let i12=0; i12<len12; i12++){
-let data122 = data121[i12];
-if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
-if(data122.ratePerSecond === undefined){
-const err238 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"}};
-if(vErrors === null){
-vErrors = [err238];
-}
-else {
-vErrors.push(err238);
-}
-errors++;
-}
-if(data122.durationMs === undefined){
-const err239 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"}};
-if(vErrors === null){
-vErrors = [err239];
-}
-else {
-vErrors.push(err239);
-}
-errors++;
-}
-if(data122.holds === undefined){
-const err240 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"}};
-if(vErrors === null){
-vErrors = [err240];
-}
-else {
-vErrors.push(err240);
-}
-errors++;
-}
-if(data122.donePerSecond === undefined){
-const err241 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"}};
-if(vErrors === null){
-vErrors = [err241];
-}
-else {
-vErrors.push(err241);
-}
-errors++;
-}
-if(data122.p99Ms === undefined){
-const err242 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"}};
-if(vErrors === null){
-vErrors = [err242];
-}
-else {
-vErrors.push(err242);
-}
-errors++;
-}
-if(data122.failedShare === undefined){
-const err243 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"}};
-if(vErrors === null){
-vErrors = [err243];
-}
-else {
-vErrors.push(err243);
-}
-errors++;
-}
-if(data122.reason === undefined){
-const err244 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"}};
-if(vErrors === null){
-vErrors = [err244];
-}
-else {
-vErrors.push(err244);
-}
-errors++;
-}
-if(data122.ratePerSecond !== undefined){
-let data123 = data122.ratePerSecond;
-if(!((typeof data123 == "number") && (isFinite(data123)))){
-const err245 = {instancePath:instancePath+"/findMax/steps/" + i12+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err245];
-}
-else {
-vErrors.push(err245);
-}
-errors++;
-}
-}
-if(data122.durationMs !== undefined){
-let data124 = data122.durationMs;
-if(!((typeof data124 == "number") && (isFinite(data124)))){
-const err246 = {instancePath:instancePath+"/findMax/steps/" + i12+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err246];
-}
-else {
-vErrors.push(err246);
-}
-errors++;
-}
-}
-if(data122.holds !== undefined){
-if(typeof data122.holds !== "boolean"){
-const err247 = {instancePath:instancePath+"/findMax/steps/" + i12+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
-if(vErrors === null){
-vErrors = [err247];
-}
-else {
-vErrors.push(err247);
-}
-errors++;
-}
-}
-if(data122.donePerSecond !== undefined){
-let data126 = data122.donePerSecond;
-if(!((typeof data126 == "number") && (isFinite(data126)))){
-const err248 = {instancePath:instancePath+"/findMax/steps/" + i12+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err248];
-}
-else {
-vErrors.push(err248);
-}
-errors++;
-}
-}
-if(data122.p99Ms !== undefined){
-let data127 = data122.p99Ms;
-if((!((typeof data127 == "number") && (isFinite(data127)))) && (data127 !== null)){
-const err249 = {instancePath:instancePath+"/findMax/steps/" + i12+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type}};
-if(vErrors === null){
-vErrors = [err249];
-}
-else {
-vErrors.push(err249);
-}
-errors++;
-}
-}
-if(data122.failedShare !== undefined){
-let data128 = data122.failedShare;
-if(!((typeof data128 == "number") && (isFinite(data128)))){
-const err250 = {instancePath:instancePath+"/findMax/steps/" + i12+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"}};
-if(vErrors === null){
-vErrors = [err250];
-}
-else {
-vErrors.push(err250);
-}
-errors++;
-}
-}
-if(data122.reason !== undefined){
-if(typeof data122.reason !== "string"){
-const err251 = {instancePath:instancePath+"/findMax/steps/" + i12+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err251];
-}
-else {
-vErrors.push(err251);
-}
-errors++;
-}
-}
-}
-else {
-const err252 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err252];
-}
-else {
-vErrors.push(err252);
-}
-errors++;
-}
-}
-}
-else {
-const err253 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err253];
-}
-else {
-vErrors.push(err253);
-}
-errors++;
-}
-}
-}
-else {
-const err254 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err254];
-}
-else {
-vErrors.push(err254);
-}
-errors++;
-}
-}
-if(data.comparison !== undefined){
-let data130 = data.comparison;
-if(data130 && typeof data130 == "object" && !Array.isArray(data130)){
-if(data130.startedAt === undefined){
-const err255 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"}};
-if(vErrors === null){
-vErrors = [err255];
-}
-else {
-vErrors.push(err255);
-}
-errors++;
-}
-if(data130.differences === undefined){
-const err256 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"}};
-if(vErrors === null){
-vErrors = [err256];
-}
-else {
-vErrors.push(err256);
-}
-errors++;
-}
-if(data130.rows === undefined){
-const err257 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"}};
-if(vErrors === null){
-vErrors = [err257];
-}
-else {
-vErrors.push(err257);
-}
-errors++;
-}
-if(data130.startedAt !== undefined){
-if(typeof data130.startedAt !== "string"){
-const err258 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err258];
-}
-else {
-vErrors.push(err258);
-}
-errors++;
-}
-}
-if(data130.differences !== undefined){
-let data132 = data130.differences;
-if(Array.isArray(data132)){
-const len13 = data132.length;
+let data127 = data.streams;
+if(Array.isArray(data127)){
+const len13 = data127.length;
 for(let i13=0; i13<len13; i13++){
-if(typeof data132[i13] !== "string"){
-const err259 = {instancePath:instancePath+"/comparison/differences/" + i13,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err259];
-}
-else {
-vErrors.push(err259);
-}
-errors++;
-}
-}
-}
-else {
-const err260 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"}};
-if(vErrors === null){
-vErrors = [err260];
-}
-else {
-vErrors.push(err260);
-}
-errors++;
-}
-}
-if(data130.rows !== undefined){
-let data134 = data130.rows;
-if(Array.isArray(data134)){
-const len14 = data134.length;
-for(let i14=0; i14<len14; i14++){
-let data135 = data134[i14];
-if(data135 && typeof data135 == "object" && !Array.isArray(data135)){
-if(data135.id === undefined){
-const err261 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"}};
-if(vErrors === null){
-vErrors = [err261];
-}
-else {
-vErrors.push(err261);
-}
-errors++;
-}
-if(data135.unit === undefined){
-const err262 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"}};
-if(vErrors === null){
-vErrors = [err262];
-}
-else {
-vErrors.push(err262);
-}
-errors++;
-}
-if(data135.before === undefined){
-const err263 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"}};
-if(vErrors === null){
-vErrors = [err263];
-}
-else {
-vErrors.push(err263);
-}
-errors++;
-}
-if(data135.now === undefined){
-const err264 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"}};
-if(vErrors === null){
-vErrors = [err264];
-}
-else {
-vErrors.push(err264);
-}
-errors++;
-}
-if(data135.change === undefined){
-const err265 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"}};
-if(vErrors === null){
-vErrors = [err265];
-}
-else {
-vErrors.push(err265);
-}
-errors++;
-}
-if(data135.verdictBefore === undefined){
-const err266 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"}};
-if(vErrors === null){
-vErrors = [err266];
-}
-else {
-vErrors.push(err266);
-}
-errors++;
-}
-if(data135.verdictNow === undefined){
-const err267 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"}};
-if(vErrors === null){
-vErrors = [err267];
-}
-else {
-vErrors.push(err267);
-}
-errors++;
-}
-if(data135.id !== undefined){
-if(typeof data135.id !== "string"){
-const err268 = {instancePath:instancePath+"/comparison/rows/" + i14+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err268];
-}
-else {
-vErrors.push(err268);
-}
-errors++;
-}
-}
-if(data135.unit !== undefined){
-if(typeof data135.unit !== "string"){
-const err269 = {instancePath:instancePath+"/comparison/rows/" + i14+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err269];
-}
-else {
-vErrors.push(err269);
-}
-errors++;
-}
-}
-if(data135.before !== undefined){
-let data138 = data135.before;
-if((!((typeof data138 == "number") && (isFinite(data138)))) && (data138 !== null)){
-const err270 = {instancePath:instancePath+"/comparison/rows/" + i14+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type}};
-if(vErrors === null){
-vErrors = [err270];
-}
-else {
-vErrors.push(err270);
-}
-errors++;
-}
-}
-if(data135.now !== undefined){
-let data139 = data135.now;
-if((!((typeof data139 == "number") && (isFinite(data139)))) && (data139 !== null)){
-const err271 = {instancePath:instancePath+"/comparison/rows/" + i14+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type}};
-if(vErrors === null){
-vErrors = [err271];
-}
-else {
-vErrors.push(err271);
-}
-errors++;
-}
-}
-if(data135.change !== undefined){
-let data140 = data135.change;
-if(typeof data140 !== "string"){
-const err272 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err272];
-}
-else {
-vErrors.push(err272);
-}
-errors++;
-}
-if(!((((data140 === "better") || (data140 === "worse")) || (data140 === "unchanged")) || (data140 === "unknown"))){
-const err273 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum}};
+let data128 = data127[i13];
+if(typeof data128 !== "string"){
+const err273 = {instancePath:instancePath+"/streams/" + i13,schemaPath:"#/definitions/streamName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -12741,11 +12763,8 @@ vErrors.push(err273);
 }
 errors++;
 }
-}
-if(data135.verdictBefore !== undefined){
-let data141 = data135.verdictBefore;
-if(typeof data141 !== "string"){
-const err274 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(!(((data128 === "chat") || (data128 === "health")) || (data128 === "users"))){
+const err274 = {instancePath:instancePath+"/streams/" + i13,schemaPath:"#/definitions/streamName/enum",keyword:"enum",params:{allowedValues: schema48.enum}};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -12754,8 +12773,10 @@ vErrors.push(err274);
 }
 errors++;
 }
-if(!(((((data141 === "PASS") || (data141 === "FAIL")) || (data141 === "NOT PROVEN")) || (data141 === "INVALID RUN")) || (data141 === "NOT TESTED"))){
-const err275 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+}
+}
+else {
+const err275 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -12765,10 +12786,11 @@ vErrors.push(err275);
 errors++;
 }
 }
-if(data135.verdictNow !== undefined){
-let data142 = data135.verdictNow;
-if(typeof data142 !== "string"){
-const err276 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(data.warmUp !== undefined){
+let data129 = data.warmUp;
+if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
+if(data129.connections === undefined){
+const err276 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"}};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -12777,8 +12799,8 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(!(((((data142 === "PASS") || (data142 === "FAIL")) || (data142 === "NOT PROVEN")) || (data142 === "INVALID RUN")) || (data142 === "NOT TESTED"))){
-const err277 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if(data129.requests === undefined){
+const err277 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"}};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -12787,10 +12809,8 @@ vErrors.push(err277);
 }
 errors++;
 }
-}
-}
-else {
-const err278 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"}};
+if(data129.errors === undefined){
+const err278 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"}};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -12799,10 +12819,8 @@ vErrors.push(err278);
 }
 errors++;
 }
-}
-}
-else {
-const err279 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"}};
+if(data129.p50Ms === undefined){
+const err279 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"}};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -12811,10 +12829,10 @@ vErrors.push(err279);
 }
 errors++;
 }
-}
-}
-else {
-const err280 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"}};
+if(data129.connections !== undefined){
+let data130 = data129.connections;
+if(!(((typeof data130 == "number") && (!(data130 % 1) && !isNaN(data130))) && (isFinite(data130)))){
+const err280 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -12823,12 +12841,9 @@ vErrors.push(err280);
 }
 errors++;
 }
-}
-if(data.machine !== undefined){
-let data143 = data.machine;
-if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
-if(data143.node === undefined){
-const err281 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"}};
+if((typeof data130 == "number") && (isFinite(data130))){
+if(data130 < 0 || isNaN(data130)){
+const err281 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -12837,8 +12852,12 @@ vErrors.push(err281);
 }
 errors++;
 }
-if(data143.cpus === undefined){
-const err282 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"}};
+}
+}
+if(data129.requests !== undefined){
+let data131 = data129.requests;
+if(!(((typeof data131 == "number") && (!(data131 % 1) && !isNaN(data131))) && (isFinite(data131)))){
+const err282 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -12847,8 +12866,9 @@ vErrors.push(err282);
 }
 errors++;
 }
-if(data143.cpuModel === undefined){
-const err283 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
+if((typeof data131 == "number") && (isFinite(data131))){
+if(data131 < 0 || isNaN(data131)){
+const err283 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -12857,8 +12877,12 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(data143.cpuPercent === undefined){
-const err284 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+}
+}
+if(data129.errors !== undefined){
+let data132 = data129.errors;
+if(!(((typeof data132 == "number") && (!(data132 % 1) && !isNaN(data132))) && (isFinite(data132)))){
+const err284 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -12867,8 +12891,9 @@ vErrors.push(err284);
 }
 errors++;
 }
-if(data143.engineVersion === undefined){
-const err285 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
+if((typeof data132 == "number") && (isFinite(data132))){
+if(data132 < 0 || isNaN(data132)){
+const err285 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -12877,9 +12902,12 @@ vErrors.push(err285);
 }
 errors++;
 }
-if(data143.node !== undefined){
-if(typeof data143.node !== "string"){
-const err286 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"}};
+}
+}
+if(data129.p50Ms !== undefined){
+let data133 = data129.p50Ms;
+if((!((typeof data133 == "number") && (isFinite(data133)))) && (data133 !== null)){
+const err286 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type}};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -12889,10 +12917,9 @@ vErrors.push(err286);
 errors++;
 }
 }
-if(data143.cpus !== undefined){
-let data145 = data143.cpus;
-if(!(((typeof data145 == "number") && (!(data145 % 1) && !isNaN(data145))) && (isFinite(data145)))){
-const err287 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
+}
+else {
+const err287 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -12902,9 +12929,11 @@ vErrors.push(err287);
 errors++;
 }
 }
-if(data143.cpuModel !== undefined){
-if(typeof data143.cpuModel !== "string"){
-const err288 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
+if(data.outages !== undefined){
+let data134 = data.outages;
+if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
+if(data134.seconds === undefined){
+const err288 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"}};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -12913,11 +12942,8 @@ vErrors.push(err288);
 }
 errors++;
 }
-}
-if(data143.cpuPercent !== undefined){
-let data147 = data143.cpuPercent;
-if(!((typeof data147 == "number") && (isFinite(data147)))){
-const err289 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(data134.cleanSeconds === undefined){
+const err289 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"}};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -12926,10 +12952,8 @@ vErrors.push(err289);
 }
 errors++;
 }
-}
-if(data143.engineVersion !== undefined){
-if(typeof data143.engineVersion !== "string"){
-const err290 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
+if(data134.longestMs === undefined){
+const err290 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"}};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -12938,10 +12962,8 @@ vErrors.push(err290);
 }
 errors++;
 }
-}
-}
-else {
-const err291 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"}};
+if(data134.incidents === undefined){
+const err291 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"}};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -12950,14 +12972,10 @@ vErrors.push(err291);
 }
 errors++;
 }
-}
-if(data.notes !== undefined){
-let data149 = data.notes;
-if(Array.isArray(data149)){
-const len15 = data149.length;
-for(let i15=0; i15<len15; i15++){
-if(typeof data149[i15] !== "string"){
-const err292 = {instancePath:instancePath+"/notes/" + i15,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"}};
+if(data134.seconds !== undefined){
+let data135 = data134.seconds;
+if(!(((typeof data135 == "number") && (!(data135 % 1) && !isNaN(data135))) && (isFinite(data135)))){
+const err292 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -12966,10 +12984,9 @@ vErrors.push(err292);
 }
 errors++;
 }
-}
-}
-else {
-const err293 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"}};
+if((typeof data135 == "number") && (isFinite(data135))){
+if(data135 < 0 || isNaN(data135)){
+const err293 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -12979,11 +12996,11 @@ vErrors.push(err293);
 errors++;
 }
 }
-if(data.voice !== undefined){
-let data151 = data.voice;
-if(data151 && typeof data151 == "object" && !Array.isArray(data151)){
-if(data151.calls === undefined){
-const err294 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"}};
+}
+if(data134.cleanSeconds !== undefined){
+let data136 = data134.cleanSeconds;
+if(!(((typeof data136 == "number") && (!(data136 % 1) && !isNaN(data136))) && (isFinite(data136)))){
+const err294 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -12992,8 +13009,9 @@ vErrors.push(err294);
 }
 errors++;
 }
-if(data151.connected === undefined){
-const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"}};
+if((typeof data136 == "number") && (isFinite(data136))){
+if(data136 < 0 || isNaN(data136)){
+const err295 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -13002,8 +13020,12 @@ vErrors.push(err295);
 }
 errors++;
 }
-if(data151.held === undefined){
-const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"}};
+}
+}
+if(data134.longestMs !== undefined){
+let data137 = data134.longestMs;
+if(!((typeof data137 == "number") && (isFinite(data137)))){
+const err296 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -13012,8 +13034,11 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(data151.lost === undefined){
-const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"}};
+}
+if(data134.incidents !== undefined){
+let data138 = data134.incidents;
+if(!(((typeof data138 == "number") && (!(data138 % 1) && !isNaN(data138))) && (isFinite(data138)))){
+const err297 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -13022,8 +13047,9 @@ vErrors.push(err297);
 }
 errors++;
 }
-if(data151.errors === undefined){
-const err298 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"}};
+if((typeof data138 == "number") && (isFinite(data138))){
+if(data138 < 0 || isNaN(data138)){
+const err298 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -13032,8 +13058,11 @@ vErrors.push(err298);
 }
 errors++;
 }
-if(data151.latencyVerdicts === undefined){
-const err299 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"}};
+}
+}
+}
+else {
+const err299 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -13042,8 +13071,12 @@ vErrors.push(err299);
 }
 errors++;
 }
-if(data151.readyMs === undefined){
-const err300 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"}};
+}
+if(data.trend !== undefined){
+let data139 = data.trend;
+if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
+if(data139.perSecond === undefined){
+const err300 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"}};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -13052,8 +13085,8 @@ vErrors.push(err300);
 }
 errors++;
 }
-if(data151.setupMs === undefined){
-const err301 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"}};
+if(data139.range95 === undefined){
+const err301 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"}};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -13062,8 +13095,8 @@ vErrors.push(err301);
 }
 errors++;
 }
-if(data151.firstPacketMs === undefined){
-const err302 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"}};
+if(data139.atStart === undefined){
+const err302 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"}};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -13072,8 +13105,8 @@ vErrors.push(err302);
 }
 errors++;
 }
-if(data151.audioPathLatencyMs === undefined){
-const err303 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
+if(data139.atEnd === undefined){
+const err303 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"}};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -13082,8 +13115,8 @@ vErrors.push(err303);
 }
 errors++;
 }
-if(data151.roundTripMs === undefined){
-const err304 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"}};
+if(data139.rising === undefined){
+const err304 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"}};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -13092,8 +13125,10 @@ vErrors.push(err304);
 }
 errors++;
 }
-if(data151.jitterMs === undefined){
-const err305 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"}};
+if(data139.perSecond !== undefined){
+let data140 = data139.perSecond;
+if(!((typeof data140 == "number") && (isFinite(data140)))){
+const err305 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -13102,8 +13137,12 @@ vErrors.push(err305);
 }
 errors++;
 }
-if(data151.turnResponseMs === undefined){
-const err306 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
+}
+if(data139.range95 !== undefined){
+let data141 = data139.range95;
+if(Array.isArray(data141)){
+if(data141.length < 2){
+const err306 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -13112,8 +13151,11 @@ vErrors.push(err306);
 }
 errors++;
 }
-if(data151.turns === undefined){
-const err307 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"}};
+const len14 = data141.length;
+for(let i14=0; i14<len14; i14++){
+let data142 = data141[i14];
+if(!((typeof data142 == "number") && (isFinite(data142)))){
+const err307 = {instancePath:instancePath+"/trend/range95/" + i14,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -13122,8 +13164,10 @@ vErrors.push(err307);
 }
 errors++;
 }
-if(data151.unansweredTurns === undefined){
-const err308 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"}};
+}
+}
+else {
+const err308 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -13132,8 +13176,11 @@ vErrors.push(err308);
 }
 errors++;
 }
-if(data151.packets === undefined){
-const err309 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"}};
+}
+if(data139.atStart !== undefined){
+let data143 = data139.atStart;
+if(!((typeof data143 == "number") && (isFinite(data143)))){
+const err309 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -13142,8 +13189,11 @@ vErrors.push(err309);
 }
 errors++;
 }
-if(data151.callers === undefined){
-const err310 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"}};
+}
+if(data139.atEnd !== undefined){
+let data144 = data139.atEnd;
+if(!((typeof data144 == "number") && (isFinite(data144)))){
+const err310 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -13152,8 +13202,10 @@ vErrors.push(err310);
 }
 errors++;
 }
-if(data151.perCall === undefined){
-const err311 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"}};
+}
+if(data139.rising !== undefined){
+if(typeof data139.rising !== "boolean"){
+const err311 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -13162,8 +13214,10 @@ vErrors.push(err311);
 }
 errors++;
 }
-if(data151.faultSamples === undefined){
-const err312 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"}};
+}
+}
+else {
+const err312 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -13172,8 +13226,16 @@ vErrors.push(err312);
 }
 errors++;
 }
-if(data151.timeline === undefined){
-const err313 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"}};
+}
+if(data.timeline !== undefined){
+let data146 = data.timeline;
+if(Array.isArray(data146)){
+const len15 = data146.length;
+for(let i15=0; i15<len15; i15++){
+let data147 = data146[i15];
+if(data147 && typeof data147 == "object" && !Array.isArray(data147)){
+if(data147.second === undefined){
+const err313 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -13182,10 +13244,8 @@ vErrors.push(err313);
 }
 errors++;
 }
-if(data151.calls !== undefined){
-let data152 = data151.calls;
-if(!(((typeof data152 == "number") && (!(data152 % 1) && !isNaN(data152))) && (isFinite(data152)))){
-const err314 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"}};
+if(data147.phase === undefined){
+const err314 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"}};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -13194,9 +13254,8 @@ vErrors.push(err314);
 }
 errors++;
 }
-if((typeof data152 == "number") && (isFinite(data152))){
-if(data152 < 0 || isNaN(data152)){
-const err315 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data147.offered === undefined){
+const err315 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"}};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -13205,12 +13264,8 @@ vErrors.push(err315);
 }
 errors++;
 }
-}
-}
-if(data151.connected !== undefined){
-let data153 = data151.connected;
-if(!(((typeof data153 == "number") && (!(data153 % 1) && !isNaN(data153))) && (isFinite(data153)))){
-const err316 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"}};
+if(data147.sent === undefined){
+const err316 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -13219,9 +13274,8 @@ vErrors.push(err316);
 }
 errors++;
 }
-if((typeof data153 == "number") && (isFinite(data153))){
-if(data153 < 0 || isNaN(data153)){
-const err317 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data147.done === undefined){
+const err317 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"}};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -13230,12 +13284,8 @@ vErrors.push(err317);
 }
 errors++;
 }
-}
-}
-if(data151.held !== undefined){
-let data154 = data151.held;
-if(!(((typeof data154 == "number") && (!(data154 % 1) && !isNaN(data154))) && (isFinite(data154)))){
-const err318 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"}};
+if(data147.ok === undefined){
+const err318 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"}};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -13244,9 +13294,8 @@ vErrors.push(err318);
 }
 errors++;
 }
-if((typeof data154 == "number") && (isFinite(data154))){
-if(data154 < 0 || isNaN(data154)){
-const err319 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data147.inFlight === undefined){
+const err319 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"}};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -13255,12 +13304,8 @@ vErrors.push(err319);
 }
 errors++;
 }
-}
-}
-if(data151.lost !== undefined){
-let data155 = data151.lost;
-if(!(((typeof data155 == "number") && (!(data155 % 1) && !isNaN(data155))) && (isFinite(data155)))){
-const err320 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"}};
+if(data147.p50 === undefined){
+const err320 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -13269,9 +13314,8 @@ vErrors.push(err320);
 }
 errors++;
 }
-if((typeof data155 == "number") && (isFinite(data155))){
-if(data155 < 0 || isNaN(data155)){
-const err321 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data147.p95 === undefined){
+const err321 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -13280,15 +13324,8 @@ vErrors.push(err321);
 }
 errors++;
 }
-}
-}
-if(data151.errors !== undefined){
-let data156 = data151.errors;
-if(data156 && typeof data156 == "object" && !Array.isArray(data156)){
-for(const key1 in data156){
-let data157 = data156[key1];
-if(!(((typeof data157 == "number") && (!(data157 % 1) && !isNaN(data157))) && (isFinite(data157)))){
-const err322 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
+if(data147.p99 === undefined){
+const err322 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -13297,9 +13334,8 @@ vErrors.push(err322);
 }
 errors++;
 }
-if((typeof data157 == "number") && (isFinite(data157))){
-if(data157 < 1 || isNaN(data157)){
-const err323 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(data147.max === undefined){
+const err323 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -13308,11 +13344,8 @@ vErrors.push(err323);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err324 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"}};
+if(data147.errors === undefined){
+const err324 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"}};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -13321,12 +13354,8 @@ vErrors.push(err324);
 }
 errors++;
 }
-}
-if(data151.latencyVerdicts !== undefined){
-let data158 = data151.latencyVerdicts;
-if(data158 && typeof data158 == "object" && !Array.isArray(data158)){
-if(data158.met === undefined){
-const err325 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"}};
+if(data147.heat === undefined){
+const err325 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"}};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -13335,8 +13364,10 @@ vErrors.push(err325);
 }
 errors++;
 }
-if(data158.missed === undefined){
-const err326 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"}};
+if(data147.second !== undefined){
+let data148 = data147.second;
+if(!(((typeof data148 == "number") && (!(data148 % 1) && !isNaN(data148))) && (isFinite(data148)))){
+const err326 = {instancePath:instancePath+"/timeline/" + i15+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -13345,8 +13376,11 @@ vErrors.push(err326);
 }
 errors++;
 }
-if(data158.notProven === undefined){
-const err327 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"}};
+}
+if(data147.phase !== undefined){
+let data149 = data147.phase;
+if(typeof data149 !== "string"){
+const err327 = {instancePath:instancePath+"/timeline/" + i15+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -13355,10 +13389,8 @@ vErrors.push(err327);
 }
 errors++;
 }
-if(data158.met !== undefined){
-let data159 = data158.met;
-if(!(((typeof data159 == "number") && (!(data159 % 1) && !isNaN(data159))) && (isFinite(data159)))){
-const err328 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"}};
+if(!(((data149 === "ramp") || (data149 === "window")) || (data149 === "drain"))){
+const err328 = {instancePath:instancePath+"/timeline/" + i15+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -13367,9 +13399,11 @@ vErrors.push(err328);
 }
 errors++;
 }
-if((typeof data159 == "number") && (isFinite(data159))){
-if(data159 < 0 || isNaN(data159)){
-const err329 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data147.offered !== undefined){
+let data150 = data147.offered;
+if(!(((typeof data150 == "number") && (!(data150 % 1) && !isNaN(data150))) && (isFinite(data150)))){
+const err329 = {instancePath:instancePath+"/timeline/" + i15+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -13378,12 +13412,9 @@ vErrors.push(err329);
 }
 errors++;
 }
-}
-}
-if(data158.missed !== undefined){
-let data160 = data158.missed;
-if(!(((typeof data160 == "number") && (!(data160 % 1) && !isNaN(data160))) && (isFinite(data160)))){
-const err330 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"}};
+if((typeof data150 == "number") && (isFinite(data150))){
+if(data150 < 0 || isNaN(data150)){
+const err330 = {instancePath:instancePath+"/timeline/" + i15+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err330];
 }
@@ -13392,9 +13423,12 @@ vErrors.push(err330);
 }
 errors++;
 }
-if((typeof data160 == "number") && (isFinite(data160))){
-if(data160 < 0 || isNaN(data160)){
-const err331 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data147.sent !== undefined){
+let data151 = data147.sent;
+if(!(((typeof data151 == "number") && (!(data151 % 1) && !isNaN(data151))) && (isFinite(data151)))){
+const err331 = {instancePath:instancePath+"/timeline/" + i15+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err331];
 }
@@ -13403,12 +13437,9 @@ vErrors.push(err331);
 }
 errors++;
 }
-}
-}
-if(data158.notProven !== undefined){
-let data161 = data158.notProven;
-if(!(((typeof data161 == "number") && (!(data161 % 1) && !isNaN(data161))) && (isFinite(data161)))){
-const err332 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"}};
+if((typeof data151 == "number") && (isFinite(data151))){
+if(data151 < 0 || isNaN(data151)){
+const err332 = {instancePath:instancePath+"/timeline/" + i15+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err332];
 }
@@ -13417,9 +13448,12 @@ vErrors.push(err332);
 }
 errors++;
 }
-if((typeof data161 == "number") && (isFinite(data161))){
-if(data161 < 0 || isNaN(data161)){
-const err333 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data147.done !== undefined){
+let data152 = data147.done;
+if(!(((typeof data152 == "number") && (!(data152 % 1) && !isNaN(data152))) && (isFinite(data152)))){
+const err333 = {instancePath:instancePath+"/timeline/" + i15+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err333];
 }
@@ -13428,11 +13462,9 @@ vErrors.push(err333);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err334 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"}};
+if((typeof data152 == "number") && (isFinite(data152))){
+if(data152 < 0 || isNaN(data152)){
+const err334 = {instancePath:instancePath+"/timeline/" + i15+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err334];
 }
@@ -13442,11 +13474,11 @@ vErrors.push(err334);
 errors++;
 }
 }
-if(data151.readyMs !== undefined){
-let data162 = data151.readyMs;
-if(data162 && typeof data162 == "object" && !Array.isArray(data162)){
-if(data162.p50 === undefined){
-const err335 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+}
+if(data147.ok !== undefined){
+let data153 = data147.ok;
+if(!(((typeof data153 == "number") && (!(data153 % 1) && !isNaN(data153))) && (isFinite(data153)))){
+const err335 = {instancePath:instancePath+"/timeline/" + i15+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err335];
 }
@@ -13455,8 +13487,9 @@ vErrors.push(err335);
 }
 errors++;
 }
-if(data162.p90 === undefined){
-const err336 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if((typeof data153 == "number") && (isFinite(data153))){
+if(data153 < 0 || isNaN(data153)){
+const err336 = {instancePath:instancePath+"/timeline/" + i15+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err336];
 }
@@ -13465,8 +13498,12 @@ vErrors.push(err336);
 }
 errors++;
 }
-if(data162.p95 === undefined){
-const err337 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+}
+if(data147.inFlight !== undefined){
+let data154 = data147.inFlight;
+if(!(((typeof data154 == "number") && (!(data154 % 1) && !isNaN(data154))) && (isFinite(data154)))){
+const err337 = {instancePath:instancePath+"/timeline/" + i15+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err337];
 }
@@ -13475,8 +13512,9 @@ vErrors.push(err337);
 }
 errors++;
 }
-if(data162.p99 === undefined){
-const err338 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if((typeof data154 == "number") && (isFinite(data154))){
+if(data154 < 0 || isNaN(data154)){
+const err338 = {instancePath:instancePath+"/timeline/" + i15+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err338];
 }
@@ -13485,8 +13523,12 @@ vErrors.push(err338);
 }
 errors++;
 }
-if(data162.max === undefined){
-const err339 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+}
+}
+if(data147.p50 !== undefined){
+let data155 = data147.p50;
+if((!((typeof data155 == "number") && (isFinite(data155)))) && (data155 !== null)){
+const err339 = {instancePath:instancePath+"/timeline/" + i15+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err339];
 }
@@ -13495,8 +13537,11 @@ vErrors.push(err339);
 }
 errors++;
 }
-if(data162.mean === undefined){
-const err340 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+}
+if(data147.p95 !== undefined){
+let data156 = data147.p95;
+if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
+const err340 = {instancePath:instancePath+"/timeline/" + i15+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err340];
 }
@@ -13505,10 +13550,11 @@ vErrors.push(err340);
 }
 errors++;
 }
-if(data162.p50 !== undefined){
-let data163 = data162.p50;
-if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
-const err341 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+}
+if(data147.p99 !== undefined){
+let data157 = data147.p99;
+if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
+const err341 = {instancePath:instancePath+"/timeline/" + i15+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err341];
 }
@@ -13518,10 +13564,10 @@ vErrors.push(err341);
 errors++;
 }
 }
-if(data162.p90 !== undefined){
-let data164 = data162.p90;
-if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
-const err342 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+if(data147.max !== undefined){
+let data158 = data147.max;
+if((!((typeof data158 == "number") && (isFinite(data158)))) && (data158 !== null)){
+const err342 = {instancePath:instancePath+"/timeline/" + i15+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type}};
 if(vErrors === null){
 vErrors = [err342];
 }
@@ -13531,10 +13577,13 @@ vErrors.push(err342);
 errors++;
 }
 }
-if(data162.p95 !== undefined){
-let data165 = data162.p95;
-if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
-const err343 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(data147.errors !== undefined){
+let data159 = data147.errors;
+if(data159 && typeof data159 == "object" && !Array.isArray(data159)){
+for(const key0 in data159){
+let data160 = data159[key0];
+if(!(((typeof data160 == "number") && (!(data160 % 1) && !isNaN(data160))) && (isFinite(data160)))){
+const err343 = {instancePath:instancePath+"/timeline/" + i15+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err343];
 }
@@ -13543,11 +13592,9 @@ vErrors.push(err343);
 }
 errors++;
 }
-}
-if(data162.p99 !== undefined){
-let data166 = data162.p99;
-if((!((typeof data166 == "number") && (isFinite(data166)))) && (data166 !== null)){
-const err344 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+if((typeof data160 == "number") && (isFinite(data160))){
+if(data160 < 1 || isNaN(data160)){
+const err344 = {instancePath:instancePath+"/timeline/" + i15+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err344];
 }
@@ -13557,10 +13604,10 @@ vErrors.push(err344);
 errors++;
 }
 }
-if(data162.max !== undefined){
-let data167 = data162.max;
-if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
-const err345 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+}
+}
+else {
+const err345 = {instancePath:instancePath+"/timeline/" + i15+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err345];
 }
@@ -13570,10 +13617,14 @@ vErrors.push(err345);
 errors++;
 }
 }
-if(data162.mean !== undefined){
-let data168 = data162.mean;
-if((!((typeof data168 == "number") && (isFinite(data168)))) && (data168 !== null)){
-const err346 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+if(data147.heat !== undefined){
+let data161 = data147.heat;
+if(Array.isArray(data161)){
+const len16 = data161.length;
+for(let i16=0; i16<len16; i16++){
+let data162 = data161[i16];
+if(!(((typeof data162 == "number") && (!(data162 % 1) && !isNaN(data162))) && (isFinite(data162)))){
+const err346 = {instancePath:instancePath+"/timeline/" + i15+"/heat/" + i16,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err346];
 }
@@ -13585,7 +13636,7 @@ errors++;
 }
 }
 else {
-const err347 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+const err347 = {instancePath:instancePath+"/timeline/" + i15+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err347];
 }
@@ -13595,11 +13646,9 @@ vErrors.push(err347);
 errors++;
 }
 }
-if(data151.setupMs !== undefined){
-let data169 = data151.setupMs;
-if(data169 && typeof data169 == "object" && !Array.isArray(data169)){
-if(data169.p50 === undefined){
-const err348 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+}
+else {
+const err348 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err348];
 }
@@ -13608,8 +13657,10 @@ vErrors.push(err348);
 }
 errors++;
 }
-if(data169.p90 === undefined){
-const err349 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err349 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err349];
 }
@@ -13618,8 +13669,15 @@ vErrors.push(err349);
 }
 errors++;
 }
-if(data169.p95 === undefined){
-const err350 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data.heatBoundsMs !== undefined){
+let data163 = data.heatBoundsMs;
+if(Array.isArray(data163)){
+const len17 = data163.length;
+for(let i17=0; i17<len17; i17++){
+let data164 = data163[i17];
+if(!((typeof data164 == "number") && (isFinite(data164)))){
+const err350 = {instancePath:instancePath+"/heatBoundsMs/" + i17,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err350];
 }
@@ -13628,8 +13686,10 @@ vErrors.push(err350);
 }
 errors++;
 }
-if(data169.p99 === undefined){
-const err351 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+}
+}
+else {
+const err351 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err351];
 }
@@ -13638,8 +13698,16 @@ vErrors.push(err351);
 }
 errors++;
 }
-if(data169.max === undefined){
-const err352 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+}
+if(data.curve !== undefined){
+let data165 = data.curve;
+if(Array.isArray(data165)){
+const len18 = data165.length;
+for(let i18=0; i18<len18; i18++){
+let data166 = data165[i18];
+if(data166 && typeof data166 == "object" && !Array.isArray(data166)){
+if(data166.percentile === undefined){
+const err352 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"}};
 if(vErrors === null){
 vErrors = [err352];
 }
@@ -13648,8 +13716,8 @@ vErrors.push(err352);
 }
 errors++;
 }
-if(data169.mean === undefined){
-const err353 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data166.responseMs === undefined){
+const err353 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
 if(vErrors === null){
 vErrors = [err353];
 }
@@ -13658,10 +13726,8 @@ vErrors.push(err353);
 }
 errors++;
 }
-if(data169.p50 !== undefined){
-let data170 = data169.p50;
-if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
-const err354 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+if(data166.serviceMs === undefined){
+const err354 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"}};
 if(vErrors === null){
 vErrors = [err354];
 }
@@ -13670,11 +13736,10 @@ vErrors.push(err354);
 }
 errors++;
 }
-}
-if(data169.p90 !== undefined){
-let data171 = data169.p90;
-if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
-const err355 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+if(data166.percentile !== undefined){
+let data167 = data166.percentile;
+if(!((typeof data167 == "number") && (isFinite(data167)))){
+const err355 = {instancePath:instancePath+"/curve/" + i18+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err355];
 }
@@ -13684,10 +13749,10 @@ vErrors.push(err355);
 errors++;
 }
 }
-if(data169.p95 !== undefined){
-let data172 = data169.p95;
-if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
-const err356 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(data166.responseMs !== undefined){
+let data168 = data166.responseMs;
+if(!((typeof data168 == "number") && (isFinite(data168)))){
+const err356 = {instancePath:instancePath+"/curve/" + i18+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err356];
 }
@@ -13697,10 +13762,10 @@ vErrors.push(err356);
 errors++;
 }
 }
-if(data169.p99 !== undefined){
-let data173 = data169.p99;
-if((!((typeof data173 == "number") && (isFinite(data173)))) && (data173 !== null)){
-const err357 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+if(data166.serviceMs !== undefined){
+let data169 = data166.serviceMs;
+if(!((typeof data169 == "number") && (isFinite(data169)))){
+const err357 = {instancePath:instancePath+"/curve/" + i18+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err357];
 }
@@ -13710,10 +13775,9 @@ vErrors.push(err357);
 errors++;
 }
 }
-if(data169.max !== undefined){
-let data174 = data169.max;
-if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
-const err358 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+}
+else {
+const err358 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err358];
 }
@@ -13723,10 +13787,9 @@ vErrors.push(err358);
 errors++;
 }
 }
-if(data169.mean !== undefined){
-let data175 = data169.mean;
-if((!((typeof data175 == "number") && (isFinite(data175)))) && (data175 !== null)){
-const err359 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+}
+else {
+const err359 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err359];
 }
@@ -13736,9 +13799,15 @@ vErrors.push(err359);
 errors++;
 }
 }
-}
-else {
-const err360 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data.faultSamples !== undefined){
+let data170 = data.faultSamples;
+if(Array.isArray(data170)){
+const len19 = data170.length;
+for(let i19=0; i19<len19; i19++){
+let data171 = data170[i19];
+if(data171 && typeof data171 == "object" && !Array.isArray(data171)){
+if(data171.kind === undefined){
+const err360 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
 if(vErrors === null){
 vErrors = [err360];
 }
@@ -13747,12 +13816,8 @@ vErrors.push(err360);
 }
 errors++;
 }
-}
-if(data151.firstPacketMs !== undefined){
-let data176 = data151.firstPacketMs;
-if(data176 && typeof data176 == "object" && !Array.isArray(data176)){
-if(data176.p50 === undefined){
-const err361 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data171.stream === undefined){
+const err361 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"}};
 if(vErrors === null){
 vErrors = [err361];
 }
@@ -13761,8 +13826,8 @@ vErrors.push(err361);
 }
 errors++;
 }
-if(data176.p90 === undefined){
-const err362 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(data171.atMs === undefined){
+const err362 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
 if(vErrors === null){
 vErrors = [err362];
 }
@@ -13771,8 +13836,8 @@ vErrors.push(err362);
 }
 errors++;
 }
-if(data176.p95 === undefined){
-const err363 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(data171.detail === undefined){
+const err363 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
 if(vErrors === null){
 vErrors = [err363];
 }
@@ -13781,8 +13846,10 @@ vErrors.push(err363);
 }
 errors++;
 }
-if(data176.p99 === undefined){
-const err364 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data171.kind !== undefined){
+let data172 = data171.kind;
+if(typeof data172 !== "string"){
+const err364 = {instancePath:instancePath+"/faultSamples/" + i19+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err364];
 }
@@ -13791,8 +13858,8 @@ vErrors.push(err364);
 }
 errors++;
 }
-if(data176.max === undefined){
-const err365 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(!((((((((((((((((((data172 === "timeout") || (data172 === "refused")) || (data172 === "unresolved")) || (data172 === "tls")) || (data172 === "reset")) || (data172 === "stale_connection")) || (data172 === "cut_off")) || (data172 === "protocol")) || (data172 === "too_large")) || (data172 === "rate_limited")) || (data172 === "unauthorized")) || (data172 === "client_error")) || (data172 === "server_error")) || (data172 === "other_status")) || (data172 === "nonconforming")) || (data172 === "mixed_up")) || (data172 === "proxy")) || (data172 === "local"))){
+const err365 = {instancePath:instancePath+"/faultSamples/" + i19+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum}};
 if(vErrors === null){
 vErrors = [err365];
 }
@@ -13801,8 +13868,10 @@ vErrors.push(err365);
 }
 errors++;
 }
-if(data176.mean === undefined){
-const err366 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+}
+if(data171.stream !== undefined){
+if(typeof data171.stream !== "string"){
+const err366 = {instancePath:instancePath+"/faultSamples/" + i19+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err366];
 }
@@ -13811,10 +13880,11 @@ vErrors.push(err366);
 }
 errors++;
 }
-if(data176.p50 !== undefined){
-let data177 = data176.p50;
-if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
-const err367 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+}
+if(data171.atMs !== undefined){
+let data174 = data171.atMs;
+if(!((typeof data174 == "number") && (isFinite(data174)))){
+const err367 = {instancePath:instancePath+"/faultSamples/" + i19+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err367];
 }
@@ -13824,10 +13894,9 @@ vErrors.push(err367);
 errors++;
 }
 }
-if(data176.p90 !== undefined){
-let data178 = data176.p90;
-if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
-const err368 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+if(data171.session !== undefined){
+if(typeof data171.session !== "string"){
+const err368 = {instancePath:instancePath+"/faultSamples/" + i19+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err368];
 }
@@ -13837,10 +13906,11 @@ vErrors.push(err368);
 errors++;
 }
 }
-if(data176.p95 !== undefined){
-let data179 = data176.p95;
-if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
-const err369 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(data171.traceId !== undefined){
+let data176 = data171.traceId;
+if(typeof data176 === "string"){
+if(!pattern0.test(data176)){
+const err369 = {instancePath:instancePath+"/faultSamples/" + i19+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err369];
 }
@@ -13850,10 +13920,8 @@ vErrors.push(err369);
 errors++;
 }
 }
-if(data176.p99 !== undefined){
-let data180 = data176.p99;
-if((!((typeof data180 == "number") && (isFinite(data180)))) && (data180 !== null)){
-const err370 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+else {
+const err370 = {instancePath:instancePath+"/faultSamples/" + i19+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err370];
 }
@@ -13863,10 +13931,9 @@ vErrors.push(err370);
 errors++;
 }
 }
-if(data176.max !== undefined){
-let data181 = data176.max;
-if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
-const err371 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+if(data171.detail !== undefined){
+if(typeof data171.detail !== "string"){
+const err371 = {instancePath:instancePath+"/faultSamples/" + i19+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err371];
 }
@@ -13876,10 +13943,9 @@ vErrors.push(err371);
 errors++;
 }
 }
-if(data176.mean !== undefined){
-let data182 = data176.mean;
-if((!((typeof data182 == "number") && (isFinite(data182)))) && (data182 !== null)){
-const err372 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+}
+else {
+const err372 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err372];
 }
@@ -13891,7 +13957,7 @@ errors++;
 }
 }
 else {
-const err373 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+const err373 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err373];
 }
@@ -13901,11 +13967,15 @@ vErrors.push(err373);
 errors++;
 }
 }
-if(data151.audioPathLatencyMs !== undefined){
-let data183 = data151.audioPathLatencyMs;
-if(data183 && typeof data183 == "object" && !Array.isArray(data183)){
-if(data183.p50 === undefined){
-const err374 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data.slowest !== undefined){
+let data178 = data.slowest;
+if(Array.isArray(data178)){
+const len20 = data178.length;
+for(let i20=0; i20<len20; i20++){
+let data179 = data178[i20];
+if(data179 && typeof data179 == "object" && !Array.isArray(data179)){
+if(data179.stream === undefined){
+const err374 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"}};
 if(vErrors === null){
 vErrors = [err374];
 }
@@ -13914,8 +13984,8 @@ vErrors.push(err374);
 }
 errors++;
 }
-if(data183.p90 === undefined){
-const err375 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(data179.atMs === undefined){
+const err375 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"}};
 if(vErrors === null){
 vErrors = [err375];
 }
@@ -13924,8 +13994,8 @@ vErrors.push(err375);
 }
 errors++;
 }
-if(data183.p95 === undefined){
-const err376 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(data179.responseMs === undefined){
+const err376 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
 if(vErrors === null){
 vErrors = [err376];
 }
@@ -13934,8 +14004,8 @@ vErrors.push(err376);
 }
 errors++;
 }
-if(data183.p99 === undefined){
-const err377 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data179.traceId === undefined){
+const err377 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"}};
 if(vErrors === null){
 vErrors = [err377];
 }
@@ -13944,8 +14014,9 @@ vErrors.push(err377);
 }
 errors++;
 }
-if(data183.max === undefined){
-const err378 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data179.stream !== undefined){
+if(typeof data179.stream !== "string"){
+const err378 = {instancePath:instancePath+"/slowest/" + i20+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err378];
 }
@@ -13954,8 +14025,11 @@ vErrors.push(err378);
 }
 errors++;
 }
-if(data183.mean === undefined){
-const err379 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+}
+if(data179.atMs !== undefined){
+let data181 = data179.atMs;
+if(!((typeof data181 == "number") && (isFinite(data181)))){
+const err379 = {instancePath:instancePath+"/slowest/" + i20+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err379];
 }
@@ -13964,10 +14038,11 @@ vErrors.push(err379);
 }
 errors++;
 }
-if(data183.p50 !== undefined){
-let data184 = data183.p50;
-if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
-const err380 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+}
+if(data179.responseMs !== undefined){
+let data182 = data179.responseMs;
+if(!((typeof data182 == "number") && (isFinite(data182)))){
+const err380 = {instancePath:instancePath+"/slowest/" + i20+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err380];
 }
@@ -13977,10 +14052,10 @@ vErrors.push(err380);
 errors++;
 }
 }
-if(data183.p90 !== undefined){
-let data185 = data183.p90;
-if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
-const err381 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+if(data179.fault !== undefined){
+let data183 = data179.fault;
+if(typeof data183 !== "string"){
+const err381 = {instancePath:instancePath+"/slowest/" + i20+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err381];
 }
@@ -13989,11 +14064,8 @@ vErrors.push(err381);
 }
 errors++;
 }
-}
-if(data183.p95 !== undefined){
-let data186 = data183.p95;
-if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
-const err382 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(!((((((((((((((((((data183 === "timeout") || (data183 === "refused")) || (data183 === "unresolved")) || (data183 === "tls")) || (data183 === "reset")) || (data183 === "stale_connection")) || (data183 === "cut_off")) || (data183 === "protocol")) || (data183 === "too_large")) || (data183 === "rate_limited")) || (data183 === "unauthorized")) || (data183 === "client_error")) || (data183 === "server_error")) || (data183 === "other_status")) || (data183 === "nonconforming")) || (data183 === "mixed_up")) || (data183 === "proxy")) || (data183 === "local"))){
+const err382 = {instancePath:instancePath+"/slowest/" + i20+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum}};
 if(vErrors === null){
 vErrors = [err382];
 }
@@ -14003,10 +14075,9 @@ vErrors.push(err382);
 errors++;
 }
 }
-if(data183.p99 !== undefined){
-let data187 = data183.p99;
-if((!((typeof data187 == "number") && (isFinite(data187)))) && (data187 !== null)){
-const err383 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+if(data179.session !== undefined){
+if(typeof data179.session !== "string"){
+const err383 = {instancePath:instancePath+"/slowest/" + i20+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err383];
 }
@@ -14016,10 +14087,11 @@ vErrors.push(err383);
 errors++;
 }
 }
-if(data183.max !== undefined){
-let data188 = data183.max;
-if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
-const err384 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+if(data179.traceId !== undefined){
+let data185 = data179.traceId;
+if(typeof data185 === "string"){
+if(!pattern0.test(data185)){
+const err384 = {instancePath:instancePath+"/slowest/" + i20+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err384];
 }
@@ -14029,10 +14101,8 @@ vErrors.push(err384);
 errors++;
 }
 }
-if(data183.mean !== undefined){
-let data189 = data183.mean;
-if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
-const err385 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+else {
+const err385 = {instancePath:instancePath+"/slowest/" + i20+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err385];
 }
@@ -14044,7 +14114,7 @@ errors++;
 }
 }
 else {
-const err386 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+const err386 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err386];
 }
@@ -14054,11 +14124,9 @@ vErrors.push(err386);
 errors++;
 }
 }
-if(data151.roundTripMs !== undefined){
-let data190 = data151.roundTripMs;
-if(data190 && typeof data190 == "object" && !Array.isArray(data190)){
-if(data190.p50 === undefined){
-const err387 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+}
+else {
+const err387 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err387];
 }
@@ -14067,8 +14135,12 @@ vErrors.push(err387);
 }
 errors++;
 }
-if(data190.p90 === undefined){
-const err388 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+if(data.findMax !== undefined){
+let data186 = data.findMax;
+if(data186 && typeof data186 == "object" && !Array.isArray(data186)){
+if(data186.sustains === undefined){
+const err388 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"}};
 if(vErrors === null){
 vErrors = [err388];
 }
@@ -14077,8 +14149,8 @@ vErrors.push(err388);
 }
 errors++;
 }
-if(data190.p95 === undefined){
-const err389 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(data186.fails === undefined){
+const err389 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"}};
 if(vErrors === null){
 vErrors = [err389];
 }
@@ -14087,8 +14159,8 @@ vErrors.push(err389);
 }
 errors++;
 }
-if(data190.p99 === undefined){
-const err390 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data186.confirmed === undefined){
+const err390 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"}};
 if(vErrors === null){
 vErrors = [err390];
 }
@@ -14097,8 +14169,8 @@ vErrors.push(err390);
 }
 errors++;
 }
-if(data190.max === undefined){
-const err391 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data186.summary === undefined){
+const err391 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"}};
 if(vErrors === null){
 vErrors = [err391];
 }
@@ -14107,8 +14179,8 @@ vErrors.push(err391);
 }
 errors++;
 }
-if(data190.mean === undefined){
-const err392 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data186.steps === undefined){
+const err392 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"}};
 if(vErrors === null){
 vErrors = [err392];
 }
@@ -14117,10 +14189,10 @@ vErrors.push(err392);
 }
 errors++;
 }
-if(data190.p50 !== undefined){
-let data191 = data190.p50;
-if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
-const err393 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+if(data186.probePerSecond !== undefined){
+let data187 = data186.probePerSecond;
+if(!((typeof data187 == "number") && (isFinite(data187)))){
+const err393 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err393];
 }
@@ -14130,10 +14202,10 @@ vErrors.push(err393);
 errors++;
 }
 }
-if(data190.p90 !== undefined){
-let data192 = data190.p90;
-if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
-const err394 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+if(data186.sustains !== undefined){
+let data188 = data186.sustains;
+if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
+const err394 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type}};
 if(vErrors === null){
 vErrors = [err394];
 }
@@ -14143,10 +14215,10 @@ vErrors.push(err394);
 errors++;
 }
 }
-if(data190.p95 !== undefined){
-let data193 = data190.p95;
-if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
-const err395 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(data186.fails !== undefined){
+let data189 = data186.fails;
+if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
+const err395 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type}};
 if(vErrors === null){
 vErrors = [err395];
 }
@@ -14156,10 +14228,9 @@ vErrors.push(err395);
 errors++;
 }
 }
-if(data190.p99 !== undefined){
-let data194 = data190.p99;
-if((!((typeof data194 == "number") && (isFinite(data194)))) && (data194 !== null)){
-const err396 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+if(data186.confirmed !== undefined){
+if(typeof data186.confirmed !== "boolean"){
+const err396 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err396];
 }
@@ -14169,10 +14240,9 @@ vErrors.push(err396);
 errors++;
 }
 }
-if(data190.max !== undefined){
-let data195 = data190.max;
-if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
-const err397 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+if(data186.summary !== undefined){
+if(typeof data186.summary !== "string"){
+const err397 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err397];
 }
@@ -14182,10 +14252,15 @@ vErrors.push(err397);
 errors++;
 }
 }
-if(data190.mean !== undefined){
-let data196 = data190.mean;
-if((!((typeof data196 == "number") && (isFinite(data196)))) && (data196 !== null)){
-const err398 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+if(data186.steps !== undefined){
+let data192 = data186.steps;
+if(Array.isArray(data192)){
+const len21 = data192.length;
+for(let i21=0; i21<len21; i21++){
+let data193 = data192[i21];
+if(data193 && typeof data193 == "object" && !Array.isArray(data193)){
+if(data193.ratePerSecond === undefined){
+const err398 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"}};
 if(vErrors === null){
 vErrors = [err398];
 }
@@ -14194,10 +14269,8 @@ vErrors.push(err398);
 }
 errors++;
 }
-}
-}
-else {
-const err399 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data193.durationMs === undefined){
+const err399 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"}};
 if(vErrors === null){
 vErrors = [err399];
 }
@@ -14206,12 +14279,8 @@ vErrors.push(err399);
 }
 errors++;
 }
-}
-if(data151.jitterMs !== undefined){
-let data197 = data151.jitterMs;
-if(data197 && typeof data197 == "object" && !Array.isArray(data197)){
-if(data197.p50 === undefined){
-const err400 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data193.holds === undefined){
+const err400 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"}};
 if(vErrors === null){
 vErrors = [err400];
 }
@@ -14220,8 +14289,8 @@ vErrors.push(err400);
 }
 errors++;
 }
-if(data197.p90 === undefined){
-const err401 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(data193.donePerSecond === undefined){
+const err401 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"}};
 if(vErrors === null){
 vErrors = [err401];
 }
@@ -14230,8 +14299,8 @@ vErrors.push(err401);
 }
 errors++;
 }
-if(data197.p95 === undefined){
-const err402 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(data193.p99Ms === undefined){
+const err402 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"}};
 if(vErrors === null){
 vErrors = [err402];
 }
@@ -14240,8 +14309,8 @@ vErrors.push(err402);
 }
 errors++;
 }
-if(data197.p99 === undefined){
-const err403 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data193.failedShare === undefined){
+const err403 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"}};
 if(vErrors === null){
 vErrors = [err403];
 }
@@ -14250,8 +14319,8 @@ vErrors.push(err403);
 }
 errors++;
 }
-if(data197.max === undefined){
-const err404 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data193.reason === undefined){
+const err404 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"}};
 if(vErrors === null){
 vErrors = [err404];
 }
@@ -14260,8 +14329,10 @@ vErrors.push(err404);
 }
 errors++;
 }
-if(data197.mean === undefined){
-const err405 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data193.ratePerSecond !== undefined){
+let data194 = data193.ratePerSecond;
+if(!((typeof data194 == "number") && (isFinite(data194)))){
+const err405 = {instancePath:instancePath+"/findMax/steps/" + i21+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err405];
 }
@@ -14270,10 +14341,11 @@ vErrors.push(err405);
 }
 errors++;
 }
-if(data197.p50 !== undefined){
-let data198 = data197.p50;
-if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
-const err406 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+}
+if(data193.durationMs !== undefined){
+let data195 = data193.durationMs;
+if(!((typeof data195 == "number") && (isFinite(data195)))){
+const err406 = {instancePath:instancePath+"/findMax/steps/" + i21+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err406];
 }
@@ -14283,10 +14355,9 @@ vErrors.push(err406);
 errors++;
 }
 }
-if(data197.p90 !== undefined){
-let data199 = data197.p90;
-if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
-const err407 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+if(data193.holds !== undefined){
+if(typeof data193.holds !== "boolean"){
+const err407 = {instancePath:instancePath+"/findMax/steps/" + i21+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err407];
 }
@@ -14296,10 +14367,10 @@ vErrors.push(err407);
 errors++;
 }
 }
-if(data197.p95 !== undefined){
-let data200 = data197.p95;
-if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
-const err408 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(data193.donePerSecond !== undefined){
+let data197 = data193.donePerSecond;
+if(!((typeof data197 == "number") && (isFinite(data197)))){
+const err408 = {instancePath:instancePath+"/findMax/steps/" + i21+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err408];
 }
@@ -14309,10 +14380,10 @@ vErrors.push(err408);
 errors++;
 }
 }
-if(data197.p99 !== undefined){
-let data201 = data197.p99;
-if((!((typeof data201 == "number") && (isFinite(data201)))) && (data201 !== null)){
-const err409 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+if(data193.p99Ms !== undefined){
+let data198 = data193.p99Ms;
+if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
+const err409 = {instancePath:instancePath+"/findMax/steps/" + i21+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type}};
 if(vErrors === null){
 vErrors = [err409];
 }
@@ -14322,10 +14393,10 @@ vErrors.push(err409);
 errors++;
 }
 }
-if(data197.max !== undefined){
-let data202 = data197.max;
-if((!((typeof data202 == "number") && (isFinite(data202)))) && (data202 !== null)){
-const err410 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+if(data193.failedShare !== undefined){
+let data199 = data193.failedShare;
+if(!((typeof data199 == "number") && (isFinite(data199)))){
+const err410 = {instancePath:instancePath+"/findMax/steps/" + i21+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err410];
 }
@@ -14335,10 +14406,9 @@ vErrors.push(err410);
 errors++;
 }
 }
-if(data197.mean !== undefined){
-let data203 = data197.mean;
-if((!((typeof data203 == "number") && (isFinite(data203)))) && (data203 !== null)){
-const err411 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+if(data193.reason !== undefined){
+if(typeof data193.reason !== "string"){
+const err411 = {instancePath:instancePath+"/findMax/steps/" + i21+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err411];
 }
@@ -14350,7 +14420,7 @@ errors++;
 }
 }
 else {
-const err412 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+const err412 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err412];
 }
@@ -14360,11 +14430,9 @@ vErrors.push(err412);
 errors++;
 }
 }
-if(data151.turnResponseMs !== undefined){
-let data204 = data151.turnResponseMs;
-if(data204 && typeof data204 == "object" && !Array.isArray(data204)){
-if(data204.p50 === undefined){
-const err413 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+}
+else {
+const err413 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err413];
 }
@@ -14373,8 +14441,10 @@ vErrors.push(err413);
 }
 errors++;
 }
-if(data204.p90 === undefined){
-const err414 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err414 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err414];
 }
@@ -14383,8 +14453,12 @@ vErrors.push(err414);
 }
 errors++;
 }
-if(data204.p95 === undefined){
-const err415 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data.comparison !== undefined){
+let data201 = data.comparison;
+if(data201 && typeof data201 == "object" && !Array.isArray(data201)){
+if(data201.startedAt === undefined){
+const err415 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"}};
 if(vErrors === null){
 vErrors = [err415];
 }
@@ -14393,8 +14467,8 @@ vErrors.push(err415);
 }
 errors++;
 }
-if(data204.p99 === undefined){
-const err416 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data201.differences === undefined){
+const err416 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"}};
 if(vErrors === null){
 vErrors = [err416];
 }
@@ -14403,8 +14477,8 @@ vErrors.push(err416);
 }
 errors++;
 }
-if(data204.max === undefined){
-const err417 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data201.rows === undefined){
+const err417 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"}};
 if(vErrors === null){
 vErrors = [err417];
 }
@@ -14413,8 +14487,9 @@ vErrors.push(err417);
 }
 errors++;
 }
-if(data204.mean === undefined){
-const err418 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data201.startedAt !== undefined){
+if(typeof data201.startedAt !== "string"){
+const err418 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err418];
 }
@@ -14423,10 +14498,14 @@ vErrors.push(err418);
 }
 errors++;
 }
-if(data204.p50 !== undefined){
-let data205 = data204.p50;
-if((!((typeof data205 == "number") && (isFinite(data205)))) && (data205 !== null)){
-const err419 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type}};
+}
+if(data201.differences !== undefined){
+let data203 = data201.differences;
+if(Array.isArray(data203)){
+const len22 = data203.length;
+for(let i22=0; i22<len22; i22++){
+if(typeof data203[i22] !== "string"){
+const err419 = {instancePath:instancePath+"/comparison/differences/" + i22,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err419];
 }
@@ -14436,10 +14515,9 @@ vErrors.push(err419);
 errors++;
 }
 }
-if(data204.p90 !== undefined){
-let data206 = data204.p90;
-if((!((typeof data206 == "number") && (isFinite(data206)))) && (data206 !== null)){
-const err420 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type}};
+}
+else {
+const err420 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err420];
 }
@@ -14449,10 +14527,15 @@ vErrors.push(err420);
 errors++;
 }
 }
-if(data204.p95 !== undefined){
-let data207 = data204.p95;
-if((!((typeof data207 == "number") && (isFinite(data207)))) && (data207 !== null)){
-const err421 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type}};
+if(data201.rows !== undefined){
+let data205 = data201.rows;
+if(Array.isArray(data205)){
+const len23 = data205.length;
+for(let i23=0; i23<len23; i23++){
+let data206 = data205[i23];
+if(data206 && typeof data206 == "object" && !Array.isArray(data206)){
+if(data206.id === undefined){
+const err421 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err421];
 }
@@ -14461,11 +14544,8 @@ vErrors.push(err421);
 }
 errors++;
 }
-}
-if(data204.p99 !== undefined){
-let data208 = data204.p99;
-if((!((typeof data208 == "number") && (isFinite(data208)))) && (data208 !== null)){
-const err422 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type}};
+if(data206.unit === undefined){
+const err422 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"}};
 if(vErrors === null){
 vErrors = [err422];
 }
@@ -14474,11 +14554,8 @@ vErrors.push(err422);
 }
 errors++;
 }
-}
-if(data204.max !== undefined){
-let data209 = data204.max;
-if((!((typeof data209 == "number") && (isFinite(data209)))) && (data209 !== null)){
-const err423 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type}};
+if(data206.before === undefined){
+const err423 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"}};
 if(vErrors === null){
 vErrors = [err423];
 }
@@ -14487,11 +14564,8 @@ vErrors.push(err423);
 }
 errors++;
 }
-}
-if(data204.mean !== undefined){
-let data210 = data204.mean;
-if((!((typeof data210 == "number") && (isFinite(data210)))) && (data210 !== null)){
-const err424 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type}};
+if(data206.now === undefined){
+const err424 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"}};
 if(vErrors === null){
 vErrors = [err424];
 }
@@ -14500,10 +14574,8 @@ vErrors.push(err424);
 }
 errors++;
 }
-}
-}
-else {
-const err425 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data206.change === undefined){
+const err425 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"}};
 if(vErrors === null){
 vErrors = [err425];
 }
@@ -14512,11 +14584,8 @@ vErrors.push(err425);
 }
 errors++;
 }
-}
-if(data151.turns !== undefined){
-let data211 = data151.turns;
-if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
-const err426 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"}};
+if(data206.verdictBefore === undefined){
+const err426 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"}};
 if(vErrors === null){
 vErrors = [err426];
 }
@@ -14525,9 +14594,8 @@ vErrors.push(err426);
 }
 errors++;
 }
-if((typeof data211 == "number") && (isFinite(data211))){
-if(data211 < 0 || isNaN(data211)){
-const err427 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data206.verdictNow === undefined){
+const err427 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"}};
 if(vErrors === null){
 vErrors = [err427];
 }
@@ -14536,12 +14604,9 @@ vErrors.push(err427);
 }
 errors++;
 }
-}
-}
-if(data151.unansweredTurns !== undefined){
-let data212 = data151.unansweredTurns;
-if(!(((typeof data212 == "number") && (!(data212 % 1) && !isNaN(data212))) && (isFinite(data212)))){
-const err428 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"}};
+if(data206.id !== undefined){
+if(typeof data206.id !== "string"){
+const err428 = {instancePath:instancePath+"/comparison/rows/" + i23+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err428];
 }
@@ -14550,9 +14615,10 @@ vErrors.push(err428);
 }
 errors++;
 }
-if((typeof data212 == "number") && (isFinite(data212))){
-if(data212 < 0 || isNaN(data212)){
-const err429 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data206.unit !== undefined){
+if(typeof data206.unit !== "string"){
+const err429 = {instancePath:instancePath+"/comparison/rows/" + i23+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err429];
 }
@@ -14562,12 +14628,10 @@ vErrors.push(err429);
 errors++;
 }
 }
-}
-if(data151.packets !== undefined){
-let data213 = data151.packets;
-if(data213 && typeof data213 == "object" && !Array.isArray(data213)){
-if(data213.sent === undefined){
-const err430 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"}};
+if(data206.before !== undefined){
+let data209 = data206.before;
+if((!((typeof data209 == "number") && (isFinite(data209)))) && (data209 !== null)){
+const err430 = {instancePath:instancePath+"/comparison/rows/" + i23+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type}};
 if(vErrors === null){
 vErrors = [err430];
 }
@@ -14576,8 +14640,11 @@ vErrors.push(err430);
 }
 errors++;
 }
-if(data213.received === undefined){
-const err431 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"}};
+}
+if(data206.now !== undefined){
+let data210 = data206.now;
+if((!((typeof data210 == "number") && (isFinite(data210)))) && (data210 !== null)){
+const err431 = {instancePath:instancePath+"/comparison/rows/" + i23+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type}};
 if(vErrors === null){
 vErrors = [err431];
 }
@@ -14586,8 +14653,11 @@ vErrors.push(err431);
 }
 errors++;
 }
-if(data213.lost === undefined){
-const err432 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"}};
+}
+if(data206.change !== undefined){
+let data211 = data206.change;
+if(typeof data211 !== "string"){
+const err432 = {instancePath:instancePath+"/comparison/rows/" + i23+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err432];
 }
@@ -14596,8 +14666,8 @@ vErrors.push(err432);
 }
 errors++;
 }
-if(data213.reordered === undefined){
-const err433 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"}};
+if(!((((data211 === "better") || (data211 === "worse")) || (data211 === "unchanged")) || (data211 === "unknown"))){
+const err433 = {instancePath:instancePath+"/comparison/rows/" + i23+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum}};
 if(vErrors === null){
 vErrors = [err433];
 }
@@ -14606,8 +14676,11 @@ vErrors.push(err433);
 }
 errors++;
 }
-if(data213.gaps === undefined){
-const err434 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"}};
+}
+if(data206.verdictBefore !== undefined){
+let data212 = data206.verdictBefore;
+if(typeof data212 !== "string"){
+const err434 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err434];
 }
@@ -14616,8 +14689,8 @@ vErrors.push(err434);
 }
 errors++;
 }
-if(data213.longestGapMs === undefined){
-const err435 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"}};
+if(!(((((data212 === "PASS") || (data212 === "FAIL")) || (data212 === "NOT PROVEN")) || (data212 === "INVALID RUN")) || (data212 === "NOT TESTED"))){
+const err435 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
 if(vErrors === null){
 vErrors = [err435];
 }
@@ -14626,10 +14699,11 @@ vErrors.push(err435);
 }
 errors++;
 }
-if(data213.sent !== undefined){
-let data214 = data213.sent;
-if(!(((typeof data214 == "number") && (!(data214 % 1) && !isNaN(data214))) && (isFinite(data214)))){
-const err436 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"}};
+}
+if(data206.verdictNow !== undefined){
+let data213 = data206.verdictNow;
+if(typeof data213 !== "string"){
+const err436 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err436];
 }
@@ -14638,9 +14712,8 @@ vErrors.push(err436);
 }
 errors++;
 }
-if((typeof data214 == "number") && (isFinite(data214))){
-if(data214 < 0 || isNaN(data214)){
-const err437 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(!(((((data213 === "PASS") || (data213 === "FAIL")) || (data213 === "NOT PROVEN")) || (data213 === "INVALID RUN")) || (data213 === "NOT TESTED"))){
+const err437 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
 if(vErrors === null){
 vErrors = [err437];
 }
@@ -14651,10 +14724,8 @@ errors++;
 }
 }
 }
-if(data213.received !== undefined){
-let data215 = data213.received;
-if(!(((typeof data215 == "number") && (!(data215 % 1) && !isNaN(data215))) && (isFinite(data215)))){
-const err438 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"}};
+else {
+const err438 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err438];
 }
@@ -14663,9 +14734,10 @@ vErrors.push(err438);
 }
 errors++;
 }
-if((typeof data215 == "number") && (isFinite(data215))){
-if(data215 < 0 || isNaN(data215)){
-const err439 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+else {
+const err439 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err439];
 }
@@ -14676,10 +14748,8 @@ errors++;
 }
 }
 }
-if(data213.lost !== undefined){
-let data216 = data213.lost;
-if(!(((typeof data216 == "number") && (!(data216 % 1) && !isNaN(data216))) && (isFinite(data216)))){
-const err440 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"}};
+else {
+const err440 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err440];
 }
@@ -14688,9 +14758,12 @@ vErrors.push(err440);
 }
 errors++;
 }
-if((typeof data216 == "number") && (isFinite(data216))){
-if(data216 < 0 || isNaN(data216)){
-const err441 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data.machine !== undefined){
+let data214 = data.machine;
+if(data214 && typeof data214 == "object" && !Array.isArray(data214)){
+if(data214.node === undefined){
+const err441 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "node"}};
 if(vErrors === null){
 vErrors = [err441];
 }
@@ -14699,12 +14772,8 @@ vErrors.push(err441);
 }
 errors++;
 }
-}
-}
-if(data213.reordered !== undefined){
-let data217 = data213.reordered;
-if(!(((typeof data217 == "number") && (!(data217 % 1) && !isNaN(data217))) && (isFinite(data217)))){
-const err442 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"}};
+if(data214.cpus === undefined){
+const err442 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpus"}};
 if(vErrors === null){
 vErrors = [err442];
 }
@@ -14713,9 +14782,8 @@ vErrors.push(err442);
 }
 errors++;
 }
-if((typeof data217 == "number") && (isFinite(data217))){
-if(data217 < 0 || isNaN(data217)){
-const err443 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data214.cpuModel === undefined){
+const err443 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
 if(vErrors === null){
 vErrors = [err443];
 }
@@ -14724,12 +14792,8 @@ vErrors.push(err443);
 }
 errors++;
 }
-}
-}
-if(data213.gaps !== undefined){
-let data218 = data213.gaps;
-if(!(((typeof data218 == "number") && (!(data218 % 1) && !isNaN(data218))) && (isFinite(data218)))){
-const err444 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"}};
+if(data214.cpuPercent === undefined){
+const err444 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
 if(vErrors === null){
 vErrors = [err444];
 }
@@ -14738,9 +14802,8 @@ vErrors.push(err444);
 }
 errors++;
 }
-if((typeof data218 == "number") && (isFinite(data218))){
-if(data218 < 0 || isNaN(data218)){
-const err445 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data214.engineVersion === undefined){
+const err445 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
 if(vErrors === null){
 vErrors = [err445];
 }
@@ -14749,12 +14812,9 @@ vErrors.push(err445);
 }
 errors++;
 }
-}
-}
-if(data213.longestGapMs !== undefined){
-let data219 = data213.longestGapMs;
-if(!((typeof data219 == "number") && (isFinite(data219)))){
-const err446 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"}};
+if(data214.node !== undefined){
+if(typeof data214.node !== "string"){
+const err446 = {instancePath:instancePath+"/machine/node",schemaPath:"#/definitions/generatorMachine/properties/node/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err446];
 }
@@ -14764,9 +14824,10 @@ vErrors.push(err446);
 errors++;
 }
 }
-}
-else {
-const err447 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"}};
+if(data214.cpus !== undefined){
+let data216 = data214.cpus;
+if(!(((typeof data216 == "number") && (!(data216 % 1) && !isNaN(data216))) && (isFinite(data216)))){
+const err447 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/definitions/generatorMachine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err447];
 }
@@ -14776,11 +14837,9 @@ vErrors.push(err447);
 errors++;
 }
 }
-if(data151.callers !== undefined){
-let data220 = data151.callers;
-if(data220 && typeof data220 == "object" && !Array.isArray(data220)){
-if(data220.processes === undefined){
-const err448 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"}};
+if(data214.cpuModel !== undefined){
+if(typeof data214.cpuModel !== "string"){
+const err448 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/definitions/generatorMachine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err448];
 }
@@ -14789,8 +14848,11 @@ vErrors.push(err448);
 }
 errors++;
 }
-if(data220.ended === undefined){
-const err449 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"}};
+}
+if(data214.cpuPercent !== undefined){
+let data218 = data214.cpuPercent;
+if(!((typeof data218 == "number") && (isFinite(data218)))){
+const err449 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/definitions/generatorMachine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err449];
 }
@@ -14799,8 +14861,10 @@ vErrors.push(err449);
 }
 errors++;
 }
-if(data220.cpuPercent === undefined){
-const err450 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+}
+if(data214.engineVersion !== undefined){
+if(typeof data214.engineVersion !== "string"){
+const err450 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/definitions/generatorMachine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err450];
 }
@@ -14809,8 +14873,10 @@ vErrors.push(err450);
 }
 errors++;
 }
-if(data220.loopLateP99Ms === undefined){
-const err451 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"}};
+}
+}
+else {
+const err451 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err451];
 }
@@ -14819,8 +14885,14 @@ vErrors.push(err451);
 }
 errors++;
 }
-if(data220.sendLateP99Ms === undefined){
-const err452 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"}};
+}
+if(data.notes !== undefined){
+let data220 = data.notes;
+if(Array.isArray(data220)){
+const len24 = data220.length;
+for(let i24=0; i24<len24; i24++){
+if(typeof data220[i24] !== "string"){
+const err452 = {instancePath:instancePath+"/notes/" + i24,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err452];
 }
@@ -14829,8 +14901,10 @@ vErrors.push(err452);
 }
 errors++;
 }
-if(data220.sendLateMaxMs === undefined){
-const err453 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
+}
+}
+else {
+const err453 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err453];
 }
@@ -14839,10 +14913,12 @@ vErrors.push(err453);
 }
 errors++;
 }
-if(data220.processes !== undefined){
-let data221 = data220.processes;
-if(!(((typeof data221 == "number") && (!(data221 % 1) && !isNaN(data221))) && (isFinite(data221)))){
-const err454 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"}};
+}
+if(data.voice !== undefined){
+let data222 = data.voice;
+if(data222 && typeof data222 == "object" && !Array.isArray(data222)){
+if(data222.calls === undefined){
+const err454 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"}};
 if(vErrors === null){
 vErrors = [err454];
 }
@@ -14851,9 +14927,8 @@ vErrors.push(err454);
 }
 errors++;
 }
-if((typeof data221 == "number") && (isFinite(data221))){
-if(data221 < 0 || isNaN(data221)){
-const err455 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data222.connected === undefined){
+const err455 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"}};
 if(vErrors === null){
 vErrors = [err455];
 }
@@ -14862,12 +14937,8 @@ vErrors.push(err455);
 }
 errors++;
 }
-}
-}
-if(data220.ended !== undefined){
-let data222 = data220.ended;
-if(!(((typeof data222 == "number") && (!(data222 % 1) && !isNaN(data222))) && (isFinite(data222)))){
-const err456 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"}};
+if(data222.held === undefined){
+const err456 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"}};
 if(vErrors === null){
 vErrors = [err456];
 }
@@ -14876,9 +14947,8 @@ vErrors.push(err456);
 }
 errors++;
 }
-if((typeof data222 == "number") && (isFinite(data222))){
-if(data222 < 0 || isNaN(data222)){
-const err457 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data222.lost === undefined){
+const err457 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"}};
 if(vErrors === null){
 vErrors = [err457];
 }
@@ -14887,12 +14957,8 @@ vErrors.push(err457);
 }
 errors++;
 }
-}
-}
-if(data220.cpuPercent !== undefined){
-let data223 = data220.cpuPercent;
-if(!((typeof data223 == "number") && (isFinite(data223)))){
-const err458 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(data222.errors === undefined){
+const err458 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"}};
 if(vErrors === null){
 vErrors = [err458];
 }
@@ -14901,11 +14967,8 @@ vErrors.push(err458);
 }
 errors++;
 }
-}
-if(data220.loopLateP99Ms !== undefined){
-let data224 = data220.loopLateP99Ms;
-if(!((typeof data224 == "number") && (isFinite(data224)))){
-const err459 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"}};
+if(data222.latencyVerdicts === undefined){
+const err459 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"}};
 if(vErrors === null){
 vErrors = [err459];
 }
@@ -14914,11 +14977,8 @@ vErrors.push(err459);
 }
 errors++;
 }
-}
-if(data220.sendLateP99Ms !== undefined){
-let data225 = data220.sendLateP99Ms;
-if(!((typeof data225 == "number") && (isFinite(data225)))){
-const err460 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"}};
+if(data222.readyMs === undefined){
+const err460 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"}};
 if(vErrors === null){
 vErrors = [err460];
 }
@@ -14927,11 +14987,8 @@ vErrors.push(err460);
 }
 errors++;
 }
-}
-if(data220.sendLateMaxMs !== undefined){
-let data226 = data220.sendLateMaxMs;
-if(!((typeof data226 == "number") && (isFinite(data226)))){
-const err461 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
+if(data222.setupMs === undefined){
+const err461 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"}};
 if(vErrors === null){
 vErrors = [err461];
 }
@@ -14940,10 +14997,8 @@ vErrors.push(err461);
 }
 errors++;
 }
-}
-}
-else {
-const err462 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"}};
+if(data222.firstPacketMs === undefined){
+const err462 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"}};
 if(vErrors === null){
 vErrors = [err462];
 }
@@ -14952,16 +15007,8 @@ vErrors.push(err462);
 }
 errors++;
 }
-}
-if(data151.perCall !== undefined){
-let data227 = data151.perCall;
-if(Array.isArray(data227)){
-const len16 = data227.length;
-for(let i16=0; i16<len16; i16++){
-let data228 = data227[i16];
-if(data228 && typeof data228 == "object" && !Array.isArray(data228)){
-if(data228.call === undefined){
-const err463 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"}};
+if(data222.audioPathLatencyMs === undefined){
+const err463 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
 if(vErrors === null){
 vErrors = [err463];
 }
@@ -14970,8 +15017,8 @@ vErrors.push(err463);
 }
 errors++;
 }
-if(data228.verdict === undefined){
-const err464 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"}};
+if(data222.roundTripMs === undefined){
+const err464 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"}};
 if(vErrors === null){
 vErrors = [err464];
 }
@@ -14980,8 +15027,8 @@ vErrors.push(err464);
 }
 errors++;
 }
-if(data228.reason === undefined){
-const err465 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"}};
+if(data222.jitterMs === undefined){
+const err465 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"}};
 if(vErrors === null){
 vErrors = [err465];
 }
@@ -14990,8 +15037,8 @@ vErrors.push(err465);
 }
 errors++;
 }
-if(data228.setupMs === undefined){
-const err466 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"}};
+if(data222.turnResponseMs === undefined){
+const err466 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
 if(vErrors === null){
 vErrors = [err466];
 }
@@ -15000,8 +15047,8 @@ vErrors.push(err466);
 }
 errors++;
 }
-if(data228.audioPathLatencyMs === undefined){
-const err467 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
+if(data222.turns === undefined){
+const err467 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"}};
 if(vErrors === null){
 vErrors = [err467];
 }
@@ -15010,8 +15057,8 @@ vErrors.push(err467);
 }
 errors++;
 }
-if(data228.turnResponseMs === undefined){
-const err468 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
+if(data222.unansweredTurns === undefined){
+const err468 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"}};
 if(vErrors === null){
 vErrors = [err468];
 }
@@ -15020,8 +15067,8 @@ vErrors.push(err468);
 }
 errors++;
 }
-if(data228.lostPackets === undefined){
-const err469 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"}};
+if(data222.packets === undefined){
+const err469 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"}};
 if(vErrors === null){
 vErrors = [err469];
 }
@@ -15030,10 +15077,8 @@ vErrors.push(err469);
 }
 errors++;
 }
-if(data228.call !== undefined){
-let data229 = data228.call;
-if(!(((typeof data229 == "number") && (!(data229 % 1) && !isNaN(data229))) && (isFinite(data229)))){
-const err470 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if(data222.callers === undefined){
+const err470 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"}};
 if(vErrors === null){
 vErrors = [err470];
 }
@@ -15042,9 +15087,8 @@ vErrors.push(err470);
 }
 errors++;
 }
-if((typeof data229 == "number") && (isFinite(data229))){
-if(data229 < 0 || isNaN(data229)){
-const err471 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data222.perCall === undefined){
+const err471 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"}};
 if(vErrors === null){
 vErrors = [err471];
 }
@@ -15053,12 +15097,8 @@ vErrors.push(err471);
 }
 errors++;
 }
-}
-}
-if(data228.verdict !== undefined){
-let data230 = data228.verdict;
-if(typeof data230 !== "string"){
-const err472 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(data222.faultSamples === undefined){
+const err472 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"}};
 if(vErrors === null){
 vErrors = [err472];
 }
@@ -15067,8 +15107,8 @@ vErrors.push(err472);
 }
 errors++;
 }
-if(!(((((data230 === "PASS") || (data230 === "FAIL")) || (data230 === "NOT PROVEN")) || (data230 === "INVALID RUN")) || (data230 === "NOT TESTED"))){
-const err473 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if(data222.timeline === undefined){
+const err473 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"}};
 if(vErrors === null){
 vErrors = [err473];
 }
@@ -15077,10 +15117,10 @@ vErrors.push(err473);
 }
 errors++;
 }
-}
-if(data228.reason !== undefined){
-if(typeof data228.reason !== "string"){
-const err474 = {instancePath:instancePath+"/voice/perCall/" + i16+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+if(data222.calls !== undefined){
+let data223 = data222.calls;
+if(!(((typeof data223 == "number") && (!(data223 % 1) && !isNaN(data223))) && (isFinite(data223)))){
+const err474 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err474];
 }
@@ -15089,11 +15129,9 @@ vErrors.push(err474);
 }
 errors++;
 }
-}
-if(data228.fault !== undefined){
-let data232 = data228.fault;
-if(typeof data232 !== "string"){
-const err475 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
+if((typeof data223 == "number") && (isFinite(data223))){
+if(data223 < 0 || isNaN(data223)){
+const err475 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err475];
 }
@@ -15102,8 +15140,12 @@ vErrors.push(err475);
 }
 errors++;
 }
-if(!(((((((((((((data232 === "unreachable") || (data232 === "refused")) || (data232 === "unauthorized")) || (data232 === "too_many_calls")) || (data232 === "no_offer")) || (data232 === "call_error")) || (data232 === "bad_offer")) || (data232 === "no_path")) || (data232 === "no_media")) || (data232 === "dropped")) || (data232 === "path_lost")) || (data232 === "media_stopped")) || (data232 === "local"))){
-const err476 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum}};
+}
+}
+if(data222.connected !== undefined){
+let data224 = data222.connected;
+if(!(((typeof data224 == "number") && (!(data224 % 1) && !isNaN(data224))) && (isFinite(data224)))){
+const err476 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err476];
 }
@@ -15112,11 +15154,9 @@ vErrors.push(err476);
 }
 errors++;
 }
-}
-if(data228.setupMs !== undefined){
-let data233 = data228.setupMs;
-if((!((typeof data233 == "number") && (isFinite(data233)))) && (data233 !== null)){
-const err477 = {instancePath:instancePath+"/voice/perCall/" + i16+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type}};
+if((typeof data224 == "number") && (isFinite(data224))){
+if(data224 < 0 || isNaN(data224)){
+const err477 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err477];
 }
@@ -15126,10 +15166,11 @@ vErrors.push(err477);
 errors++;
 }
 }
-if(data228.audioPathLatencyMs !== undefined){
-let data234 = data228.audioPathLatencyMs;
-if((!((typeof data234 == "number") && (isFinite(data234)))) && (data234 !== null)){
-const err478 = {instancePath:instancePath+"/voice/perCall/" + i16+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type}};
+}
+if(data222.held !== undefined){
+let data225 = data222.held;
+if(!(((typeof data225 == "number") && (!(data225 % 1) && !isNaN(data225))) && (isFinite(data225)))){
+const err478 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err478];
 }
@@ -15138,11 +15179,9 @@ vErrors.push(err478);
 }
 errors++;
 }
-}
-if(data228.turnResponseMs !== undefined){
-let data235 = data228.turnResponseMs;
-if((!((typeof data235 == "number") && (isFinite(data235)))) && (data235 !== null)){
-const err479 = {instancePath:instancePath+"/voice/perCall/" + i16+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type}};
+if((typeof data225 == "number") && (isFinite(data225))){
+if(data225 < 0 || isNaN(data225)){
+const err479 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err479];
 }
@@ -15152,10 +15191,11 @@ vErrors.push(err479);
 errors++;
 }
 }
-if(data228.lostPackets !== undefined){
-let data236 = data228.lostPackets;
-if(!(((typeof data236 == "number") && (!(data236 % 1) && !isNaN(data236))) && (isFinite(data236)))){
-const err480 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"}};
+}
+if(data222.lost !== undefined){
+let data226 = data222.lost;
+if(!(((typeof data226 == "number") && (!(data226 % 1) && !isNaN(data226))) && (isFinite(data226)))){
+const err480 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err480];
 }
@@ -15164,9 +15204,9 @@ vErrors.push(err480);
 }
 errors++;
 }
-if((typeof data236 == "number") && (isFinite(data236))){
-if(data236 < 0 || isNaN(data236)){
-const err481 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if((typeof data226 == "number") && (isFinite(data226))){
+if(data226 < 0 || isNaN(data226)){
+const err481 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err481];
 }
@@ -15177,9 +15217,13 @@ errors++;
 }
 }
 }
-}
-else {
-const err482 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"}};
+if(data222.errors !== undefined){
+let data227 = data222.errors;
+if(data227 && typeof data227 == "object" && !Array.isArray(data227)){
+for(const key1 in data227){
+let data228 = data227[key1];
+if(!(((typeof data228 == "number") && (!(data228 % 1) && !isNaN(data228))) && (isFinite(data228)))){
+const err482 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err482];
 }
@@ -15188,10 +15232,9 @@ vErrors.push(err482);
 }
 errors++;
 }
-}
-}
-else {
-const err483 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"}};
+if((typeof data228 == "number") && (isFinite(data228))){
+if(data228 < 1 || isNaN(data228)){
+const err483 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err483];
 }
@@ -15201,15 +15244,10 @@ vErrors.push(err483);
 errors++;
 }
 }
-if(data151.faultSamples !== undefined){
-let data237 = data151.faultSamples;
-if(Array.isArray(data237)){
-const len17 = data237.length;
-for(let i17=0; i17<len17; i17++){
-let data238 = data237[i17];
-if(data238 && typeof data238 == "object" && !Array.isArray(data238)){
-if(data238.kind === undefined){
-const err484 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
+}
+}
+else {
+const err484 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err484];
 }
@@ -15218,8 +15256,12 @@ vErrors.push(err484);
 }
 errors++;
 }
-if(data238.call === undefined){
-const err485 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"}};
+}
+if(data222.latencyVerdicts !== undefined){
+let data229 = data222.latencyVerdicts;
+if(data229 && typeof data229 == "object" && !Array.isArray(data229)){
+if(data229.met === undefined){
+const err485 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"}};
 if(vErrors === null){
 vErrors = [err485];
 }
@@ -15228,8 +15270,8 @@ vErrors.push(err485);
 }
 errors++;
 }
-if(data238.atMs === undefined){
-const err486 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
+if(data229.missed === undefined){
+const err486 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"}};
 if(vErrors === null){
 vErrors = [err486];
 }
@@ -15238,8 +15280,8 @@ vErrors.push(err486);
 }
 errors++;
 }
-if(data238.session === undefined){
-const err487 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"}};
+if(data229.notProven === undefined){
+const err487 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"}};
 if(vErrors === null){
 vErrors = [err487];
 }
@@ -15248,8 +15290,10 @@ vErrors.push(err487);
 }
 errors++;
 }
-if(data238.detail === undefined){
-const err488 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
+if(data229.met !== undefined){
+let data230 = data229.met;
+if(!(((typeof data230 == "number") && (!(data230 % 1) && !isNaN(data230))) && (isFinite(data230)))){
+const err488 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err488];
 }
@@ -15258,10 +15302,9 @@ vErrors.push(err488);
 }
 errors++;
 }
-if(data238.kind !== undefined){
-let data239 = data238.kind;
-if(typeof data239 !== "string"){
-const err489 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
+if((typeof data230 == "number") && (isFinite(data230))){
+if(data230 < 0 || isNaN(data230)){
+const err489 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err489];
 }
@@ -15270,8 +15313,12 @@ vErrors.push(err489);
 }
 errors++;
 }
-if(!(((((((((((((data239 === "unreachable") || (data239 === "refused")) || (data239 === "unauthorized")) || (data239 === "too_many_calls")) || (data239 === "no_offer")) || (data239 === "call_error")) || (data239 === "bad_offer")) || (data239 === "no_path")) || (data239 === "no_media")) || (data239 === "dropped")) || (data239 === "path_lost")) || (data239 === "media_stopped")) || (data239 === "local"))){
-const err490 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum}};
+}
+}
+if(data229.missed !== undefined){
+let data231 = data229.missed;
+if(!(((typeof data231 == "number") && (!(data231 % 1) && !isNaN(data231))) && (isFinite(data231)))){
+const err490 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err490];
 }
@@ -15280,11 +15327,9 @@ vErrors.push(err490);
 }
 errors++;
 }
-}
-if(data238.call !== undefined){
-let data240 = data238.call;
-if(!(((typeof data240 == "number") && (!(data240 % 1) && !isNaN(data240))) && (isFinite(data240)))){
-const err491 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if((typeof data231 == "number") && (isFinite(data231))){
+if(data231 < 0 || isNaN(data231)){
+const err491 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err491];
 }
@@ -15293,9 +15338,12 @@ vErrors.push(err491);
 }
 errors++;
 }
-if((typeof data240 == "number") && (isFinite(data240))){
-if(data240 < 0 || isNaN(data240)){
-const err492 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data229.notProven !== undefined){
+let data232 = data229.notProven;
+if(!(((typeof data232 == "number") && (!(data232 % 1) && !isNaN(data232))) && (isFinite(data232)))){
+const err492 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err492];
 }
@@ -15304,12 +15352,9 @@ vErrors.push(err492);
 }
 errors++;
 }
-}
-}
-if(data238.atMs !== undefined){
-let data241 = data238.atMs;
-if(!((typeof data241 == "number") && (isFinite(data241)))){
-const err493 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
+if((typeof data232 == "number") && (isFinite(data232))){
+if(data232 < 0 || isNaN(data232)){
+const err493 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err493];
 }
@@ -15319,9 +15364,10 @@ vErrors.push(err493);
 errors++;
 }
 }
-if(data238.session !== undefined){
-if(typeof data238.session !== "string"){
-const err494 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
+}
+}
+else {
+const err494 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err494];
 }
@@ -15331,11 +15377,11 @@ vErrors.push(err494);
 errors++;
 }
 }
-if(data238.traceId !== undefined){
-let data243 = data238.traceId;
-if(typeof data243 === "string"){
-if(!pattern0.test(data243)){
-const err495 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
+if(data222.readyMs !== undefined){
+let data233 = data222.readyMs;
+if(data233 && typeof data233 == "object" && !Array.isArray(data233)){
+if(data233.p50 === undefined){
+const err495 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err495];
 }
@@ -15344,9 +15390,8 @@ vErrors.push(err495);
 }
 errors++;
 }
-}
-else {
-const err496 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
+if(data233.p90 === undefined){
+const err496 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err496];
 }
@@ -15355,10 +15400,8 @@ vErrors.push(err496);
 }
 errors++;
 }
-}
-if(data238.detail !== undefined){
-if(typeof data238.detail !== "string"){
-const err497 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
+if(data233.p95 === undefined){
+const err497 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err497];
 }
@@ -15367,10 +15410,8 @@ vErrors.push(err497);
 }
 errors++;
 }
-}
-}
-else {
-const err498 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
+if(data233.p99 === undefined){
+const err498 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err498];
 }
@@ -15379,10 +15420,8 @@ vErrors.push(err498);
 }
 errors++;
 }
-}
-}
-else {
-const err499 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
+if(data233.max === undefined){
+const err499 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err499];
 }
@@ -15391,16 +15430,8 @@ vErrors.push(err499);
 }
 errors++;
 }
-}
-if(data151.timeline !== undefined){
-let data245 = data151.timeline;
-if(Array.isArray(data245)){
-const len18 = data245.length;
-for(let i18=0; i18<len18; i18++){
-let data246 = data245[i18];
-if(data246 && typeof data246 == "object" && !Array.isArray(data246)){
-if(data246.second === undefined){
-const err500 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
+if(data233.mean === undefined){
+const err500 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err500];
 }
@@ -15409,8 +15440,10 @@ vErrors.push(err500);
 }
 errors++;
 }
-if(data246.up === undefined){
-const err501 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"}};
+if(data233.p50 !== undefined){
+let data234 = data233.p50;
+if((!((typeof data234 == "number") && (isFinite(data234)))) && (data234 !== null)){
+const err501 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err501];
 }
@@ -15419,8 +15452,11 @@ vErrors.push(err501);
 }
 errors++;
 }
-if(data246.sent === undefined){
-const err502 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
+}
+if(data233.p90 !== undefined){
+let data235 = data233.p90;
+if((!((typeof data235 == "number") && (isFinite(data235)))) && (data235 !== null)){
+const err502 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err502];
 }
@@ -15429,8 +15465,11 @@ vErrors.push(err502);
 }
 errors++;
 }
-if(data246.received === undefined){
-const err503 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"}};
+}
+if(data233.p95 !== undefined){
+let data236 = data233.p95;
+if((!((typeof data236 == "number") && (isFinite(data236)))) && (data236 !== null)){
+const err503 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err503];
 }
@@ -15439,8 +15478,11 @@ vErrors.push(err503);
 }
 errors++;
 }
-if(data246.gaps === undefined){
-const err504 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"}};
+}
+if(data233.p99 !== undefined){
+let data237 = data233.p99;
+if((!((typeof data237 == "number") && (isFinite(data237)))) && (data237 !== null)){
+const err504 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err504];
 }
@@ -15449,8 +15491,11 @@ vErrors.push(err504);
 }
 errors++;
 }
-if(data246.sendLateMaxMs === undefined){
-const err505 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
+}
+if(data233.max !== undefined){
+let data238 = data233.max;
+if((!((typeof data238 == "number") && (isFinite(data238)))) && (data238 !== null)){
+const err505 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err505];
 }
@@ -15459,10 +15504,11 @@ vErrors.push(err505);
 }
 errors++;
 }
-if(data246.second !== undefined){
-let data247 = data246.second;
-if(!(((typeof data247 == "number") && (!(data247 % 1) && !isNaN(data247))) && (isFinite(data247)))){
-const err506 = {instancePath:instancePath+"/voice/timeline/" + i18+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
+}
+if(data233.mean !== undefined){
+let data239 = data233.mean;
+if((!((typeof data239 == "number") && (isFinite(data239)))) && (data239 !== null)){
+const err506 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err506];
 }
@@ -15472,10 +15518,9 @@ vErrors.push(err506);
 errors++;
 }
 }
-if(data246.up !== undefined){
-let data248 = data246.up;
-if(!(((typeof data248 == "number") && (!(data248 % 1) && !isNaN(data248))) && (isFinite(data248)))){
-const err507 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"}};
+}
+else {
+const err507 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err507];
 }
@@ -15484,9 +15529,12 @@ vErrors.push(err507);
 }
 errors++;
 }
-if((typeof data248 == "number") && (isFinite(data248))){
-if(data248 < 0 || isNaN(data248)){
-const err508 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data222.setupMs !== undefined){
+let data240 = data222.setupMs;
+if(data240 && typeof data240 == "object" && !Array.isArray(data240)){
+if(data240.p50 === undefined){
+const err508 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err508];
 }
@@ -15495,12 +15543,8 @@ vErrors.push(err508);
 }
 errors++;
 }
-}
-}
-if(data246.sent !== undefined){
-let data249 = data246.sent;
-if(!(((typeof data249 == "number") && (!(data249 % 1) && !isNaN(data249))) && (isFinite(data249)))){
-const err509 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
+if(data240.p90 === undefined){
+const err509 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err509];
 }
@@ -15509,9 +15553,8 @@ vErrors.push(err509);
 }
 errors++;
 }
-if((typeof data249 == "number") && (isFinite(data249))){
-if(data249 < 0 || isNaN(data249)){
-const err510 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data240.p95 === undefined){
+const err510 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err510];
 }
@@ -15520,12 +15563,8 @@ vErrors.push(err510);
 }
 errors++;
 }
-}
-}
-if(data246.received !== undefined){
-let data250 = data246.received;
-if(!(((typeof data250 == "number") && (!(data250 % 1) && !isNaN(data250))) && (isFinite(data250)))){
-const err511 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"}};
+if(data240.p99 === undefined){
+const err511 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err511];
 }
@@ -15534,9 +15573,8 @@ vErrors.push(err511);
 }
 errors++;
 }
-if((typeof data250 == "number") && (isFinite(data250))){
-if(data250 < 0 || isNaN(data250)){
-const err512 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data240.max === undefined){
+const err512 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err512];
 }
@@ -15545,12 +15583,8 @@ vErrors.push(err512);
 }
 errors++;
 }
-}
-}
-if(data246.gaps !== undefined){
-let data251 = data246.gaps;
-if(!(((typeof data251 == "number") && (!(data251 % 1) && !isNaN(data251))) && (isFinite(data251)))){
-const err513 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"}};
+if(data240.mean === undefined){
+const err513 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err513];
 }
@@ -15559,9 +15593,10 @@ vErrors.push(err513);
 }
 errors++;
 }
-if((typeof data251 == "number") && (isFinite(data251))){
-if(data251 < 0 || isNaN(data251)){
-const err514 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data240.p50 !== undefined){
+let data241 = data240.p50;
+if((!((typeof data241 == "number") && (isFinite(data241)))) && (data241 !== null)){
+const err514 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err514];
 }
@@ -15571,11 +15606,10 @@ vErrors.push(err514);
 errors++;
 }
 }
-}
-if(data246.sendLateMaxMs !== undefined){
-let data252 = data246.sendLateMaxMs;
-if(!((typeof data252 == "number") && (isFinite(data252)))){
-const err515 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
+if(data240.p90 !== undefined){
+let data242 = data240.p90;
+if((!((typeof data242 == "number") && (isFinite(data242)))) && (data242 !== null)){
+const err515 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err515];
 }
@@ -15585,9 +15619,10 @@ vErrors.push(err515);
 errors++;
 }
 }
-}
-else {
-const err516 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
+if(data240.p95 !== undefined){
+let data243 = data240.p95;
+if((!((typeof data243 == "number") && (isFinite(data243)))) && (data243 !== null)){
+const err516 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err516];
 }
@@ -15597,9 +15632,10 @@ vErrors.push(err516);
 errors++;
 }
 }
-}
-else {
-const err517 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"}};
+if(data240.p99 !== undefined){
+let data244 = data240.p99;
+if((!((typeof data244 == "number") && (isFinite(data244)))) && (data244 !== null)){
+const err517 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err517];
 }
@@ -15609,9 +15645,10 @@ vErrors.push(err517);
 errors++;
 }
 }
-}
-else {
-const err518 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"}};
+if(data240.max !== undefined){
+let data245 = data240.max;
+if((!((typeof data245 == "number") && (isFinite(data245)))) && (data245 !== null)){
+const err518 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err518];
 }
@@ -15621,9 +15658,10 @@ vErrors.push(err518);
 errors++;
 }
 }
-}
-else {
-const err519 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data240.mean !== undefined){
+let data246 = data240.mean;
+if((!((typeof data246 == "number") && (isFinite(data246)))) && (data246 !== null)){
+const err519 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err519];
 }
@@ -15632,12 +15670,1909 @@ vErrors.push(err519);
 }
 errors++;
 }
+}
+}
+else {
+const err520 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err520];
+}
+else {
+vErrors.push(err520);
+}
+errors++;
+}
+}
+if(data222.firstPacketMs !== undefined){
+let data247 = data222.firstPacketMs;
+if(data247 && typeof data247 == "object" && !Array.isArray(data247)){
+if(data247.p50 === undefined){
+const err521 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(vErrors === null){
+vErrors = [err521];
+}
+else {
+vErrors.push(err521);
+}
+errors++;
+}
+if(data247.p90 === undefined){
+const err522 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(vErrors === null){
+vErrors = [err522];
+}
+else {
+vErrors.push(err522);
+}
+errors++;
+}
+if(data247.p95 === undefined){
+const err523 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(vErrors === null){
+vErrors = [err523];
+}
+else {
+vErrors.push(err523);
+}
+errors++;
+}
+if(data247.p99 === undefined){
+const err524 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(vErrors === null){
+vErrors = [err524];
+}
+else {
+vErrors.push(err524);
+}
+errors++;
+}
+if(data247.max === undefined){
+const err525 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(vErrors === null){
+vErrors = [err525];
+}
+else {
+vErrors.push(err525);
+}
+errors++;
+}
+if(data247.mean === undefined){
+const err526 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(vErrors === null){
+vErrors = [err526];
+}
+else {
+vErrors.push(err526);
+}
+errors++;
+}
+if(data247.p50 !== undefined){
+let data248 = data247.p50;
+if((!((typeof data248 == "number") && (isFinite(data248)))) && (data248 !== null)){
+const err527 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(vErrors === null){
+vErrors = [err527];
+}
+else {
+vErrors.push(err527);
+}
+errors++;
+}
+}
+if(data247.p90 !== undefined){
+let data249 = data247.p90;
+if((!((typeof data249 == "number") && (isFinite(data249)))) && (data249 !== null)){
+const err528 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(vErrors === null){
+vErrors = [err528];
+}
+else {
+vErrors.push(err528);
+}
+errors++;
+}
+}
+if(data247.p95 !== undefined){
+let data250 = data247.p95;
+if((!((typeof data250 == "number") && (isFinite(data250)))) && (data250 !== null)){
+const err529 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(vErrors === null){
+vErrors = [err529];
+}
+else {
+vErrors.push(err529);
+}
+errors++;
+}
+}
+if(data247.p99 !== undefined){
+let data251 = data247.p99;
+if((!((typeof data251 == "number") && (isFinite(data251)))) && (data251 !== null)){
+const err530 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(vErrors === null){
+vErrors = [err530];
+}
+else {
+vErrors.push(err530);
+}
+errors++;
+}
+}
+if(data247.max !== undefined){
+let data252 = data247.max;
+if((!((typeof data252 == "number") && (isFinite(data252)))) && (data252 !== null)){
+const err531 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(vErrors === null){
+vErrors = [err531];
+}
+else {
+vErrors.push(err531);
+}
+errors++;
+}
+}
+if(data247.mean !== undefined){
+let data253 = data247.mean;
+if((!((typeof data253 == "number") && (isFinite(data253)))) && (data253 !== null)){
+const err532 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(vErrors === null){
+vErrors = [err532];
+}
+else {
+vErrors.push(err532);
+}
+errors++;
+}
+}
+}
+else {
+const err533 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err533];
+}
+else {
+vErrors.push(err533);
+}
+errors++;
+}
+}
+if(data222.audioPathLatencyMs !== undefined){
+let data254 = data222.audioPathLatencyMs;
+if(data254 && typeof data254 == "object" && !Array.isArray(data254)){
+if(data254.p50 === undefined){
+const err534 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(vErrors === null){
+vErrors = [err534];
+}
+else {
+vErrors.push(err534);
+}
+errors++;
+}
+if(data254.p90 === undefined){
+const err535 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(vErrors === null){
+vErrors = [err535];
+}
+else {
+vErrors.push(err535);
+}
+errors++;
+}
+if(data254.p95 === undefined){
+const err536 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(vErrors === null){
+vErrors = [err536];
+}
+else {
+vErrors.push(err536);
+}
+errors++;
+}
+if(data254.p99 === undefined){
+const err537 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(vErrors === null){
+vErrors = [err537];
+}
+else {
+vErrors.push(err537);
+}
+errors++;
+}
+if(data254.max === undefined){
+const err538 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(vErrors === null){
+vErrors = [err538];
+}
+else {
+vErrors.push(err538);
+}
+errors++;
+}
+if(data254.mean === undefined){
+const err539 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(vErrors === null){
+vErrors = [err539];
+}
+else {
+vErrors.push(err539);
+}
+errors++;
+}
+if(data254.p50 !== undefined){
+let data255 = data254.p50;
+if((!((typeof data255 == "number") && (isFinite(data255)))) && (data255 !== null)){
+const err540 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(vErrors === null){
+vErrors = [err540];
+}
+else {
+vErrors.push(err540);
+}
+errors++;
+}
+}
+if(data254.p90 !== undefined){
+let data256 = data254.p90;
+if((!((typeof data256 == "number") && (isFinite(data256)))) && (data256 !== null)){
+const err541 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(vErrors === null){
+vErrors = [err541];
+}
+else {
+vErrors.push(err541);
+}
+errors++;
+}
+}
+if(data254.p95 !== undefined){
+let data257 = data254.p95;
+if((!((typeof data257 == "number") && (isFinite(data257)))) && (data257 !== null)){
+const err542 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(vErrors === null){
+vErrors = [err542];
+}
+else {
+vErrors.push(err542);
+}
+errors++;
+}
+}
+if(data254.p99 !== undefined){
+let data258 = data254.p99;
+if((!((typeof data258 == "number") && (isFinite(data258)))) && (data258 !== null)){
+const err543 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(vErrors === null){
+vErrors = [err543];
+}
+else {
+vErrors.push(err543);
+}
+errors++;
+}
+}
+if(data254.max !== undefined){
+let data259 = data254.max;
+if((!((typeof data259 == "number") && (isFinite(data259)))) && (data259 !== null)){
+const err544 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(vErrors === null){
+vErrors = [err544];
+}
+else {
+vErrors.push(err544);
+}
+errors++;
+}
+}
+if(data254.mean !== undefined){
+let data260 = data254.mean;
+if((!((typeof data260 == "number") && (isFinite(data260)))) && (data260 !== null)){
+const err545 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(vErrors === null){
+vErrors = [err545];
+}
+else {
+vErrors.push(err545);
+}
+errors++;
+}
+}
+}
+else {
+const err546 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err546];
+}
+else {
+vErrors.push(err546);
+}
+errors++;
+}
+}
+if(data222.roundTripMs !== undefined){
+let data261 = data222.roundTripMs;
+if(data261 && typeof data261 == "object" && !Array.isArray(data261)){
+if(data261.p50 === undefined){
+const err547 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(vErrors === null){
+vErrors = [err547];
+}
+else {
+vErrors.push(err547);
+}
+errors++;
+}
+if(data261.p90 === undefined){
+const err548 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(vErrors === null){
+vErrors = [err548];
+}
+else {
+vErrors.push(err548);
+}
+errors++;
+}
+if(data261.p95 === undefined){
+const err549 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(vErrors === null){
+vErrors = [err549];
+}
+else {
+vErrors.push(err549);
+}
+errors++;
+}
+if(data261.p99 === undefined){
+const err550 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(vErrors === null){
+vErrors = [err550];
+}
+else {
+vErrors.push(err550);
+}
+errors++;
+}
+if(data261.max === undefined){
+const err551 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(vErrors === null){
+vErrors = [err551];
+}
+else {
+vErrors.push(err551);
+}
+errors++;
+}
+if(data261.mean === undefined){
+const err552 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(vErrors === null){
+vErrors = [err552];
+}
+else {
+vErrors.push(err552);
+}
+errors++;
+}
+if(data261.p50 !== undefined){
+let data262 = data261.p50;
+if((!((typeof data262 == "number") && (isFinite(data262)))) && (data262 !== null)){
+const err553 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(vErrors === null){
+vErrors = [err553];
+}
+else {
+vErrors.push(err553);
+}
+errors++;
+}
+}
+if(data261.p90 !== undefined){
+let data263 = data261.p90;
+if((!((typeof data263 == "number") && (isFinite(data263)))) && (data263 !== null)){
+const err554 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(vErrors === null){
+vErrors = [err554];
+}
+else {
+vErrors.push(err554);
+}
+errors++;
+}
+}
+if(data261.p95 !== undefined){
+let data264 = data261.p95;
+if((!((typeof data264 == "number") && (isFinite(data264)))) && (data264 !== null)){
+const err555 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(vErrors === null){
+vErrors = [err555];
+}
+else {
+vErrors.push(err555);
+}
+errors++;
+}
+}
+if(data261.p99 !== undefined){
+let data265 = data261.p99;
+if((!((typeof data265 == "number") && (isFinite(data265)))) && (data265 !== null)){
+const err556 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(vErrors === null){
+vErrors = [err556];
+}
+else {
+vErrors.push(err556);
+}
+errors++;
+}
+}
+if(data261.max !== undefined){
+let data266 = data261.max;
+if((!((typeof data266 == "number") && (isFinite(data266)))) && (data266 !== null)){
+const err557 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(vErrors === null){
+vErrors = [err557];
+}
+else {
+vErrors.push(err557);
+}
+errors++;
+}
+}
+if(data261.mean !== undefined){
+let data267 = data261.mean;
+if((!((typeof data267 == "number") && (isFinite(data267)))) && (data267 !== null)){
+const err558 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(vErrors === null){
+vErrors = [err558];
+}
+else {
+vErrors.push(err558);
+}
+errors++;
+}
+}
+}
+else {
+const err559 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err559];
+}
+else {
+vErrors.push(err559);
+}
+errors++;
+}
+}
+if(data222.jitterMs !== undefined){
+let data268 = data222.jitterMs;
+if(data268 && typeof data268 == "object" && !Array.isArray(data268)){
+if(data268.p50 === undefined){
+const err560 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(vErrors === null){
+vErrors = [err560];
+}
+else {
+vErrors.push(err560);
+}
+errors++;
+}
+if(data268.p90 === undefined){
+const err561 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(vErrors === null){
+vErrors = [err561];
+}
+else {
+vErrors.push(err561);
+}
+errors++;
+}
+if(data268.p95 === undefined){
+const err562 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(vErrors === null){
+vErrors = [err562];
+}
+else {
+vErrors.push(err562);
+}
+errors++;
+}
+if(data268.p99 === undefined){
+const err563 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(vErrors === null){
+vErrors = [err563];
+}
+else {
+vErrors.push(err563);
+}
+errors++;
+}
+if(data268.max === undefined){
+const err564 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(vErrors === null){
+vErrors = [err564];
+}
+else {
+vErrors.push(err564);
+}
+errors++;
+}
+if(data268.mean === undefined){
+const err565 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(vErrors === null){
+vErrors = [err565];
+}
+else {
+vErrors.push(err565);
+}
+errors++;
+}
+if(data268.p50 !== undefined){
+let data269 = data268.p50;
+if((!((typeof data269 == "number") && (isFinite(data269)))) && (data269 !== null)){
+const err566 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(vErrors === null){
+vErrors = [err566];
+}
+else {
+vErrors.push(err566);
+}
+errors++;
+}
+}
+if(data268.p90 !== undefined){
+let data270 = data268.p90;
+if((!((typeof data270 == "number") && (isFinite(data270)))) && (data270 !== null)){
+const err567 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(vErrors === null){
+vErrors = [err567];
+}
+else {
+vErrors.push(err567);
+}
+errors++;
+}
+}
+if(data268.p95 !== undefined){
+let data271 = data268.p95;
+if((!((typeof data271 == "number") && (isFinite(data271)))) && (data271 !== null)){
+const err568 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(vErrors === null){
+vErrors = [err568];
+}
+else {
+vErrors.push(err568);
+}
+errors++;
+}
+}
+if(data268.p99 !== undefined){
+let data272 = data268.p99;
+if((!((typeof data272 == "number") && (isFinite(data272)))) && (data272 !== null)){
+const err569 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(vErrors === null){
+vErrors = [err569];
+}
+else {
+vErrors.push(err569);
+}
+errors++;
+}
+}
+if(data268.max !== undefined){
+let data273 = data268.max;
+if((!((typeof data273 == "number") && (isFinite(data273)))) && (data273 !== null)){
+const err570 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(vErrors === null){
+vErrors = [err570];
+}
+else {
+vErrors.push(err570);
+}
+errors++;
+}
+}
+if(data268.mean !== undefined){
+let data274 = data268.mean;
+if((!((typeof data274 == "number") && (isFinite(data274)))) && (data274 !== null)){
+const err571 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(vErrors === null){
+vErrors = [err571];
+}
+else {
+vErrors.push(err571);
+}
+errors++;
+}
+}
+}
+else {
+const err572 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err572];
+}
+else {
+vErrors.push(err572);
+}
+errors++;
+}
+}
+if(data222.turnResponseMs !== undefined){
+let data275 = data222.turnResponseMs;
+if(data275 && typeof data275 == "object" && !Array.isArray(data275)){
+if(data275.p50 === undefined){
+const err573 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(vErrors === null){
+vErrors = [err573];
+}
+else {
+vErrors.push(err573);
+}
+errors++;
+}
+if(data275.p90 === undefined){
+const err574 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+if(vErrors === null){
+vErrors = [err574];
+}
+else {
+vErrors.push(err574);
+}
+errors++;
+}
+if(data275.p95 === undefined){
+const err575 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+if(vErrors === null){
+vErrors = [err575];
+}
+else {
+vErrors.push(err575);
+}
+errors++;
+}
+if(data275.p99 === undefined){
+const err576 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(vErrors === null){
+vErrors = [err576];
+}
+else {
+vErrors.push(err576);
+}
+errors++;
+}
+if(data275.max === undefined){
+const err577 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(vErrors === null){
+vErrors = [err577];
+}
+else {
+vErrors.push(err577);
+}
+errors++;
+}
+if(data275.mean === undefined){
+const err578 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(vErrors === null){
+vErrors = [err578];
+}
+else {
+vErrors.push(err578);
+}
+errors++;
+}
+if(data275.p50 !== undefined){
+let data276 = data275.p50;
+if((!((typeof data276 == "number") && (isFinite(data276)))) && (data276 !== null)){
+const err579 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(vErrors === null){
+vErrors = [err579];
+}
+else {
+vErrors.push(err579);
+}
+errors++;
+}
+}
+if(data275.p90 !== undefined){
+let data277 = data275.p90;
+if((!((typeof data277 == "number") && (isFinite(data277)))) && (data277 !== null)){
+const err580 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(vErrors === null){
+vErrors = [err580];
+}
+else {
+vErrors.push(err580);
+}
+errors++;
+}
+}
+if(data275.p95 !== undefined){
+let data278 = data275.p95;
+if((!((typeof data278 == "number") && (isFinite(data278)))) && (data278 !== null)){
+const err581 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(vErrors === null){
+vErrors = [err581];
+}
+else {
+vErrors.push(err581);
+}
+errors++;
+}
+}
+if(data275.p99 !== undefined){
+let data279 = data275.p99;
+if((!((typeof data279 == "number") && (isFinite(data279)))) && (data279 !== null)){
+const err582 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(vErrors === null){
+vErrors = [err582];
+}
+else {
+vErrors.push(err582);
+}
+errors++;
+}
+}
+if(data275.max !== undefined){
+let data280 = data275.max;
+if((!((typeof data280 == "number") && (isFinite(data280)))) && (data280 !== null)){
+const err583 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(vErrors === null){
+vErrors = [err583];
+}
+else {
+vErrors.push(err583);
+}
+errors++;
+}
+}
+if(data275.mean !== undefined){
+let data281 = data275.mean;
+if((!((typeof data281 == "number") && (isFinite(data281)))) && (data281 !== null)){
+const err584 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(vErrors === null){
+vErrors = [err584];
+}
+else {
+vErrors.push(err584);
+}
+errors++;
+}
+}
+}
+else {
+const err585 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err585];
+}
+else {
+vErrors.push(err585);
+}
+errors++;
+}
+}
+if(data222.turns !== undefined){
+let data282 = data222.turns;
+if(!(((typeof data282 == "number") && (!(data282 % 1) && !isNaN(data282))) && (isFinite(data282)))){
+const err586 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err586];
+}
+else {
+vErrors.push(err586);
+}
+errors++;
+}
+if((typeof data282 == "number") && (isFinite(data282))){
+if(data282 < 0 || isNaN(data282)){
+const err587 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err587];
+}
+else {
+vErrors.push(err587);
+}
+errors++;
+}
+}
+}
+if(data222.unansweredTurns !== undefined){
+let data283 = data222.unansweredTurns;
+if(!(((typeof data283 == "number") && (!(data283 % 1) && !isNaN(data283))) && (isFinite(data283)))){
+const err588 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err588];
+}
+else {
+vErrors.push(err588);
+}
+errors++;
+}
+if((typeof data283 == "number") && (isFinite(data283))){
+if(data283 < 0 || isNaN(data283)){
+const err589 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err589];
+}
+else {
+vErrors.push(err589);
+}
+errors++;
+}
+}
+}
+if(data222.packets !== undefined){
+let data284 = data222.packets;
+if(data284 && typeof data284 == "object" && !Array.isArray(data284)){
+if(data284.sent === undefined){
+const err590 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"}};
+if(vErrors === null){
+vErrors = [err590];
+}
+else {
+vErrors.push(err590);
+}
+errors++;
+}
+if(data284.received === undefined){
+const err591 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"}};
+if(vErrors === null){
+vErrors = [err591];
+}
+else {
+vErrors.push(err591);
+}
+errors++;
+}
+if(data284.lost === undefined){
+const err592 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"}};
+if(vErrors === null){
+vErrors = [err592];
+}
+else {
+vErrors.push(err592);
+}
+errors++;
+}
+if(data284.reordered === undefined){
+const err593 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"}};
+if(vErrors === null){
+vErrors = [err593];
+}
+else {
+vErrors.push(err593);
+}
+errors++;
+}
+if(data284.gaps === undefined){
+const err594 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"}};
+if(vErrors === null){
+vErrors = [err594];
+}
+else {
+vErrors.push(err594);
+}
+errors++;
+}
+if(data284.longestGapMs === undefined){
+const err595 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"}};
+if(vErrors === null){
+vErrors = [err595];
+}
+else {
+vErrors.push(err595);
+}
+errors++;
+}
+if(data284.sent !== undefined){
+let data285 = data284.sent;
+if(!(((typeof data285 == "number") && (!(data285 % 1) && !isNaN(data285))) && (isFinite(data285)))){
+const err596 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err596];
+}
+else {
+vErrors.push(err596);
+}
+errors++;
+}
+if((typeof data285 == "number") && (isFinite(data285))){
+if(data285 < 0 || isNaN(data285)){
+const err597 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err597];
+}
+else {
+vErrors.push(err597);
+}
+errors++;
+}
+}
+}
+if(data284.received !== undefined){
+let data286 = data284.received;
+if(!(((typeof data286 == "number") && (!(data286 % 1) && !isNaN(data286))) && (isFinite(data286)))){
+const err598 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err598];
+}
+else {
+vErrors.push(err598);
+}
+errors++;
+}
+if((typeof data286 == "number") && (isFinite(data286))){
+if(data286 < 0 || isNaN(data286)){
+const err599 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err599];
+}
+else {
+vErrors.push(err599);
+}
+errors++;
+}
+}
+}
+if(data284.lost !== undefined){
+let data287 = data284.lost;
+if(!(((typeof data287 == "number") && (!(data287 % 1) && !isNaN(data287))) && (isFinite(data287)))){
+const err600 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err600];
+}
+else {
+vErrors.push(err600);
+}
+errors++;
+}
+if((typeof data287 == "number") && (isFinite(data287))){
+if(data287 < 0 || isNaN(data287)){
+const err601 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err601];
+}
+else {
+vErrors.push(err601);
+}
+errors++;
+}
+}
+}
+if(data284.reordered !== undefined){
+let data288 = data284.reordered;
+if(!(((typeof data288 == "number") && (!(data288 % 1) && !isNaN(data288))) && (isFinite(data288)))){
+const err602 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err602];
+}
+else {
+vErrors.push(err602);
+}
+errors++;
+}
+if((typeof data288 == "number") && (isFinite(data288))){
+if(data288 < 0 || isNaN(data288)){
+const err603 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err603];
+}
+else {
+vErrors.push(err603);
+}
+errors++;
+}
+}
+}
+if(data284.gaps !== undefined){
+let data289 = data284.gaps;
+if(!(((typeof data289 == "number") && (!(data289 % 1) && !isNaN(data289))) && (isFinite(data289)))){
+const err604 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err604];
+}
+else {
+vErrors.push(err604);
+}
+errors++;
+}
+if((typeof data289 == "number") && (isFinite(data289))){
+if(data289 < 0 || isNaN(data289)){
+const err605 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err605];
+}
+else {
+vErrors.push(err605);
+}
+errors++;
+}
+}
+}
+if(data284.longestGapMs !== undefined){
+let data290 = data284.longestGapMs;
+if(!((typeof data290 == "number") && (isFinite(data290)))){
+const err606 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err606];
+}
+else {
+vErrors.push(err606);
+}
+errors++;
+}
+}
+}
+else {
+const err607 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err607];
+}
+else {
+vErrors.push(err607);
+}
+errors++;
+}
+}
+if(data222.callers !== undefined){
+let data291 = data222.callers;
+if(data291 && typeof data291 == "object" && !Array.isArray(data291)){
+if(data291.processes === undefined){
+const err608 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"}};
+if(vErrors === null){
+vErrors = [err608];
+}
+else {
+vErrors.push(err608);
+}
+errors++;
+}
+if(data291.ended === undefined){
+const err609 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"}};
+if(vErrors === null){
+vErrors = [err609];
+}
+else {
+vErrors.push(err609);
+}
+errors++;
+}
+if(data291.cpuPercent === undefined){
+const err610 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+if(vErrors === null){
+vErrors = [err610];
+}
+else {
+vErrors.push(err610);
+}
+errors++;
+}
+if(data291.loopLateP99Ms === undefined){
+const err611 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"}};
+if(vErrors === null){
+vErrors = [err611];
+}
+else {
+vErrors.push(err611);
+}
+errors++;
+}
+if(data291.sendLateP99Ms === undefined){
+const err612 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"}};
+if(vErrors === null){
+vErrors = [err612];
+}
+else {
+vErrors.push(err612);
+}
+errors++;
+}
+if(data291.sendLateMaxMs === undefined){
+const err613 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
+if(vErrors === null){
+vErrors = [err613];
+}
+else {
+vErrors.push(err613);
+}
+errors++;
+}
+if(data291.processes !== undefined){
+let data292 = data291.processes;
+if(!(((typeof data292 == "number") && (!(data292 % 1) && !isNaN(data292))) && (isFinite(data292)))){
+const err614 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err614];
+}
+else {
+vErrors.push(err614);
+}
+errors++;
+}
+if((typeof data292 == "number") && (isFinite(data292))){
+if(data292 < 0 || isNaN(data292)){
+const err615 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err615];
+}
+else {
+vErrors.push(err615);
+}
+errors++;
+}
+}
+}
+if(data291.ended !== undefined){
+let data293 = data291.ended;
+if(!(((typeof data293 == "number") && (!(data293 % 1) && !isNaN(data293))) && (isFinite(data293)))){
+const err616 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err616];
+}
+else {
+vErrors.push(err616);
+}
+errors++;
+}
+if((typeof data293 == "number") && (isFinite(data293))){
+if(data293 < 0 || isNaN(data293)){
+const err617 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err617];
+}
+else {
+vErrors.push(err617);
+}
+errors++;
+}
+}
+}
+if(data291.cpuPercent !== undefined){
+let data294 = data291.cpuPercent;
+if(!((typeof data294 == "number") && (isFinite(data294)))){
+const err618 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err618];
+}
+else {
+vErrors.push(err618);
+}
+errors++;
+}
+}
+if(data291.loopLateP99Ms !== undefined){
+let data295 = data291.loopLateP99Ms;
+if(!((typeof data295 == "number") && (isFinite(data295)))){
+const err619 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err619];
+}
+else {
+vErrors.push(err619);
+}
+errors++;
+}
+}
+if(data291.sendLateP99Ms !== undefined){
+let data296 = data291.sendLateP99Ms;
+if(!((typeof data296 == "number") && (isFinite(data296)))){
+const err620 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err620];
+}
+else {
+vErrors.push(err620);
+}
+errors++;
+}
+}
+if(data291.sendLateMaxMs !== undefined){
+let data297 = data291.sendLateMaxMs;
+if(!((typeof data297 == "number") && (isFinite(data297)))){
+const err621 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err621];
+}
+else {
+vErrors.push(err621);
+}
+errors++;
+}
+}
+}
+else {
+const err622 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err622];
+}
+else {
+vErrors.push(err622);
+}
+errors++;
+}
+}
+if(data222.perCall !== undefined){
+let data298 = data222.perCall;
+if(Array.isArray(data298)){
+const len25 = data298.length;
+for(let i25=0; i25<len25; i25++){
+let data299 = data298[i25];
+if(data299 && typeof data299 == "object" && !Array.isArray(data299)){
+if(data299.call === undefined){
+const err623 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"}};
+if(vErrors === null){
+vErrors = [err623];
+}
+else {
+vErrors.push(err623);
+}
+errors++;
+}
+if(data299.verdict === undefined){
+const err624 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"}};
+if(vErrors === null){
+vErrors = [err624];
+}
+else {
+vErrors.push(err624);
+}
+errors++;
+}
+if(data299.reason === undefined){
+const err625 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"}};
+if(vErrors === null){
+vErrors = [err625];
+}
+else {
+vErrors.push(err625);
+}
+errors++;
+}
+if(data299.setupMs === undefined){
+const err626 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"}};
+if(vErrors === null){
+vErrors = [err626];
+}
+else {
+vErrors.push(err626);
+}
+errors++;
+}
+if(data299.audioPathLatencyMs === undefined){
+const err627 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
+if(vErrors === null){
+vErrors = [err627];
+}
+else {
+vErrors.push(err627);
+}
+errors++;
+}
+if(data299.turnResponseMs === undefined){
+const err628 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
+if(vErrors === null){
+vErrors = [err628];
+}
+else {
+vErrors.push(err628);
+}
+errors++;
+}
+if(data299.lostPackets === undefined){
+const err629 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"}};
+if(vErrors === null){
+vErrors = [err629];
+}
+else {
+vErrors.push(err629);
+}
+errors++;
+}
+if(data299.call !== undefined){
+let data300 = data299.call;
+if(!(((typeof data300 == "number") && (!(data300 % 1) && !isNaN(data300))) && (isFinite(data300)))){
+const err630 = {instancePath:instancePath+"/voice/perCall/" + i25+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err630];
+}
+else {
+vErrors.push(err630);
+}
+errors++;
+}
+if((typeof data300 == "number") && (isFinite(data300))){
+if(data300 < 0 || isNaN(data300)){
+const err631 = {instancePath:instancePath+"/voice/perCall/" + i25+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err631];
+}
+else {
+vErrors.push(err631);
+}
+errors++;
+}
+}
+}
+if(data299.verdict !== undefined){
+let data301 = data299.verdict;
+if(typeof data301 !== "string"){
+const err632 = {instancePath:instancePath+"/voice/perCall/" + i25+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err632];
+}
+else {
+vErrors.push(err632);
+}
+errors++;
+}
+if(!(((((data301 === "PASS") || (data301 === "FAIL")) || (data301 === "NOT PROVEN")) || (data301 === "INVALID RUN")) || (data301 === "NOT TESTED"))){
+const err633 = {instancePath:instancePath+"/voice/perCall/" + i25+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if(vErrors === null){
+vErrors = [err633];
+}
+else {
+vErrors.push(err633);
+}
+errors++;
+}
+}
+if(data299.reason !== undefined){
+if(typeof data299.reason !== "string"){
+const err634 = {instancePath:instancePath+"/voice/perCall/" + i25+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err634];
+}
+else {
+vErrors.push(err634);
+}
+errors++;
+}
+}
+if(data299.fault !== undefined){
+let data303 = data299.fault;
+if(typeof data303 !== "string"){
+const err635 = {instancePath:instancePath+"/voice/perCall/" + i25+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err635];
+}
+else {
+vErrors.push(err635);
+}
+errors++;
+}
+if(!(((((((((((((data303 === "unreachable") || (data303 === "refused")) || (data303 === "unauthorized")) || (data303 === "too_many_calls")) || (data303 === "no_offer")) || (data303 === "call_error")) || (data303 === "bad_offer")) || (data303 === "no_path")) || (data303 === "no_media")) || (data303 === "dropped")) || (data303 === "path_lost")) || (data303 === "media_stopped")) || (data303 === "local"))){
+const err636 = {instancePath:instancePath+"/voice/perCall/" + i25+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema82.enum}};
+if(vErrors === null){
+vErrors = [err636];
+}
+else {
+vErrors.push(err636);
+}
+errors++;
+}
+}
+if(data299.setupMs !== undefined){
+let data304 = data299.setupMs;
+if((!((typeof data304 == "number") && (isFinite(data304)))) && (data304 !== null)){
+const err637 = {instancePath:instancePath+"/voice/perCall/" + i25+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type}};
+if(vErrors === null){
+vErrors = [err637];
+}
+else {
+vErrors.push(err637);
+}
+errors++;
+}
+}
+if(data299.audioPathLatencyMs !== undefined){
+let data305 = data299.audioPathLatencyMs;
+if((!((typeof data305 == "number") && (isFinite(data305)))) && (data305 !== null)){
+const err638 = {instancePath:instancePath+"/voice/perCall/" + i25+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type}};
+if(vErrors === null){
+vErrors = [err638];
+}
+else {
+vErrors.push(err638);
+}
+errors++;
+}
+}
+if(data299.turnResponseMs !== undefined){
+let data306 = data299.turnResponseMs;
+if((!((typeof data306 == "number") && (isFinite(data306)))) && (data306 !== null)){
+const err639 = {instancePath:instancePath+"/voice/perCall/" + i25+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type}};
+if(vErrors === null){
+vErrors = [err639];
+}
+else {
+vErrors.push(err639);
+}
+errors++;
+}
+}
+if(data299.lostPackets !== undefined){
+let data307 = data299.lostPackets;
+if(!(((typeof data307 == "number") && (!(data307 % 1) && !isNaN(data307))) && (isFinite(data307)))){
+const err640 = {instancePath:instancePath+"/voice/perCall/" + i25+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err640];
+}
+else {
+vErrors.push(err640);
+}
+errors++;
+}
+if((typeof data307 == "number") && (isFinite(data307))){
+if(data307 < 0 || isNaN(data307)){
+const err641 = {instancePath:instancePath+"/voice/perCall/" + i25+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err641];
+}
+else {
+vErrors.push(err641);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err642 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err642];
+}
+else {
+vErrors.push(err642);
+}
+errors++;
+}
+}
+}
+else {
+const err643 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err643];
+}
+else {
+vErrors.push(err643);
+}
+errors++;
+}
+}
+if(data222.faultSamples !== undefined){
+let data308 = data222.faultSamples;
+if(Array.isArray(data308)){
+const len26 = data308.length;
+for(let i26=0; i26<len26; i26++){
+let data309 = data308[i26];
+if(data309 && typeof data309 == "object" && !Array.isArray(data309)){
+if(data309.kind === undefined){
+const err644 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
+if(vErrors === null){
+vErrors = [err644];
+}
+else {
+vErrors.push(err644);
+}
+errors++;
+}
+if(data309.call === undefined){
+const err645 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"}};
+if(vErrors === null){
+vErrors = [err645];
+}
+else {
+vErrors.push(err645);
+}
+errors++;
+}
+if(data309.atMs === undefined){
+const err646 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
+if(vErrors === null){
+vErrors = [err646];
+}
+else {
+vErrors.push(err646);
+}
+errors++;
+}
+if(data309.session === undefined){
+const err647 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"}};
+if(vErrors === null){
+vErrors = [err647];
+}
+else {
+vErrors.push(err647);
+}
+errors++;
+}
+if(data309.detail === undefined){
+const err648 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
+if(vErrors === null){
+vErrors = [err648];
+}
+else {
+vErrors.push(err648);
+}
+errors++;
+}
+if(data309.kind !== undefined){
+let data310 = data309.kind;
+if(typeof data310 !== "string"){
+const err649 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err649];
+}
+else {
+vErrors.push(err649);
+}
+errors++;
+}
+if(!(((((((((((((data310 === "unreachable") || (data310 === "refused")) || (data310 === "unauthorized")) || (data310 === "too_many_calls")) || (data310 === "no_offer")) || (data310 === "call_error")) || (data310 === "bad_offer")) || (data310 === "no_path")) || (data310 === "no_media")) || (data310 === "dropped")) || (data310 === "path_lost")) || (data310 === "media_stopped")) || (data310 === "local"))){
+const err650 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema82.enum}};
+if(vErrors === null){
+vErrors = [err650];
+}
+else {
+vErrors.push(err650);
+}
+errors++;
+}
+}
+if(data309.call !== undefined){
+let data311 = data309.call;
+if(!(((typeof data311 == "number") && (!(data311 % 1) && !isNaN(data311))) && (isFinite(data311)))){
+const err651 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err651];
+}
+else {
+vErrors.push(err651);
+}
+errors++;
+}
+if((typeof data311 == "number") && (isFinite(data311))){
+if(data311 < 0 || isNaN(data311)){
+const err652 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err652];
+}
+else {
+vErrors.push(err652);
+}
+errors++;
+}
+}
+}
+if(data309.atMs !== undefined){
+let data312 = data309.atMs;
+if(!((typeof data312 == "number") && (isFinite(data312)))){
+const err653 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err653];
+}
+else {
+vErrors.push(err653);
+}
+errors++;
+}
+}
+if(data309.session !== undefined){
+if(typeof data309.session !== "string"){
+const err654 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err654];
+}
+else {
+vErrors.push(err654);
+}
+errors++;
+}
+}
+if(data309.traceId !== undefined){
+let data314 = data309.traceId;
+if(typeof data314 === "string"){
+if(!pattern0.test(data314)){
+const err655 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
+if(vErrors === null){
+vErrors = [err655];
+}
+else {
+vErrors.push(err655);
+}
+errors++;
+}
+}
+else {
+const err656 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err656];
+}
+else {
+vErrors.push(err656);
+}
+errors++;
+}
+}
+if(data309.detail !== undefined){
+if(typeof data309.detail !== "string"){
+const err657 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err657];
+}
+else {
+vErrors.push(err657);
+}
+errors++;
+}
+}
+}
+else {
+const err658 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err658];
+}
+else {
+vErrors.push(err658);
+}
+errors++;
+}
+}
+}
+else {
+const err659 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err659];
+}
+else {
+vErrors.push(err659);
+}
+errors++;
+}
+}
+if(data222.timeline !== undefined){
+let data316 = data222.timeline;
+if(Array.isArray(data316)){
+const len27 = data316.length;
+for(let i27=0; i27<len27; i27++){
+let data317 = data316[i27];
+if(data317 && typeof data317 == "object" && !Array.isArray(data317)){
+if(data317.second === undefined){
+const err660 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
+if(vErrors === null){
+vErrors = [err660];
+}
+else {
+vErrors.push(err660);
+}
+errors++;
+}
+if(data317.up === undefined){
+const err661 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"}};
+if(vErrors === null){
+vErrors = [err661];
+}
+else {
+vErrors.push(err661);
+}
+errors++;
+}
+if(data317.sent === undefined){
+const err662 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
+if(vErrors === null){
+vErrors = [err662];
+}
+else {
+vErrors.push(err662);
+}
+errors++;
+}
+if(data317.received === undefined){
+const err663 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"}};
+if(vErrors === null){
+vErrors = [err663];
+}
+else {
+vErrors.push(err663);
+}
+errors++;
+}
+if(data317.gaps === undefined){
+const err664 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"}};
+if(vErrors === null){
+vErrors = [err664];
+}
+else {
+vErrors.push(err664);
+}
+errors++;
+}
+if(data317.sendLateMaxMs === undefined){
+const err665 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
+if(vErrors === null){
+vErrors = [err665];
+}
+else {
+vErrors.push(err665);
+}
+errors++;
+}
+if(data317.second !== undefined){
+let data318 = data317.second;
+if(!(((typeof data318 == "number") && (!(data318 % 1) && !isNaN(data318))) && (isFinite(data318)))){
+const err666 = {instancePath:instancePath+"/voice/timeline/" + i27+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err666];
+}
+else {
+vErrors.push(err666);
+}
+errors++;
+}
+}
+if(data317.up !== undefined){
+let data319 = data317.up;
+if(!(((typeof data319 == "number") && (!(data319 % 1) && !isNaN(data319))) && (isFinite(data319)))){
+const err667 = {instancePath:instancePath+"/voice/timeline/" + i27+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err667];
+}
+else {
+vErrors.push(err667);
+}
+errors++;
+}
+if((typeof data319 == "number") && (isFinite(data319))){
+if(data319 < 0 || isNaN(data319)){
+const err668 = {instancePath:instancePath+"/voice/timeline/" + i27+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err668];
+}
+else {
+vErrors.push(err668);
+}
+errors++;
+}
+}
+}
+if(data317.sent !== undefined){
+let data320 = data317.sent;
+if(!(((typeof data320 == "number") && (!(data320 % 1) && !isNaN(data320))) && (isFinite(data320)))){
+const err669 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err669];
+}
+else {
+vErrors.push(err669);
+}
+errors++;
+}
+if((typeof data320 == "number") && (isFinite(data320))){
+if(data320 < 0 || isNaN(data320)){
+const err670 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err670];
+}
+else {
+vErrors.push(err670);
+}
+errors++;
+}
+}
+}
+if(data317.received !== undefined){
+let data321 = data317.received;
+if(!(((typeof data321 == "number") && (!(data321 % 1) && !isNaN(data321))) && (isFinite(data321)))){
+const err671 = {instancePath:instancePath+"/voice/timeline/" + i27+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err671];
+}
+else {
+vErrors.push(err671);
+}
+errors++;
+}
+if((typeof data321 == "number") && (isFinite(data321))){
+if(data321 < 0 || isNaN(data321)){
+const err672 = {instancePath:instancePath+"/voice/timeline/" + i27+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err672];
+}
+else {
+vErrors.push(err672);
+}
+errors++;
+}
+}
+}
+if(data317.gaps !== undefined){
+let data322 = data317.gaps;
+if(!(((typeof data322 == "number") && (!(data322 % 1) && !isNaN(data322))) && (isFinite(data322)))){
+const err673 = {instancePath:instancePath+"/voice/timeline/" + i27+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err673];
+}
+else {
+vErrors.push(err673);
+}
+errors++;
+}
+if((typeof data322 == "number") && (isFinite(data322))){
+if(data322 < 0 || isNaN(data322)){
+const err674 = {instancePath:instancePath+"/voice/timeline/" + i27+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(vErrors === null){
+vErrors = [err674];
+}
+else {
+vErrors.push(err674);
+}
+errors++;
+}
+}
+}
+if(data317.sendLateMaxMs !== undefined){
+let data323 = data317.sendLateMaxMs;
+if(!((typeof data323 == "number") && (isFinite(data323)))){
+const err675 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
+if(vErrors === null){
+vErrors = [err675];
+}
+else {
+vErrors.push(err675);
+}
+errors++;
+}
+}
+}
+else {
+const err676 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err676];
+}
+else {
+vErrors.push(err676);
+}
+errors++;
+}
+}
+}
+else {
+const err677 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err677];
+}
+else {
+vErrors.push(err677);
+}
+errors++;
+}
+}
+}
+else {
+const err678 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err678];
+}
+else {
+vErrors.push(err678);
+}
+errors++;
+}
+}
+}
+else {
+const err679 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err679];
+}
+else {
+vErrors.push(err679);
+}
+errors++;
+}
 validate33.errors = vErrors;
 return errors === 0;
 }
 
 export const OutcomeSummary = validate38;
-const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"Summary of the eval outcomes of a session. It always covers the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Number of evals that passed or failed. An eval that errored counts as neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 if there are no outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"Summary of the eval outcomes of a session. It always covers the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Number of evals that passed or failed. An eval that errored counts as neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 if there are no outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
@@ -15810,9 +17745,9 @@ return errors === 0;
 }
 
 export const Persona = validate39;
-const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
-const pattern20 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
-const pattern23 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
+const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+const pattern29 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern32 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
@@ -15854,7 +17789,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern20.test(data0)){
+if(!pattern29.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -15929,7 +17864,7 @@ errors++;
 if(data.language !== undefined){
 let data3 = data.language;
 if(typeof data3 === "string"){
-if(!pattern23.test(data3)){
+if(!pattern32.test(data3)){
 const err9 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
 if(vErrors === null){
 vErrors = [err9];
@@ -15964,7 +17899,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum}};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema85.properties.verbosity.enum}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -16076,8 +18011,8 @@ return errors === 0;
 }
 
 export const ProductionSessionPage = validate40;
-const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema74 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: the id of the transcript or the gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema87 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: the id of the transcript or the gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
@@ -16894,7 +18829,7 @@ return errors === 0;
 export const ProductionSession = validate41;
 
 export const ResetRequest = validate43;
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Deletes everything of an owner except its keys, then optionally inserts the seed data again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+const schema90 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Deletes everything of an owner except its keys, then optionally inserts the seed data again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
@@ -16936,7 +18871,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema77.properties.to.enum}};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema90.properties.to.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16962,7 +18897,7 @@ return errors === 0;
 }
 
 export const RunRecord = validate44;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service","client"]}},"selected":{"description":"Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.","type":"array","items":{"type":"string"}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"headerNames":{"description":"Lowercase names of the additional headers of every request, from --header-file.","type":"array","items":{"type":"string"}},"certificateGiven":{"description":"Whether a client certificate was offered.","type":"boolean"},"proxy":{"description":"Host and port of the proxy through which the requests went.","type":"string"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"droppedRequests":{"description":"Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.","type":"integer","minimum":1},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"unfinishedProbes":{"description":"Ids of the probes that an interruption kept from sending everything. Only in interrupted runs of check.","type":"array","items":{"type":"string"}},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"selected":["CHAT-024","HEALTH-010","USERS-001"],"allowHttp":false,"keyGiven":true,"headerNames":["x-tenant"],"certificateGiven":true,"proxy":"proxy.example.com:3128","interrupted":true,"unfinishedProbes":["chat/forms","users/refusals"],"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+const schema91 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service","client"]}},"selected":{"description":"Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.","type":"array","items":{"type":"string"}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"headerNames":{"description":"Lowercase names of the additional headers of every request, from --header-file.","type":"array","items":{"type":"string"}},"certificateGiven":{"description":"Whether a client certificate was offered.","type":"boolean"},"proxy":{"description":"Host and port of the proxy through which the requests went.","type":"string"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"droppedRequests":{"description":"Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.","type":"integer","minimum":1},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"unfinishedProbes":{"description":"Ids of the probes that an interruption kept from sending everything. Only in interrupted runs of check.","type":"array","items":{"type":"string"}},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"selected":["CHAT-024","HEALTH-010","USERS-001"],"allowHttp":false,"keyGiven":true,"headerNames":["x-tenant"],"certificateGiven":true,"proxy":"proxy.example.com:3128","interrupted":true,"unfinishedProbes":["chat/forms","users/refusals"],"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
@@ -17070,7 +19005,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema78.properties, key0))){
+if(!(func2.call(schema91.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err10];
@@ -17194,7 +19129,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "voice")) || (data7 === "service")) || (data7 === "client"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema78.properties.areas.items.enum}};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema91.properties.areas.items.enum}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -17462,7 +19397,7 @@ return errors === 0;
 }
 
 export const SandboxError = validate45;
-const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"Message for people.","type":"string"},"type":{"description":"Category of the error.","type":"string"},"code":{"description":"Code of the error.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+const schema92 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"Message for people.","type":"string"},"type":{"description":"Category of the error.","type":"string"},"code":{"description":"Code of the error.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
@@ -17576,8 +19511,8 @@ return errors === 0;
 }
 
 export const Scenario = validate46;
-const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
-const schema83 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
+const schema93 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
+const schema96 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
@@ -17615,7 +19550,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema80.properties, key0))){
+if(!(func2.call(schema93.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err3];
@@ -17629,7 +19564,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern20.test(data0)){
+if(!pattern29.test(data0)){
 const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err4];
@@ -17765,7 +19700,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema80.properties.channel.enum}};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema93.properties.channel.enum}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -17804,7 +19739,7 @@ let ifClause0;
 if(_valid0){
 const _errs19 = errors;
 if(typeof data6 === "string"){
-if(!pattern20.test(data6)){
+if(!pattern29.test(data6)){
 const err17 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err17];
@@ -17867,7 +19802,7 @@ errors++;
 if(data6.id !== undefined){
 let data7 = data6.id;
 if(typeof data7 === "string"){
-if(!pattern20.test(data7)){
+if(!pattern29.test(data7)){
 const err22 = {instancePath:instancePath+"/persona/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err22];
@@ -17942,7 +19877,7 @@ errors++;
 if(data6.language !== undefined){
 let data10 = data6.language;
 if(typeof data10 === "string"){
-if(!pattern23.test(data10)){
+if(!pattern32.test(data10)){
 const err28 = {instancePath:instancePath+"/persona/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
 if(vErrors === null){
 vErrors = [err28];
@@ -17977,7 +19912,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "minimal") || (data11 === "standard")) || (data11 === "chatty"))){
-const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum}};
+const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema85.properties.verbosity.enum}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -18161,7 +20096,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data17 === "system") || (data17 === "user")) || (data17 === "assistant"))){
-const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema80.properties.initial_messages.items.properties.role.enum}};
+const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema93.properties.initial_messages.items.properties.role.enum}};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -20317,7 +22252,7 @@ vErrors.push(err202);
 errors++;
 }
 if(!(((data80 === "scripted") || (data80 === "graph")) || (data80 === "llm"))){
-const err203 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema80.properties.user.properties.mode.enum}};
+const err203 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema93.properties.user.properties.mode.enum}};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -21969,13 +23904,13 @@ return errors === 0;
 }
 
 export const SeedDocument = validate47;
-const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations refer to. An agent without url is only a name and is not stored.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Personas of simulated users.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Transcripts that are scored immediately.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent in the document, or any other name."},"deleted":{"type":"boolean","description":"Whether the simulation is deleted, so that the url of its sessions is null."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the simulation and the position in it."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the run and source_session_id."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema91 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema92 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
-const schema93 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
-const pattern81 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
-const pattern82 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
-const pattern100 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations refer to. An agent without url is only a name and is not stored.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Personas of simulated users.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Transcripts that are scored immediately.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent in the document, or any other name."},"deleted":{"type":"boolean","description":"Whether the simulation is deleted, so that the url of its sessions is null."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the simulation and the position in it."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the run and source_session_id."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema104 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema105 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
+const schema106 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
+const pattern90 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern91 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern109 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
@@ -21983,7 +23918,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema86.properties, key0))){
+if(!(func2.call(schema99.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err0];
@@ -22164,7 +24099,7 @@ errors++;
 if(data6.id !== undefined){
 let data7 = data6.id;
 if(typeof data7 === "string"){
-if(!pattern20.test(data7)){
+if(!pattern29.test(data7)){
 const err14 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err14];
@@ -22214,7 +24149,7 @@ errors++;
 if(data6.url !== undefined){
 let data9 = data6.url;
 if(typeof data9 === "string"){
-if(!pattern81.test(data9)){
+if(!pattern90.test(data9)){
 const err18 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err18];
@@ -22239,7 +24174,7 @@ errors++;
 if(data6.api_key !== undefined){
 let data10 = data6.api_key;
 if(typeof data10 === "string"){
-if(!pattern82.test(data10)){
+if(!pattern91.test(data10)){
 const err20 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
 if(vErrors === null){
 vErrors = [err20];
@@ -24097,7 +26032,7 @@ errors++;
 if(data62.id !== undefined){
 let data63 = data62.id;
 if(typeof data63 === "string"){
-if(!pattern20.test(data63)){
+if(!pattern29.test(data63)){
 const err157 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err157];
@@ -24172,7 +26107,7 @@ errors++;
 if(data62.language !== undefined){
 let data66 = data62.language;
 if(typeof data66 === "string"){
-if(!pattern23.test(data66)){
+if(!pattern32.test(data66)){
 const err163 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"}};
 if(vErrors === null){
 vErrors = [err163];
@@ -24207,7 +26142,7 @@ vErrors.push(err165);
 errors++;
 }
 if(!(((data67 === "minimal") || (data67 === "standard")) || (data67 === "chatty"))){
-const err166 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum}};
+const err166 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema85.properties.verbosity.enum}};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -24411,7 +26346,7 @@ errors++;
 if(data74.session_id !== undefined){
 let data75 = data74.session_id;
 if(typeof data75 === "string"){
-if(!pattern100.test(data75)){
+if(!pattern109.test(data75)){
 const err182 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
 if(vErrors === null){
 vErrors = [err182];
@@ -24720,7 +26655,7 @@ errors++;
 if(data87.id !== undefined){
 let data88 = data87.id;
 if(typeof data88 === "string"){
-if(!pattern20.test(data88)){
+if(!pattern29.test(data88)){
 const err207 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err207];
@@ -24852,7 +26787,7 @@ vErrors.push(err217);
 errors++;
 }
 for(const key19 in data93){
-if(!(func2.call(schema86.properties.simulations.items.properties.sessions.items.properties, key19))){
+if(!(func2.call(schema99.properties.simulations.items.properties.sessions.items.properties, key19))){
 const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19}};
 if(vErrors === null){
 vErrors = [err218];
@@ -24916,7 +26851,7 @@ errors++;
 if(data93.id !== undefined){
 let data96 = data93.id;
 if(typeof data96 === "string"){
-if(!pattern20.test(data96)){
+if(!pattern29.test(data96)){
 const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err223];
@@ -24951,7 +26886,7 @@ vErrors.push(err225);
 errors++;
 }
 if(!((((((data97 === "pending") || (data97 === "running")) || (data97 === "evaluating")) || (data97 === "completed")) || (data97 === "failed")) || (data97 === "cancelled"))){
-const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.simulations.items.properties.sessions.items.properties.status.enum}};
+const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema99.properties.simulations.items.properties.sessions.items.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -25251,7 +27186,7 @@ errors++;
 if(data111.eval !== undefined){
 let data112 = data111.eval;
 if(typeof data112 === "string"){
-if(!pattern20.test(data112)){
+if(!pattern29.test(data112)){
 const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err250];
@@ -25336,7 +27271,7 @@ vErrors.push(err256);
 errors++;
 }
 if(!((data115 === "session_level") || (data115 === "turn_level"))){
-const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum}};
+const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema106.properties.eval_type.enum}};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -25359,7 +27294,7 @@ vErrors.push(err258);
 errors++;
 }
 if(!(((data116 === "pass") || (data116 === "fail")) || (data116 === "error"))){
-const err259 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum}};
+const err259 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema106.properties.outcome.enum}};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -25577,7 +27512,7 @@ vErrors.push(err276);
 errors++;
 }
 for(const key23 in data123){
-if(!(func2.call(schema86.properties.runs.items.properties.sessions.items.properties, key23))){
+if(!(func2.call(schema99.properties.runs.items.properties.sessions.items.properties, key23))){
 const err277 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23}};
 if(vErrors === null){
 vErrors = [err277];
@@ -25591,7 +27526,7 @@ errors++;
 if(data123.source_session_id !== undefined){
 let data124 = data123.source_session_id;
 if(typeof data124 === "string"){
-if(!pattern100.test(data124)){
+if(!pattern109.test(data124)){
 const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
 if(vErrors === null){
 vErrors = [err278];
@@ -25616,7 +27551,7 @@ errors++;
 if(data123.id !== undefined){
 let data125 = data123.id;
 if(typeof data125 === "string"){
-if(!pattern20.test(data125)){
+if(!pattern29.test(data125)){
 const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err280];
@@ -25651,7 +27586,7 @@ vErrors.push(err282);
 errors++;
 }
 if(!((((((data126 === "pending") || (data126 === "running")) || (data126 === "evaluating")) || (data126 === "completed")) || (data126 === "failed")) || (data126 === "cancelled"))){
-const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.runs.items.properties.sessions.items.properties.status.enum}};
+const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema99.properties.runs.items.properties.sessions.items.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -25951,7 +27886,7 @@ errors++;
 if(data140.eval !== undefined){
 let data141 = data140.eval;
 if(typeof data141 === "string"){
-if(!pattern20.test(data141)){
+if(!pattern29.test(data141)){
 const err307 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err307];
@@ -26036,7 +27971,7 @@ vErrors.push(err313);
 errors++;
 }
 if(!((data144 === "session_level") || (data144 === "turn_level"))){
-const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum}};
+const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema106.properties.eval_type.enum}};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -26059,7 +27994,7 @@ vErrors.push(err315);
 errors++;
 }
 if(!(((data145 === "pass") || (data145 === "fail")) || (data145 === "error"))){
-const err316 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum}};
+const err316 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema106.properties.outcome.enum}};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -26181,7 +28116,7 @@ return errors === 0;
 }
 
 export const ServiceError = validate49;
-const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"The service's response when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What happened, what was expected, and what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+const schema109 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"The service's response when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What happened, what was expected, and what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
@@ -26226,7 +28161,7 @@ return errors === 0;
 }
 
 export const ServiceFault = validate50;
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service injects on request, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"Status 429, 500, or 503, or the correct response after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"The route that it affects. Default: all."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds by which a slow response is delayed. Default: 1000."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds in the Retry-After header of rate_limit and unavailable. Default: 1."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Number of requests that the fault affects. Default: all."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which the fault is removed."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+const schema110 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service injects on request, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"Status 429, 500, or 503, or the correct response after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"The route that it affects. Default: all."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds by which a slow response is delayed. Default: 1000."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds in the Retry-After header of rate_limit and unavailable. Default: 1."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Number of requests that the fault affects. Default: all."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which the fault is removed."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
@@ -26268,7 +28203,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema97.properties.kind.enum}};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema110.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -26291,7 +28226,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema97.properties.route.enum}};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema110.properties.route.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -26457,7 +28392,7 @@ return errors === 0;
 }
 
 export const SessionVerdict = validate51;
-const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"},"evidence":{"type":"array","description":"The places in the transcript that decided the outcome. Absent if the eval has none, for example because a text is missing.","items":{"title":"OutcomeEvidence","type":"object","required":["turn","part"],"properties":{"turn":{"type":"integer","minimum":1,"description":"The turn, starting with 1."},"part":{"type":"string","enum":["turn","user","agent","tool_call","latency","evaluation_metadata"],"description":"The part of the turn. turn: the whole turn."},"call":{"type":"integer","minimum":0,"description":"Index of the tool call in the turn, starting with 0."},"start":{"type":"integer","minimum":0,"description":"Start of the text in the line of the user or the agent, in UTF-16 code units."},"end":{"type":"integer","minimum":0,"description":"End of the text, in UTF-16 code units."}},"additionalProperties":false}}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order.","evidence":[{"turn":1,"part":"agent","start":4,"end":11}]}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"},"evidence":{"type":"array","description":"The places in the transcript that decided the outcome. Absent if the eval has none, for example because a text is missing.","items":{"title":"OutcomeEvidence","type":"object","required":["turn","part"],"properties":{"turn":{"type":"integer","minimum":1,"description":"The turn, starting with 1."},"part":{"type":"string","enum":["turn","user","agent","tool_call","latency","evaluation_metadata"],"description":"The part of the turn. turn: the whole turn."},"call":{"type":"integer","minimum":0,"description":"Index of the tool call in the turn, starting with 0."},"start":{"type":"integer","minimum":0,"description":"Start of the text in the line of the user or the agent, in UTF-16 code units."},"end":{"type":"integer","minimum":0,"description":"End of the text, in UTF-16 code units."}},"additionalProperties":false}}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order.","evidence":[{"turn":1,"part":"agent","start":4,"end":11}]}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
@@ -26515,7 +28450,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema98.properties, key0))){
+if(!(func2.call(schema111.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err5];
@@ -26551,7 +28486,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema98.properties.kind.enum}};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema111.properties.kind.enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -26574,7 +28509,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema98.properties.status.enum}};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema111.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26597,7 +28532,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema98.properties.verdict.enum}};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema111.properties.verdict.enum}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -26793,7 +28728,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema98.properties.outcomes.items.properties.outcome.enum}};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema111.properties.outcomes.items.properties.outcome.enum}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -26904,7 +28839,7 @@ vErrors.push(err37);
 errors++;
 }
 if(!((((((data19 === "turn") || (data19 === "user")) || (data19 === "agent")) || (data19 === "tool_call")) || (data19 === "latency")) || (data19 === "evaluation_metadata"))){
-const err38 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/part",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/part/enum",keyword:"enum",params:{allowedValues: schema98.properties.outcomes.items.properties.evidence.items.properties.part.enum}};
+const err38 = {instancePath:instancePath+"/outcomes/" + i0+"/evidence/" + i1+"/part",schemaPath:"#/properties/outcomes/items/properties/evidence/items/properties/part/enum",keyword:"enum",params:{allowedValues: schema111.properties.outcomes.items.properties.evidence.items.properties.part.enum}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -27066,12 +29001,12 @@ return errors === 0;
 }
 
 export const SimulationReport = validate52;
-const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","deviated"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"deviated":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not follow its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"trace_ids":{"type":"array","items":{"type":"string","pattern":"^[0-9a-f]{32}$"},"description":"Trace ids of the `traceparent` of each request to the sandbox, in order, without the deletion of the user. The last one is the request before the session ended."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"deviated":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"required_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","trace_ids":["5b8aa5a2d2c872e8321cf37308d69df2"],"traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"followed_scenario":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
-const schema100 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
-const schema103 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
-const schema104 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
-const schema108 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
-const schema101 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","deviated"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"deviated":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not follow its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"trace_ids":{"type":"array","items":{"type":"string","pattern":"^[0-9a-f]{32}$"},"description":"Trace ids of the `traceparent` of each request to the sandbox, in order, without the deletion of the user. The last one is the request before the session ended."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"deviated":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"required_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","trace_ids":["5b8aa5a2d2c872e8321cf37308d69df2"],"traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"followed_scenario":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema113 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
+const schema116 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
+const schema117 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
+const schema121 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
+const schema114 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -27198,7 +29133,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema101.properties, key0))){
+if(!(func2.call(schema114.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err12];
@@ -27348,7 +29283,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema101.properties.pass_rate.type}};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema114.properties.pass_rate.type}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -27491,7 +29426,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum}};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema113.enum}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -27516,13 +29451,13 @@ validate53.errors = vErrors;
 return errors === 0;
 }
 
-const schema109 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
+const schema122 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema109.type}};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema122.type}};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -27575,7 +29510,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum}};
+const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema113.enum}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -27745,7 +29680,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum}};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema113.enum}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -27768,7 +29703,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema99.properties.exitCode.enum}};
+const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema112.properties.exitCode.enum}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -28357,7 +30292,7 @@ vErrors.push(err64);
 errors++;
 }
 for(const key1 in data20){
-if(!(func2.call(schema99.properties.sessions.items.properties, key1))){
+if(!(func2.call(schema112.properties.sessions.items.properties, key1))){
 const err65 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1}};
 if(vErrors === null){
 vErrors = [err65];
@@ -28429,7 +30364,7 @@ vErrors.push(err70);
 errors++;
 }
 if(!((data25 === "chat") || (data25 === "voice"))){
-const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema99.properties.sessions.items.properties.channel.enum}};
+const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema112.properties.sessions.items.properties.channel.enum}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -28477,7 +30412,7 @@ vErrors.push(err74);
 errors++;
 }
 if(!((((((data27 === "pending") || (data27 === "running")) || (data27 === "evaluating")) || (data27 === "completed")) || (data27 === "failed")) || (data27 === "cancelled"))){
-const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema103.enum}};
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema116.enum}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -28500,7 +30435,7 @@ vErrors.push(err76);
 errors++;
 }
 if(!(((((((((data28 === "goal_achieved") || (data28 === "user_stop")) || (data28 === "agent_ended")) || (data28 === "max_turns")) || (data28 === "timeout")) || (data28 === "agent_error")) || (data28 === "simulator_error")) || (data28 === "infrastructure_error")) || (data28 === "cancelled"))){
-const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema104.enum}};
+const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema117.enum}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -28535,7 +30470,7 @@ vErrors.push(err79);
 errors++;
 }
 if(!(((data30 === "passed") || (data30 === "failed")) || (data30 === "undecided"))){
-const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum}};
+const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema113.enum}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -28639,7 +30574,7 @@ errors++;
 if(data20.user_id !== undefined){
 let data35 = data20.user_id;
 if((typeof data35 !== "string") && (data35 !== null)){
-const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema99.properties.sessions.items.properties.user_id.type}};
+const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema112.properties.sessions.items.properties.user_id.type}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -29411,7 +31346,7 @@ vErrors.push(err151);
 errors++;
 }
 if(!(((((data68 === "fact_unasked") || (data68 === "went_on")) || (data68 === "stopped_early")) || (data68 === "off_script")) || (data68 === "out_of_character"))){
-const err152 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema108.properties.findings.items.properties.rule.enum}};
+const err152 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema121.properties.findings.items.properties.rule.enum}};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -29728,7 +31663,7 @@ vErrors.push(err177);
 errors++;
 }
 if(!((((((((data80 === "regressed") || (data80 === "worse")) || (data80 === "unknown")) || (data80 === "new")) || (data80 === "gone")) || (data80 === "fixed")) || (data80 === "better")) || (data80 === "same"))){
-const err178 = {instancePath:instancePath+"/comparison/rows/" + i11+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema99.properties.comparison.properties.rows.items.properties.change.enum}};
+const err178 = {instancePath:instancePath+"/comparison/rows/" + i11+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema112.properties.comparison.properties.rows.items.properties.change.enum}};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -29802,9 +31737,9 @@ return errors === 0;
 }
 
 export const SimulationRequest = validate58;
-const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
-const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
-const pattern125 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
+const schema125 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+const pattern134 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
@@ -29897,7 +31832,7 @@ let ifClause0;
 if(_valid0){
 const _errs9 = errors;
 if(typeof data1 === "string"){
-if(!pattern20.test(data1)){
+if(!pattern29.test(data1)){
 const err6 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err6];
@@ -29960,7 +31895,7 @@ errors++;
 if(data1.id !== undefined){
 let data2 = data1.id;
 if(typeof data2 === "string"){
-if(!pattern20.test(data2)){
+if(!pattern29.test(data2)){
 const err11 = {instancePath:instancePath+"/agent/id",schemaPath:"tested-agent.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err11];
@@ -30010,7 +31945,7 @@ errors++;
 if(data1.url !== undefined){
 let data4 = data1.url;
 if(typeof data4 === "string"){
-if(!pattern81.test(data4)){
+if(!pattern90.test(data4)){
 const err15 = {instancePath:instancePath+"/agent/url",schemaPath:"tested-agent.schema.json/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err15];
@@ -30035,7 +31970,7 @@ errors++;
 if(data1.voice_url !== undefined){
 let data5 = data1.voice_url;
 if(typeof data5 === "string"){
-if(!pattern125.test(data5)){
+if(!pattern134.test(data5)){
 const err17 = {instancePath:instancePath+"/agent/voice_url",schemaPath:"tested-agent.schema.json/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err17];
@@ -30060,7 +31995,7 @@ errors++;
 if(data1.api_key !== undefined){
 let data6 = data1.api_key;
 if(typeof data6 === "string"){
-if(!pattern82.test(data6)){
+if(!pattern91.test(data6)){
 const err19 = {instancePath:instancePath+"/agent/api_key",schemaPath:"tested-agent.schema.json/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
 if(vErrors === null){
 vErrors = [err19];
@@ -30161,7 +32096,7 @@ let ifClause1;
 if(_valid1){
 const _errs32 = errors;
 if(typeof data8 === "string"){
-if(!pattern20.test(data8)){
+if(!pattern29.test(data8)){
 const err26 = {instancePath:instancePath+"/scenarios/" + i0,schemaPath:"#/properties/scenarios/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err26];
@@ -30267,7 +32202,7 @@ vErrors.push(err33);
 errors++;
 }
 if(!((data10 === "chat") || (data10 === "voice"))){
-const err34 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema111.properties.channel.enum}};
+const err34 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema124.properties.channel.enum}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -30353,8 +32288,8 @@ return errors === 0;
 }
 
 export const SimulationSessionPage = validate60;
-const schema113 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema114 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+const schema126 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema127 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
@@ -30464,7 +32399,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema114.properties.url.type}};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema127.properties.url.type}};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -31208,12 +33143,12 @@ return errors === 0;
 export const SimulationSession = validate61;
 
 export const Simulation = validate63;
-const schema117 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service with its progress and results.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended and evals are still being scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"},"voice_url":{"type":"string","description":"URL of the voice WebSocket, if given."}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"URL of the session page; null if the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"required_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
-const schema118 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
-const schema121 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
-const schema122 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
-const schema124 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
-const schema119 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+const schema130 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service with its progress and results.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended and evals are still being scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"},"voice_url":{"type":"string","description":"URL of the voice WebSocket, if given."}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"URL of the session page; null if the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"required_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
+const schema131 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
+const schema134 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
+const schema135 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
+const schema137 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
+const schema132 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
 function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -31340,7 +33275,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema119.properties, key0))){
+if(!(func2.call(schema132.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err12];
@@ -31490,7 +33425,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema119.properties.pass_rate.type}};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema132.properties.pass_rate.type}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -31633,7 +33568,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema118.enum}};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema131.enum}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -31765,7 +33700,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema117.properties, key0))){
+if(!(func2.call(schema130.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err10];
@@ -31813,7 +33748,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((((data2 === "running") || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "cancelled"))){
-const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema117.properties.status.enum}};
+const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema130.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -31836,7 +33771,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema118.enum}};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema131.enum}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -32278,7 +34213,7 @@ vErrors.push(err52);
 errors++;
 }
 for(const key3 in data19){
-if(!(func2.call(schema117.properties.sessions.items.properties, key3))){
+if(!(func2.call(schema130.properties.sessions.items.properties, key3))){
 const err53 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3}};
 if(vErrors === null){
 vErrors = [err53];
@@ -32350,7 +34285,7 @@ vErrors.push(err58);
 errors++;
 }
 if(!((data24 === "chat") || (data24 === "voice"))){
-const err59 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema117.properties.sessions.items.properties.channel.enum}};
+const err59 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema130.properties.sessions.items.properties.channel.enum}};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -32398,7 +34333,7 @@ vErrors.push(err62);
 errors++;
 }
 if(!((((((data26 === "pending") || (data26 === "running")) || (data26 === "evaluating")) || (data26 === "completed")) || (data26 === "failed")) || (data26 === "cancelled"))){
-const err63 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema121.enum}};
+const err63 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema134.enum}};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -32421,7 +34356,7 @@ vErrors.push(err64);
 errors++;
 }
 if(!(((((((((data27 === "goal_achieved") || (data27 === "user_stop")) || (data27 === "agent_ended")) || (data27 === "max_turns")) || (data27 === "timeout")) || (data27 === "agent_error")) || (data27 === "simulator_error")) || (data27 === "infrastructure_error")) || (data27 === "cancelled"))){
-const err65 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema122.enum}};
+const err65 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema135.enum}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -32456,7 +34391,7 @@ vErrors.push(err67);
 errors++;
 }
 if(!(((data29 === "passed") || (data29 === "failed")) || (data29 === "undecided"))){
-const err68 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema118.enum}};
+const err68 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema131.enum}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -32519,7 +34454,7 @@ errors++;
 if(data19.url !== undefined){
 let data32 = data19.url;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err73 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema117.properties.sessions.items.properties.url.type}};
+const err73 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema130.properties.sessions.items.properties.url.type}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -32638,7 +34573,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((((data37 === "fact_unasked") || (data37 === "went_on")) || (data37 === "stopped_early")) || (data37 === "off_script")) || (data37 === "out_of_character"))){
-const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema124.properties.findings.items.properties.rule.enum}};
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema137.properties.findings.items.properties.rule.enum}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -32761,7 +34696,7 @@ return errors === 0;
 }
 
 export const StartCall = validate66;
-const schema125 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true if the caller can send captions and wants the text of a greeting. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true if the caller can send captions and wants the text of a greeting. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
@@ -33021,7 +34956,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern20.test(data0)){
+if(!pattern29.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -33071,7 +35006,7 @@ errors++;
 if(data.url !== undefined){
 let data2 = data.url;
 if(typeof data2 === "string"){
-if(!pattern81.test(data2)){
+if(!pattern90.test(data2)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err7];
@@ -33096,7 +35031,7 @@ errors++;
 if(data.voice_url !== undefined){
 let data3 = data.voice_url;
 if(typeof data3 === "string"){
-if(!pattern125.test(data3)){
+if(!pattern134.test(data3)){
 const err9 = {instancePath:instancePath+"/voice_url",schemaPath:"#/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"}};
 if(vErrors === null){
 vErrors = [err9];
@@ -33121,7 +35056,7 @@ errors++;
 if(data.api_key !== undefined){
 let data4 = data.api_key;
 if(typeof data4 === "string"){
-if(!pattern82.test(data4)){
+if(!pattern91.test(data4)){
 const err11 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"}};
 if(vErrors === null){
 vErrors = [err11];
@@ -33328,11 +35263,11 @@ return errors === 0;
 }
 
 export const TraceExportRequest = validate69;
-const schema130 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema131 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema132 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern134 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern135 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const schema143 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema144 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema145 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const pattern143 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern144 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
 const wrapper0 = {validate: validate71};
 const wrapper1 = {validate: validate70};
 
@@ -33370,7 +35305,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern134.test(data2)){
+if(!pattern143.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"}};
 if(vErrors === null){
 vErrors = [err2];
@@ -33460,7 +35395,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema132.properties.doubleValue.anyOf[1].enum}};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema145.properties.doubleValue.anyOf[1].enum}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -33571,7 +35506,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern135.test(data10)){
+if(!pattern144.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"}};
 if(vErrors === null){
 vErrors = [err14];
@@ -33656,12 +35591,12 @@ validate70.errors = vErrors;
 return errors === 0;
 }
 
-const schema133 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema134 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern136 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern137 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern138 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern139 = new RegExp("^[0-9]{1,20}$", "u");
+const schema146 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema147 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const pattern145 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern146 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern147 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern148 = new RegExp("^[0-9]{1,20}$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -33690,7 +35625,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern136.test(data0)){
+if(!pattern145.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err2];
@@ -33715,7 +35650,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern137.test(data1)){
+if(!pattern146.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"}};
 if(vErrors === null){
 vErrors = [err4];
@@ -33740,7 +35675,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern138.test(data2)){
+if(!pattern147.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"}};
 if(vErrors === null){
 vErrors = [err6];
@@ -33780,7 +35715,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern139.test(data4)){
+if(!pattern148.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"}};
 if(vErrors === null){
 vErrors = [err9];
@@ -33858,7 +35793,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern139.test(data5)){
+if(!pattern148.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"}};
 if(vErrors === null){
 vErrors = [err14];
@@ -34199,7 +36134,7 @@ return errors === 0;
 }
 
 export const TraceExportResponse = validate77;
-const schema136 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-response.schema.json","title":"TraceExportResponse","$comment":"spec 4.1","description":"The service's response to POST /v1/traces: an empty OTLP trace export response in JSON. The response to a protobuf request is empty, too: no bytes.","type":"object","additionalProperties":false,"properties":{},"examples":[{}],"x-near-misses":[{"breaks":"/partialSuccess","value":{"partialSuccess":{"rejectedSpans":"1"}}},{"breaks":"/message","value":{"message":"ok"}}]};
+const schema149 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-response.schema.json","title":"TraceExportResponse","$comment":"spec 4.1","description":"The service's response to POST /v1/traces: an empty OTLP trace export response in JSON. The response to a protobuf request is empty, too: no bytes.","type":"object","additionalProperties":false,"properties":{},"examples":[{}],"x-near-misses":[{"breaks":"/partialSuccess","value":{"partialSuccess":{"rejectedSpans":"1"}}},{"breaks":"/message","value":{"message":"ok"}}]};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-response.schema.json" */;
@@ -34273,7 +36208,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern100.test(data0)){
+if(!pattern109.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -34522,8 +36457,8 @@ return errors === 0;
 }
 
 export const UserCreateRequest = validate79;
-const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern143 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+const schema151 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern152 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
@@ -34543,7 +36478,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern143.test(data0)){
+if(!pattern152.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"}};
 if(vErrors === null){
 vErrors = [err1];
@@ -34721,7 +36656,7 @@ return errors === 0;
 }
 
 export const UserCreated = validate80;
-const schema139 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"The sandbox's response after it created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id in the request.","type":"string"},"created_at":{"description":"When the user was created.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+const schema152 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"The sandbox's response after it created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id in the request.","type":"string"},"created_at":{"description":"When the user was created.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
@@ -34808,7 +36743,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema139.properties.status.enum}};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema152.properties.status.enum}};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -34886,7 +36821,7 @@ return errors === 0;
 }
 
 export const UserDeleted = validate81;
-const schema140 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"The sandbox's response after it deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id in the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+const schema153 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"The sandbox's response after it deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id in the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
@@ -34999,7 +36934,7 @@ return errors === 0;
 }
 
 export const VoiceError = validate82;
-const schema141 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+const schema154 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
@@ -35136,7 +37071,7 @@ return errors === 0;
 }
 
 export const WebrtcAnswer = validate83;
-const schema142 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification has no message that carries the answer","description":"Sent by the service: the SDP answer with all candidates.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+const schema155 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification has no message that carries the answer","description":"Sent by the service: the SDP answer with all candidates.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;

@@ -1,0 +1,159 @@
+/** The command `load` on several machines: --shard, --start-at, and --merge. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { findViolations, type LoadReport } from '../../src/contract/index.ts';
+import { load, mergeLoadReports } from '../../src/index.ts';
+import { isoTime, systemClock } from '../../src/platform/clock.ts';
+import { withAgent } from '../helpers/agent.ts';
+import { assertUsageError, run, unwrap } from '../helpers/command.ts';
+
+const NOWHERE = 'http://127.0.0.1:1';
+const HOUR_MS = 3_600_000;
+
+const readReport = (path: string): LoadReport =>
+  JSON.parse(readFileSync(path, 'utf8')) as LoadReport;
+
+void t.test('two shards are merged into one report with one verdict', async (t) => {
+  const { agent } = await withAgent(t);
+  const cwd = t.testdir({});
+  const startAt = isoTime(systemClock.nowMs() + 15_000);
+  const options = ['--rate', '20', '--duration', '2s', '--start-at', startAt];
+  const limits = ['--threshold', 'chat.max<9s'];
+  const shards = await Promise.all(
+    ['1/2', '2/2'].map((shard, nth) =>
+      run(['load', agent.url, ...options, ...limits, '--shard', shard, '--json', `${nth}.json`], {
+        cwd,
+      }),
+    ),
+  );
+  for (const [nth, ran] of shards.entries()) {
+    const report = readReport(join(cwd, `${nth}.json`));
+    t.same(findViolations('LoadReport', report), []);
+    t.equal(ran.code, report.selfCheck.valid ? 0 : 3, ran.stdout);
+    t.match(ran.stdout, new RegExp(`^Sends shard ${nth + 1}/2 of about`, 'm'));
+    t.equal(report.seed, 'sharded');
+    t.match(report.shard, { index: nth + 1, count: 2, startAt });
+    t.equal(report.chat?.offered, 20);
+  }
+  const files = [
+    '--json',
+    'all.json',
+    '--html',
+    'all.html',
+    '--markdown',
+    'all.md',
+    '--junit',
+    'x',
+  ];
+  const merged = await run(['load', '--merge', '0.json', '1.json', ...files], { cwd });
+  const report = readReport(join(cwd, 'all.json'));
+  t.same(findViolations('LoadReport', report), []);
+  t.equal(merged.code, report.exitCode, merged.stderr);
+  t.match(report.chat, { offered: 40, sent: 40, ok: 40, errors: {} });
+  t.ok(
+    report.targets.some(({ id }) => id === 'chat.max<9s'),
+    'thresholds are judged',
+  );
+  t.match(unwrap(merged.stdout), /- The report is merged from 2 shards, whose steady states began/);
+  t.match(merged.stdout, new RegExp(`\n${report.verdict}  `));
+  const page = readFileSync(join(cwd, 'all.html'), 'utf8');
+  t.match(page, /<dt>shard 1\/2<\/dt>/);
+  t.notMatch(page, /undefined|\[object|NaN/);
+  t.match(readFileSync(join(cwd, 'all.md'), 'utf8'), /^## sandbox-kit load: /);
+  t.match(readFileSync(join(cwd, 'x'), 'utf8'), /tests="8"/);
+
+  const again = ['load', '--merge', '1.json', '--merge', '0.json', '--accept-not-proven'];
+  const compared = await run([...again, '--compare', 'all.json'], { cwd });
+  t.equal(compared.code, report.selfCheck.valid ? 0 : 3);
+  t.match(compared.stdout, /Compared with the run of 2\d{3}-/);
+  const reports = [readReport(join(cwd, '1.json')), readReport(join(cwd, '0.json'))];
+  t.strictSame(JSON.parse(JSON.stringify(await mergeLoadReports(reports))), report, 'the library');
+
+  const twice = await run(['load', '--merge', '0.json', '0.json'], { cwd });
+  assertUsageError(t, twice, /--merge: 0\.json and 0\.json are both shard 1\/2\./);
+  const alone = await run(['load', '--merge', '0.json', '--json', 'none.json'], { cwd });
+  assertUsageError(t, alone, /--merge: Shard 2\/2 is missing\. Merge the reports of all 2 shards/);
+  t.notOk(existsSync(join(cwd, 'none.json')));
+  await t.rejects(mergeLoadReports(reports.slice(1)), {
+    name: 'TypeError',
+    message:
+      'mergeLoadReports: Shard 2/2 is missing. Merge the reports of all 2 shards of the run.',
+  });
+});
+
+void t.test('wrong usage is one message with exit code 2, before any request', async (t) => {
+  const cwd = t.testdir({ 'other.json': '{"verdict":"PASS"}' });
+  const later = isoTime(systemClock.nowMs() + 2 * HOUR_MS);
+  const shard = ['--shard', '1/2'];
+  const cases: [args: string[], message: RegExp][] = [
+    [[], /URL is missing\. It must be the base URL of a sandbox/],
+    [[NOWHERE, '--shard', '3/2'], /--shard must be a part of the run such as 2\/5, .* got "3\/2"/],
+    [[NOWHERE, '--shard', '0/2'], /--shard must be a part of the run/],
+    [[NOWHERE, '--shard', '1/101'], /of at most 100, got "1\/101"/],
+    [[NOWHERE, '--shard', 'two'], /--shard must be a part of the run/],
+    [[NOWHERE, '--start-at', later], /--start-at needs --shard\./],
+    [[NOWHERE, ...shard, '--start-at', '12:00'], /--start-at must be an ISO 8601 time with a time/],
+    [
+      [NOWHERE, ...shard, '--start-at', '2026-01-01T00:00:00Z'],
+      /The start time 2026-01-01T00:00:00Z has passed\. Choose a later one for all shards\./,
+    ],
+    [[NOWHERE, ...shard, '--start-at', later], /is more than an hour away/],
+    [
+      [NOWHERE, ...shard, '--find-max'],
+      /--find-max and --shard can't be combined: the search chooses each rate from the results/,
+    ],
+    [
+      [NOWHERE, ...shard, '--profile', 'voice'],
+      /--shard can't be combined with --profile voice: shards send requests, not calls\./,
+    ],
+    [[NOWHERE, ...shard, '--profile', 'all'], /--shard can't be combined with --profile all/],
+    [
+      [NOWHERE, ...shard, '--compare', 'other.json'],
+      /--shard and --compare can't be combined: .* Use --compare with --merge\./,
+    ],
+    [['--merge'], /--merge needs a value: --merge FILE\./],
+    [[NOWHERE, '--merge', 'a.json'], /URL and --merge can't be combined: the reports name/],
+    [['--merge', 'a.json', '--rate', '5'], /--merge and --rate can't be combined/],
+    [['--merge', 'a.json', '--quick'], /--merge and --quick can't be combined/],
+    [['--merge', 'missing.json'], /Can't read missing\.json \(--merge\): no such file/],
+    [
+      ['--merge', 'other.json'],
+      /--merge must be a report of sandbox-kit load --json\. other\.json:1:/,
+    ],
+  ];
+  for (const [args, message] of cases) {
+    t.comment(['load', ...args].join(' '));
+    assertUsageError(t, await run(['load', ...args], { cwd }), message);
+  }
+});
+
+void t.test('--merge ignores the options of a run in the configuration file', async (t) => {
+  const config = `url: ${NOWHERE}\nload:\n  rate: 5\n  duration: 5s\n`;
+  const cwd = t.testdir({ 'sandbox-kit.config.yaml': config });
+  writeFileSync(join(cwd, 'a.json'), '{}');
+  const ran = await run(['load', '--merge', 'a.json'], { cwd });
+  t.equal(ran.code, 2);
+  t.match(unwrap(ran.stderr), /--merge must be a report of sandbox-kit load --json\./);
+});
+
+void t.test('the library rejects invalid shards with a TypeError', async (t) => {
+  const cases: [shard: object, message: RegExp][] = [
+    [{ index: 3, count: 2 }, /^load: shard must have an index from 1 to count\.$/],
+    [{ index: 1 }, /^load: shard\.count must be /],
+    [{ index: 1, count: 2, startAt: 'noon' }, /^load: shard\.startAt must be an ISO 8601 time/],
+    [{ index: 1, count: 2, startAt: '2026-01-01T00:00:00Z' }, /^load: The start time .* passed/],
+  ];
+  for (const [shard, message] of cases) {
+    await t.rejects(load({ url: NOWHERE, shard: shard as never }), { name: 'TypeError', message });
+  }
+  const options = { url: NOWHERE, shard: { index: 1, count: 2 } };
+  await t.rejects(load({ ...options, findMax: true }), /load: findMax and shard can't/);
+  await t.rejects(load({ ...options, profile: 'voice' }), /load: shard can't be combined with/);
+  await t.rejects(mergeLoadReports('a' as never), /mergeLoadReports: reports must be an array/);
+  await t.rejects(
+    mergeLoadReports([{} as never]),
+    /mergeLoadReports: reports\[0\] must be a LoadR/,
+  );
+  await t.rejects(mergeLoadReports([]), /mergeLoadReports: There is no report to merge\./);
+});

@@ -138,6 +138,7 @@ void t.test(
     await page.locator('[aria-label="After: Tuesday"]').check();
     await page.click('text=Compare');
     t.match(await page.innerText('.verdict'), '1 eval regressed, 0 improved.');
+    t.match(await page.innerText('main'), /Sessions without a failed eval: .* not required\./);
     t.match(
       await page.innerText('main'),
       'Sessions without a failed eval: 38 of 40 before, 20 of 40 after (not chance, p < 0.001).',

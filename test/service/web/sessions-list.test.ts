@@ -161,6 +161,27 @@ void t.test('few evals have a column each; many are summarized', async (t) => {
 });
 
 void t.test(
+  'a failed eval that is not required is labeled, as the verdict is passed',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin, end, drain, service } = bench;
+    await admin('POST /evals', makeContainsEval('shipped', 'shipped'));
+    await admin('POST /evals', { ...makeContainsEval('polite', 'please'), required: false });
+    await admin('PUT /settings', { evals: ['shipped', 'polite'] });
+    await converse(bench, 'rude', { agent: 'It shipped.' });
+    await end('rude');
+    await drain();
+    const { page } = await openPage(await withBrowser(t), service.url);
+    await page.locator('.counts a', { hasText: 'with a failed eval' }).first().click();
+    t.match(await page.innerText('[name=outcome] :checked'), 'with a failed eval');
+    t.match(await page.innerText('tbody tr'), /rude\s+passed.*✗ fail/s);
+    const headings = await page.locator('th.eval').allInnerTexts();
+    t.equal(headings.filter((heading) => /not required/.test(heading)).length, 1);
+    t.match(headings.join(' | '), /please\s+not required/);
+  },
+);
+
+void t.test(
   'the overview leads to open and unscored conversations, and they say why',
   async (t) => {
     const bench = await withService(t);
@@ -291,7 +312,7 @@ void t.test(
       await focusOn(pattern);
       await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
     };
-    await follow(/^ failed$/);
+    await follow(/^ with a failed eval$/);
     await focusOn(/^started_after/);
     await page.keyboard.type('2026-11-19');
     await focusOn(/^started_before/);

@@ -251,7 +251,10 @@ function describeSessions(before: Side, after: Side): string {
   const describe = ({ passed, failed }: Counts): string =>
     `${formatNumber(passed)} of ${formatNumber(passed + failed)}`;
   const chance = describeChance(computeChance(earlier, later));
-  return `Sessions without a failed eval: ${describe(earlier)} before, ${describe(later)} after (${chance}).`;
+  return (
+    `Sessions without a failed eval: ${describe(earlier)} before, ${describe(later)} after ` +
+    `(${chance}). This also counts evals that are not required.`
+  );
 }
 
 const CSS = `

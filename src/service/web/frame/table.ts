@@ -1,6 +1,6 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 
-type Column = string | { name: string; className: string };
+type Column = string | { name: string | Html; className: string };
 
 /** A table of a page. */
 export interface TableContent {

@@ -117,9 +117,9 @@ function listCounts(counts: OwnerCounts, context: PageContext): [number, string,
     ],
     [counts.evaluatingSessions, `session${plural(counts.evaluatingSessions)} being scored`],
     [production.total, `production session${plural(production.total)}`, link('production')],
-    [production.failed, 'failed', link('production', failed)],
+    [production.failed, 'with a failed eval', link('production', failed)],
     [simulation.total, `simulation session${plural(simulation.total)}`, link('simulation')],
-    [simulation.failed, 'failed', link('simulation', failed)],
+    [simulation.failed, 'with a failed eval', link('simulation', failed)],
   ];
 }
 

@@ -5,8 +5,8 @@ import { readListFilter } from '../frame/list-filter.ts';
 
 /** The outcomes that the list can be limited to, with their names on the page. */
 export const OUTCOME_FILTERS = {
-  failed: 'failed evals',
-  errored: 'errored evals',
+  failed: 'with a failed eval',
+  errored: 'with an errored eval',
   unfinished: 'not completed',
 } as const;
 

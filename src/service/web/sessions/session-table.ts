@@ -24,7 +24,7 @@ export function renderSessionTable(
     className: 'sessions',
     columns: [
       ...['session', 'verdict'],
-      ...(columns?.map((name) => ({ name, className: 'eval' })) ?? [
+      ...(columns?.map((name) => ({ name: nameColumn(name, sessions), className: 'eval' })) ?? [
         numberColumn('passed'),
         'failed and errored evals',
       ]),
@@ -34,6 +34,14 @@ export function renderSessionTable(
       renderRow(session, columns, linkToSession(session, context, query)),
     ),
   });
+}
+
+/** Returns the name of an eval, marked if no verdict of these sessions depends on it. */
+function nameColumn(name: string, sessions: readonly Session[]): Html | string {
+  const isRequired = sessions.some(({ outcomes }) =>
+    outcomes.some(({ evalName, required }) => evalName === name && required),
+  );
+  return isRequired ? name : html`${name} <span class="soft">not required</span>`;
 }
 
 function renderRow(

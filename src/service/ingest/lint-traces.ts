@@ -143,17 +143,13 @@ function diagnose(bytes: Uint8Array, format: Format): TraceDiagnosis {
       refused: undefined,
       spans: spans.length,
       conversations: conversations.map(summarizeConversation),
-      notes: spans.length === 0 ? logEntries.map(raiseLevel) : [...logEntries, ...losses],
+      notes: [...logEntries, ...losses],
     };
   }
   const code = decoded.kind === 'rejected' ? decoded.code : ERROR_CODES[decoded.kind];
   const notes = decoded.kind === 'rejected' ? decoded.logEntries : [];
   return { refused: { code, message: decoded.message }, spans: 0, conversations: [], notes };
 }
-
-/** Raises `info` to `warn`: if no span would be stored, these entries are the cause. */
-const raiseLevel = (entry: IngestLogEntry): IngestLogEntry =>
-  entry.level === 'info' ? { ...entry, level: 'warn' } : entry;
 
 /** The error codes that ingest responds with. */
 const ERROR_CODES = {

@@ -79,10 +79,12 @@ export const logMessages = {
       'Stored, but not part of any turn: only chat, execute_tool and invoke_agent spans make turns.',
   },
   no_messages: {
-    level: 'info',
+    level: 'warn',
     message:
       'Stored without text: the chat span has neither gen_ai.input.messages nor ' +
-      'gen_ai.output.messages. Turn on the capture of message content in the instrumentation.',
+      'gen_ai.output.messages. Turn on the capture of message content in the instrumentation, or set ' +
+      'them yourself as JSON, for example ' +
+      '[{"role":"user","parts":[{"type":"text","content":"Hello"}]}].',
   },
   malformed_messages: {
     level: 'warn',

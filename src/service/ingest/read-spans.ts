@@ -107,8 +107,13 @@ function toRows(
     }
   }
   const { tags } = collector;
-  return { ownerId, receivedAtMs, spans: [...spans.values()], tags, logEntries: log.entries() };
+  const logEntries = spans.size === 0 ? log.entries().map(raiseLevel) : log.entries();
+  return { ownerId, receivedAtMs, spans: [...spans.values()], tags, logEntries };
 }
+
+/** Raises `info` to `warn`: if no span is stored, these entries are the cause. */
+const raiseLevel = (entry: IngestLogEntry): IngestLogEntry =>
+  entry.level === 'info' ? { ...entry, level: 'warn' } : entry;
 
 function reject(
   code: RejectedSpans['rejection']['code'],

@@ -63,7 +63,11 @@ void t.test('evals of every kind can be added and edited in a form', async (t) =
     await fillFields(page, { ...values, id, category: 'tone', required: false });
     await page.fill('[name="/name"]', shared['/name']);
     await page.selectOption('[name="/type"]', 'turn_level');
-    t.match(await clickButton(page, 'Save'), 'The eval was saved.');
+    t.match(
+      await clickButton(page, 'Save'),
+      'not scored with it until you choose it in the settings',
+    );
+    t.equal(await page.getAttribute('.notice a', 'href'), '/settings');
     const expected = { id, name: shared['/name'], category: 'tone', type: 'turn_level' };
     const stored = { ...expected, required: false, kind, params };
     t.same(await bench.admin(`GET /evals/${id}`), stored, kind);
@@ -176,7 +180,7 @@ void t.test('an eval can be edited as JSON, and deleted', async (t) => {
     t.equal(await definition.inputValue(), text, 'the text stays');
   }
   await definition.fill(JSON.stringify({ ...makeContainsEval('one', 'b'), category: 'x' }));
-  t.match(await clickButton(page, 'Save'), 'The eval was saved.');
+  t.match(await clickButton(page, 'Save'), 'Live traces that are closed from now on are scored');
   t.match(await admin('GET /evals/one'), { params: { text: 'b' }, category: 'x' });
   await page.click('text=Lines');
   t.match(await definition.inputValue(), 'a\\nb', 'a field of one line would lose the line break');

@@ -19,6 +19,8 @@ void t.test('a user sees the first trace arrive, and when its conversation close
   await trace(makeSpan());
   await waitForText(page, 'the service closes it 24 hours after its last span.');
   t.match(await page.innerText('.counts'), /1\s+open conversation/);
+  t.match(await page.innerText('.remark'), 'No evals are chosen yet, so nothing would be scored.');
+  t.match(await page.getAttribute('.remark a:has-text("Choose")', 'href'), '/settings');
   t.notMatch(await page.innerText('main'), 'No trace has arrived.');
   await assertAccessible(t, page);
   await page.getByRole('link', { name: 'conversation is open' }).click();

@@ -79,6 +79,7 @@ void t.test(
       'malformed_operation',
       'older_conventions',
     ]);
+    t.match(findEntry({ logEntries }, 'ignored_spans'), { level: 'warn' }, 'nothing is stored');
     t.match(findEntry({ logEntries }, 'malformed_operation'), {
       level: 'warn',
       about: { count: 2 },
@@ -164,6 +165,7 @@ void t.test('Messages are stored as text, regardless of their form', (t) => {
   t.strictSame(inputOf({ role: 'user' }), ['{"role":"user"}', ['malformed_messages']]);
   t.strictSame(inputOf(5), ['5', ['malformed_messages']]);
   t.strictSame(inputOf(null), [undefined, ['no_messages']]);
+  t.match(logMessages.no_messages, { level: 'warn', message: /as JSON, for example \[\{"role"/ });
   t.end();
 });
 

@@ -32,10 +32,12 @@ export interface EvalList extends Page {
   recentMax: number;
 }
 
-const NOTICES = {
-  saved: 'The eval was saved. Conversations that are closed from now on are scored with it.',
+const listNotices = (context: PageContext): Record<string, string | Html> => ({
+  saved: 'The eval was saved. Live traces that are closed from now on are scored with it.',
+  'saved-not-live': html`The eval was saved. Live traces are not scored with it until you choose it
+    in the <a href="${linkTo(context, '/settings')}">settings</a>.`,
   deleted: 'The eval was deleted. Outcomes that it gave stay.',
-};
+});
 
 /** Renders the list of the evals of an owner. */
 export function renderEvalsPage(list: EvalList, context: PageContext): string {
@@ -44,7 +46,7 @@ export function renderEvalsPage(list: EvalList, context: PageContext): string {
     {
       title: 'Evals',
       main: html`<h1>Evals</h1>
-        ${renderNotice(context, NOTICES)}
+        ${renderNotice(context, listNotices(context))}
         <p>
           An eval is one criterion that scores a conversation.
           <a href="${linkTo(context, '/settings')}">Settings</a> choose the evals of live traces.

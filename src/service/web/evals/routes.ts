@@ -81,7 +81,9 @@ function addEvalForms(app: FastifyInstance, { store, findEditor, runDry }: Optio
       return sendPage(reply.code(422), page);
     }
     await store.evals.put(ownerId, read.definition);
-    return redirect(reply, context, '/evals', { notice: 'saved' });
+    const { evals: liveIds } = await store.evals.getSettings(ownerId);
+    const notice = liveIds.includes(read.definition.id) ? 'saved' : 'saved-not-live';
+    return redirect(reply, context, '/evals', { notice });
   });
   app.post('/evals/try', async (request, reply) => {
     const editor = await findEditor(request);

@@ -126,7 +126,7 @@ const renderLink = (url: string, name: string, isCurrent: boolean): Html =>
 /** Renders what the reader has just done: the sentence for the code in the URL, if there is one. */
 export function renderNotice(
   { notice = '' }: PageContext,
-  sentences: Readonly<Record<string, string>>,
+  sentences: Readonly<Record<string, string | Html>>,
 ): Html | undefined {
   if (!Object.hasOwn(sentences, notice)) return undefined;
   return html`<p class="notice" role="status">${sentences[notice]}</p>`;

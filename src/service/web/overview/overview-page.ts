@@ -13,15 +13,21 @@ import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 /** The most runs in the table. */
 const RUNS_MAX = 10;
 
-/** The content of the overview. */
-export interface Overview {
+/** The part of the overview that changes while traces arrive. */
+export interface News {
   counts: OwnerCounts;
+  /** The newest entries of the ingest log. */
+  log: readonly (IngestLogEntry & { atMs: number })[];
+  /** Whether evals are chosen that score live traces. */
+  hasLiveEvals: boolean;
+}
+
+/** The content of the overview. */
+export interface Overview extends News {
   /** The newest production runs. */
   runs: readonly RunSummary[];
   /** The newest simulations. */
   simulations: readonly RunSummary[];
-  /** The newest entries of the ingest log. */
-  log: readonly (IngestLogEntry & { atMs: number })[];
   apiKeyHeader: string;
   sdkSettings: readonly SdkSettings[];
   /** A description of the service, for readers who only have its URL. */
@@ -66,11 +72,8 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
 export const OVERVIEW_LIVE_PATH = '/overview/live';
 
 /** Renders the part that changes while traces arrive, until all of them are scored. */
-export function renderNews(
-  overview: Pick<Overview, 'counts' | 'log'>,
-  context: PageContext,
-): LiveContent {
-  const { counts, log } = overview;
+export function renderNews(news: News, context: PageContext): LiveContent {
+  const { counts, log } = news;
   const isEmpty = isEmptyService(counts);
   return {
     isFinal: !isEmpty && counts.openConversations + counts.evaluatingSessions === 0,
@@ -83,7 +86,7 @@ export function renderNews(
             </li>`,
         )}
       </ul>
-      ${counts.openConversations > 0 ? renderOpen(counts, context) : undefined}
+      ${counts.openConversations > 0 ? renderOpen(news, context) : undefined}
       ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
       ${isEmpty || log.length > 0 ? renderArrivals({ log }, isEmpty) : undefined}`,
   };
@@ -92,13 +95,20 @@ export function renderNews(
 const isEmptyService = ({ production, simulation, openConversations }: OwnerCounts): boolean =>
   production.total + simulation.total + openConversations === 0;
 
-function renderOpen({ openConversations: count }: OwnerCounts, context: PageContext): Html {
+function renderOpen({ counts, hasLiveEvals }: News, context: PageContext): Html {
+  const { openConversations: count } = counts;
   const [noun, it] = count === 1 ? ['conversation is', 'it'] : ['conversations are', 'each'];
   return html`<p class="remark">
     ${formatNumber(count)}
     <a href="${linkTo(context, '/sessions', { kind: 'open' })}">${noun} open</a> and not scored yet.
     <code>POST /v1/sessions/CONVERSATION_ID/end</code> closes ${it}. Otherwise, the service closes
     ${it} 24 hours after its last span.
+    ${
+      hasLiveEvals
+        ? undefined
+        : html`No evals are chosen yet, so nothing would be scored.
+            <a href="${linkTo(context, '/settings')}">Choose evals</a>`
+    }
   </p>`;
 }
 

@@ -3,10 +3,11 @@ import { listSummaries, serviceRoutes } from '../../../contract/index.ts';
 import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import { html } from '../../../report-kit/html.ts';
-import type { SessionKind } from '../../store/store.ts';
+import { findLiveEvals } from '../../domain/evals.ts';
+import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
-import { OVERVIEW_LIVE_PATH, renderNews, renderOverviewPage } from './overview-page.ts';
+import { OVERVIEW_LIVE_PATH, renderNews, renderOverviewPage, type News } from './overview-page.ts';
 import type { PageOptions } from '../frame/viewer.ts';
 
 const ABOUT =
@@ -44,11 +45,7 @@ export function addOverviewRoutes(
   app.get(OVERVIEW_LIVE_PATH, async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     return live.send(request, reply, async () => {
-      const [counts, log] = await Promise.all([
-        store.overview.count(ownerId),
-        store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
-      ]);
-      return renderNews({ counts, log }, context);
+      return renderNews(await loadNews(store, ownerId), context);
     });
   });
   app.get('/', async (request, reply) => {
@@ -66,15 +63,23 @@ export function addOverviewRoutes(
     const { ownerId, context } = await findViewer(request);
     const listRuns = (kind: SessionKind) =>
       store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
-    const [counts, { runs }, { runs: simulations }, log] = await Promise.all([
-      store.overview.count(ownerId),
+    const [news, { runs }, { runs: simulations }] = await Promise.all([
+      loadNews(store, ownerId),
       listRuns('production'),
       listRuns('simulation'),
-      store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
     const about = { about: ABOUT, access, ...LISTS };
-    const overview = { counts, runs, simulations, log, apiKeyHeader, about, sdkSettings };
+    const overview = { ...news, runs, simulations, apiKeyHeader, about, sdkSettings };
     return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });
+}
+
+async function loadNews(store: Store, ownerId: string): Promise<News> {
+  const [counts, log, liveEvals] = await Promise.all([
+    store.overview.count(ownerId),
+    store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
+    findLiveEvals(store.evals, ownerId),
+  ]);
+  return { counts, log, hasLiveEvals: liveEvals.evals.length > 0 };
 }

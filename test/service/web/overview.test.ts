@@ -60,7 +60,14 @@ void t.test('the SDK that sent unreadable traces is named first, with its settin
       );
       const text = await page.innerText('main');
       t.match(text, /SDKs and instrumentations[^]*?OpenInference: sent traces that/);
+      t.match(text, 'If you set these attributes yourself, rename them');
       t.match(text, 'return the attribute from enrichSpan', 'the settings of the others');
+      t.match(text, /Spans you write yourself[^]*\ngen_ai\.input\.messages +\[\{"role":"user"/);
+      const vendors = await page.locator('main > details > details > summary').allInnerTexts();
+      t.match(vendors[0], /^OpenInference: sent/);
+      t.strictSame(vendors.slice(1), vendors.slice(1).sort(), 'the vendors are sorted');
+      t.ok(vendors.includes('Google') && vendors.includes('The GenAI conventions'));
+      t.equal(vendors.filter((name) => name.startsWith('Traceloop')).length, 1);
       t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
       await assertAccessible(t, page);
       t.same(errors, []);

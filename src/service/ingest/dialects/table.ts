@@ -4,6 +4,10 @@ import { NODE_INSTRUMENTATIONS, traceloopDialects } from './traceloop.ts';
 const BY_HAND =
   'Set gen_ai.operation.name, gen_ai.input.messages and gen_ai.output.messages by hand';
 
+const BY_HAND_INSTEAD =
+  'If you set these attributes yourself, rename them: use gen_ai.operation.name, ' +
+  'gen_ai.input.messages and gen_ai.output.messages.';
+
 const PYTHON_INSTRUMENTATIONS =
   'opentelemetry-instrumentation-anthropic 0.54 or later, or -openai or -langchain 0.55 or later';
 
@@ -66,7 +70,7 @@ export const dialects: readonly Dialect[] = [
     marks: [{ attributes: ['openinference.span.kind'], languages: ['python'] }],
     withoutOperation:
       'They have llm.* attributes. Set OPENINFERENCE_ENABLE_GENAI_SEMCONV=true, with ' +
-      'openinference-instrumentation 0.1.51 or later. using_session() sets the conversation id.',
+      `openinference-instrumentation 0.1.51 or later. using_session() sets the conversation id. ${BY_HAND_INSTEAD}`,
     conversationId: 'With OpenInference for Python, wrap the calls in using_session(session_id).',
   },
   {
@@ -74,7 +78,7 @@ export const dialects: readonly Dialect[] = [
     marks: [{ attributes: ['openinference.span.kind'], languages: ['nodejs', 'webjs'] }],
     withoutOperation:
       'They have llm.* attributes, and no setting changes that in JavaScript. Use another ' +
-      `instrumentation, such as ${NODE_INSTRUMENTATIONS}.`,
+      `instrumentation, such as ${NODE_INSTRUMENTATIONS}. ${BY_HAND_INSTEAD}`,
   },
   {
     name: 'OpenInference',
@@ -82,7 +86,7 @@ export const dialects: readonly Dialect[] = [
     withoutOperation:
       'They have llm.* attributes. In Python, set OPENINFERENCE_ENABLE_GENAI_SEMCONV=true, with ' +
       'openinference-instrumentation 0.1.51 or later. In other languages, no setting helps: use ' +
-      'another instrumentation.',
+      `another instrumentation. ${BY_HAND_INSTEAD}`,
   },
   ...googleDialects(),
   {

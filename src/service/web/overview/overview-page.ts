@@ -41,7 +41,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
   return renderServicePage(
     {
       title: 'Overview',
-      css: `${PASS_RATE_CSS}${RUNS_CSS}`,
+      css: `${PASS_RATE_CSS}${RUNS_CSS}.nested { margin-left: 1rem; }`,
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         <div class="charts">
@@ -176,6 +176,11 @@ function renderArrivals({ log }: Pick<Overview, 'log'>, isEmpty: boolean): Html 
     </ul>`;
 }
 
+const CHAT_ATTRIBUTES = `gen_ai.operation.name   chat
+gen_ai.conversation.id  order-1234
+gen_ai.input.messages   [{"role":"user","parts":[{"type":"text","content":"Where is it?"}]}]
+gen_ai.output.messages  [{"role":"assistant","parts":[{"type":"text","content":"On its way."}]}]`;
+
 /** Renders the variables for an OpenTelemetry exporter, without the key. */
 function renderExporterSettings({ apiKeyHeader }: Overview, context: PageContext): Html {
   const { serviceUrl } = context;
@@ -191,5 +196,10 @@ OTEL_EXPORTER_OTLP_HEADERS=${apiKeyHeader}=KEY</pre>
     <p>
       Set <code>gen_ai.conversation.id</code> on the spans of a conversation, and close it with
       <code>POST /v1/sessions/CONVERSATION_ID/end</code> after its last span.
-    </p>`;
+    </p>
+    <p>
+      <b>Spans you write yourself.</b>
+      Each model call is a span with these attributes. The messages are text that contains JSON:
+    </p>
+    <pre tabindex="0" aria-label="Attributes of a span">${CHAT_ATTRIBUTES}</pre>`;
 }

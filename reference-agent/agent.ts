@@ -25,7 +25,7 @@ import type { FaultInjector, FaultRoute } from './faults.ts';
 import type { HealthCheck } from './health.ts';
 import { truncateBody, type AgentJournal } from './journal.ts';
 import type { ScriptPlayer } from './script.ts';
-import type { KeyPair } from './tls.ts';
+import type { KeyPair } from '../src/http-kit/self-signed.ts';
 import type { Users } from './users.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
 import type { VoiceServer } from './voice/voice-server.ts';

@@ -9,7 +9,7 @@ import type { HttpError } from '../src/http-kit/errors.ts';
 import { createHttpServer, logRequestFailure } from '../src/http-kit/server.ts';
 import type { Log } from '../src/platform/log.ts';
 import { RequestError, toRequestError } from './errors.ts';
-import type { KeyPair } from './tls.ts';
+import type { KeyPair } from '../src/http-kit/self-signed.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

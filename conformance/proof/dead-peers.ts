@@ -107,9 +107,8 @@ export const unreachable: readonly PeerTemplate[] = [
     return { url: server.url, stop: () => Promise.resolve() };
   }),
   definePeer('tls-not-trusted', 'Has an untrusted TLS certificate.', 'tls', async () => {
-    // Only this peer needs the library.
-    const { generate } = await import('selfsigned');
-    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+    const { generateKeyPair } = await import('../../src/http-kit/self-signed.ts');
+    const { cert, key } = await generateKeyPair();
     return listen(
       createTlsServer({ cert, key }, (_request, response) => response.end('{}')),
       'https',

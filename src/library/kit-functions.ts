@@ -22,8 +22,8 @@ export function createKitFunctions(): KitFunctions {
       return readDocumentText(text, name);
     },
     async writeYaml(document) {
-      const { stringify } = await import('yaml');
-      return stringify(document, { lineWidth: 100 });
+      const { writeDocumentText } = await import('./input/documents.ts');
+      return writeDocumentText(document);
     },
     async readStarters() {
       const { readScenarioSet } = await import('./input/scenario-files.ts');

@@ -29,3 +29,31 @@ void t.test('the packed kit installs and starts', async (t) => {
   const library = await project.run(process.execPath, ['start.mjs']);
   t.same(library, { code: 0, stdout: '200\n', stderr: '' });
 });
+
+void t.test('features that few runs need work in the packed kit', async (t) => {
+  // The bundler changes what `import()` of a package returns, so each such feature is used here.
+  const project = await createProject(t, {
+    files: {
+      'start.mjs': `
+        import { startAgent, startService } from 'sandbox-kit';
+        const agent = await startAgent({ tls: { kind: 'generated' } });
+        console.log(new URL(agent.url).protocol);
+        await agent.stop();
+        const service = await startService();
+        const headers = { 'content-type': 'application/json' };
+        const scenario = { id: 'greeting', name: 'Greeting', user: { opening: 'Hello' } };
+        const body = JSON.stringify(scenario);
+        await fetch(service.adminUrl + '/scenarios', { method: 'POST', headers, body });
+        for (const path of ['/', '/scenarios', '/scenarios/greeting', '/agents', '/evals/new']) {
+          const page = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+          console.log(path, page.status);
+        }
+        await service.stop();
+      `,
+    },
+  });
+  const { stdout, stderr } = await project.run(process.execPath, ['start.mjs']);
+  const paths = ['/', '/scenarios', '/scenarios/greeting', '/agents', '/evals/new'];
+  t.same(stdout.trim().split('\n'), ['https:', ...paths.map((path) => `${path} 200`)]);
+  t.equal(stderr, '');
+});

@@ -22,6 +22,24 @@ void t.test('a bundled package is not installed with the kit, and its version is
   t.end();
 });
 
+void t.test(
+  'no bundled package is loaded by import(), which has other exports in the bundle',
+  (t) => {
+    const sources = listFiles().filter((path) =>
+      /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path),
+    );
+    for (const path of sources) {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      const loaded = [...text.matchAll(/(?<!typeof )import\('([^.'][^']*)'\)/g)];
+      for (const [, name = ''] of loaded) {
+        // Import it statically in a file, and load that file by import().
+        t.notOk((bundledPackages as readonly string[]).includes(name), `${path} loads ${name}`);
+      }
+    }
+    t.end();
+  },
+);
+
 void t.test('every thread and process that the kit starts is an entry point of the bundle', (t) => {
   const names = listFiles()
     .filter((path) => /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path))

@@ -1,7 +1,6 @@
 import type { ConversationScenario } from '../../service/index.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import * as z from 'zod';
 import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -11,6 +10,7 @@ import * as common from '../flags/shared-options.ts';
 import { readServiceKey } from '../flags/environment.ts';
 import { option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
+import { writeDocumentText } from '../../library/input/documents.ts';
 import { reserveFile, writeTextFile } from '../input/files.ts';
 
 const SERVICE_URL = 'http://127.0.0.1:9090';
@@ -132,5 +132,5 @@ function formatScenario(id: string, { scenario, notes }: ConversationScenario): 
     ...notes,
   ];
   const head = comments.map((comment) => `# ${comment}\n`).join('');
-  return `${head}${stringify(scenario, { lineWidth: 100 })}`;
+  return `${head}${writeDocumentText(scenario)}`;
 }

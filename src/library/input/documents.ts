@@ -1,5 +1,5 @@
 /** YAML and JSON files that must match a message of the contract. Errors have a line and a column. */
-import { isMap, isScalar, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
+import { isMap, isScalar, LineCounter, parseAllDocuments, parseDocument, stringify } from 'yaml';
 import type { Document, YAMLParseError } from 'yaml';
 import {
   resolvePointer,
@@ -21,6 +21,10 @@ export interface YamlDocument<Name extends MessageName> {
   /** Returns `path:line:column` of a JSON pointer. */
   locate: (pointer: string) => string;
 }
+
+/** Returns a document as YAML. */
+export const writeDocumentText = (document: object): string =>
+  stringify(document, { lineWidth: 100 });
 
 /**
  * Reads all documents of a YAML or JSON file. Each of them must match the message.

@@ -232,8 +232,8 @@ export interface SessionFilter {
    * that eval failed or errored.
    */
   outcome?: 'failed' | 'errored' | 'unfinished';
-  /** A tag; without a value, any value of the key matches. */
-  tag?: { key: string; value?: string };
+  /** Tags that all match; without a value, any value of the key matches. */
+  tags?: readonly { key: string; value?: string }[];
   /** Text in a line of the user or the agent, in any case. */
   text?: string;
 }

@@ -84,11 +84,12 @@ export async function findNeighbors(
 /** A search by text or tag reads each session, so it covers only the newest that match the filter. */
 const SEARCHED_MAX = 10_000;
 
-const isSearch = ({ tag, text }: SessionFilter): boolean => tag !== undefined || text !== undefined;
+const isSearch = ({ tags, text }: SessionFilter): boolean =>
+  tags !== undefined || text !== undefined;
 
 /** Returns the keys of the newest sessions that match a filter with a text or a tag, in order. */
 async function searchSessions(db: Db, filter: SessionFilter): Promise<number[]> {
-  const { tag, text } = filter;
+  const { tags = [], text } = filter;
   const newest = inOrder(
     applyFilter(db.selectFrom('sessions').select('sessions.key'), filter, 'page'),
   )
@@ -107,8 +108,7 @@ async function searchSessions(db: Db, filter: SessionFilter): Promise<number[]> 
       ),
     );
   }
-  if (tag) {
-    const { key: name, value } = tag;
+  for (const { key: name, value } of tags) {
     query = query.where((eb) => {
       let uploaded = eb
         .selectFrom('session_tags')

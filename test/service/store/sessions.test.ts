@@ -298,12 +298,12 @@ void t.test('A search finds lines of the conversation in any case, and exact tag
     [{ text: 'order_7%' }, ['uploaded']],
     [{ text: 'order-7' }, []],
     [{ text: 'shipped', outcome: 'unfinished' }, [live]],
-    [{ tag: { key: 'tier' } }, ['uploaded']],
-    [{ tag: { key: 'tier' }, outcome: 'unfinished' }, [live]],
-    [{ tag: { key: 'tier', value: 'gold' } }, ['uploaded']],
-    [{ tag: { key: 'tier', value: 'Gold' } }, []],
-    [{ tag: { key: 'seats', value: '3' }, text: 'shipped' }, ['uploaded']],
-    [{ tag: { key: 'nested' } }, []],
+    [{ tags: [{ key: 'tier' }] }, ['uploaded']],
+    [{ tags: [{ key: 'tier' }], outcome: 'unfinished' }, [live]],
+    [{ tags: [{ key: 'tier', value: 'gold' }] }, ['uploaded']],
+    [{ tags: [{ key: 'tier', value: 'Gold' }] }, []],
+    [{ tags: [{ key: 'seats', value: '3' }], text: 'shipped' }, ['uploaded']],
+    [{ tags: [{ key: 'nested' }] }, []],
   ];
   for (const [changes, ids] of rows) {
     t.same(await idsOf(store, filterOf(ownerId, changes)), ids, JSON.stringify(changes));
@@ -311,7 +311,7 @@ void t.test('A search finds lines of the conversation in any case, and exact tag
   const again = { turns: [{ ...turn, agentResponse: 'Nothing.' }] };
   await store.sessions.add(newSession(ownerId, 'uploaded', again));
   t.same(await idsOf(store, filterOf(ownerId, { text: 'order_7%' })), [], 'replaced');
-  t.same(await idsOf(store, filterOf(ownerId, { tag: { key: 'tier' } })), [], 'replaced');
+  t.same(await idsOf(store, filterOf(ownerId, { tags: [{ key: 'tier' }] })), [], 'replaced');
 });
 
 void t.test('Errored and unfinished sessions have their own filters', async (t) => {
@@ -344,7 +344,7 @@ void t.test('Each session of a list knows the sessions before and after it', asy
     await store.sessions.add(newSession(ownerId, id, { startedAtMs, metadata }));
   }
   await store.sessions.add(newSimulatedSession(ownerId, 'simulated', { startedAtMs: NOON_MS + 5 }));
-  for (const changes of [{}, { run: 'upl' }, { tag: { key: 'tier' } }]) {
+  for (const changes of [{}, { run: 'upl' }, { tags: [{ key: 'tier' }] }]) {
     const filter = filterOf(ownerId, { ...changes, skip: 3, limit: 1 });
     const ids = await idsOf(store, filterOf(ownerId, changes));
     t.same(ids, ['newest', 'a', 'b', 'c', 'oldest']);

@@ -118,3 +118,36 @@ void t.test(
     t.match(await page.innerText('main'), 'Turns 101 to 200 of 250 turns');
   },
 );
+
+void t.test('the run, the tags, and the evals of a session are links', async (t) => {
+  const { admin, production } = await withService(t);
+  const outcomes = ['fail', 'pass'].map((outcome) => ({
+    ...{ eval_name: `Eval that is ${outcome}`, outcome, reasoning: 'It was.' },
+  }));
+  const metadata = { version: '1.4, beta=2', 'odd=key': 'x' };
+  await admin('POST /seed', {
+    runs: ['Monday', 'Tuesday'].map((name) => ({
+      name,
+      sessions: [
+        { source_session_id: name, started_at: '2026-11-19T10:00:00Z', outcomes, metadata },
+      ],
+    })),
+  });
+  const link = String((await production('?run=tuesday')).items[0]?.url);
+  const { page, errors } = await openPage(await withBrowser(t), link);
+  const follow = async (text: string): Promise<string> => {
+    await page.goto(link);
+    await page.getByRole('link', { name: text, exact: true }).click();
+    return page.innerText('main');
+  };
+  t.match(await follow('Tuesday'), /1 of 1 session|0 of 1 session/);
+  t.match(new URL(page.url()).pathname, /^\/production-eval\/\d+$/);
+  t.match(await follow('version = 1.4, beta=2'), '2 sessions with these filters');
+  t.match(await follow('All sessions that failed this eval'), '2 sessions with these filters');
+  t.match(new URL(page.url()).searchParams.get('eval'), 'Eval that is fail');
+  t.match(await follow('Eval that is pass'), '0 sessions with these filters');
+  await page.goto(link);
+  t.equal(await page.locator('a', { hasText: 'odd=key' }).count(), 0, 'not in the filter');
+  await assertAccessible(t, page);
+  t.same(errors, []);
+});

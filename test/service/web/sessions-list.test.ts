@@ -66,6 +66,9 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
     [{ tag: 'tier' }, ['failing', 'passing']],
     [{ tag: 'tier=gold' }, ['passing']],
     [{ tag: 'region = eu', text: 'lost' }, ['failing']],
+    [{ tag: 'tier=silver, region=eu' }, ['failing']],
+    [{ tag: 'tier=gold, region=eu' }, []],
+    [{ tag: 'region,tier' }, ['failing']],
     [{ outcome: 'failed' }, ['failing']],
     [{ outcome: 'errored' }, ['errored']],
     [{ outcome: 'errored', text: 'STRASSE' }, ['errored']],
@@ -87,7 +90,7 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
   t.same(await namesOn(page), ['failing'], 'the parameter of the results endpoint works, too');
   t.equal(await page.inputValue('[name=outcome]'), 'failed');
   t.same(errors, []);
-  for (const query of ['outcome=green', `text=${'x'.repeat(300)}`]) {
+  for (const query of ['outcome=green', `text=${'x'.repeat(300)}`, 'tag==gold', 'tag=a=1,,b=2']) {
     const { status, text } = await bench.send(`GET /sessions?${query}`, { key: null });
     t.equal(status, 400);
     t.match(text, /role="alert"/);

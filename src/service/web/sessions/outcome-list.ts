@@ -6,6 +6,8 @@ import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
 export interface OutcomeListOptions {
   turns: readonly SessionTurn[];
   linkToTurn: (sequence: number) => string;
+  /** Returns the link to the sessions of an eval with an outcome; '' is any. */
+  linkToEval: (evalName: string, outcome: 'failed' | 'errored' | '') => string;
 }
 
 /** Renders outcomes with their reasoning and evidence: failed ones first, errored ones apart. */
@@ -44,15 +46,26 @@ function describeErrored(errored: number, judged: number): string {
 }
 
 const WORDS = { pass: 'pass', fail: 'fail', error: 'errored' } as const;
+const FILTERS = { pass: 'failed', fail: 'failed', error: 'errored' } as const;
 
 function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions): Html {
   const { anchor, evalName, category, outcome, required, reasoning } = explained;
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome" id="${anchor}">
     <span class="mark ${outcome === 'error' ? 'undecided' : outcome}">${WORDS[outcome]}</span>
-    ${evalName} <span class="soft">${about}</span>
+    <a href="${options.linkToEval(evalName, FILTERS[outcome])}">${evalName}</a>
+    <span class="soft">${about}</span>
     <p class="reasoning">${reasoning}</p>
     ${renderEvidence(explained, options.turns, options.linkToTurn)}
+    ${
+      outcome === 'fail'
+        ? html`<p class="evidence">
+            <a href="${options.linkToEval(evalName, 'failed')}"
+              >All sessions that failed this eval</a
+            >
+          </p>`
+        : undefined
+    }
   </li>`;
 }
 

@@ -14,7 +14,7 @@ const SEARCH_CHARS_MAX = 200;
 
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
- * (`key` or `key=value`), and `text`. `failed_only` means the outcome `failed`, so that it is a failure
+ * (`key` or `key=value`, several separated by commas), and `text`. `failed_only` means the outcome `failed`, so that it is a failure
  * of the eval that the query names. An invalid query gives the filter without it, and the problem.
  */
 export function readSessionFilter(
@@ -32,7 +32,7 @@ export function readSessionFilter(
   }
 }
 
-function readSearch(query: URLSearchParams): Pick<SessionFilter, 'outcome' | 'tag' | 'text'> {
+function readSearch(query: URLSearchParams): Pick<SessionFilter, 'outcome' | 'tags' | 'text'> {
   const outcome = query.get('outcome') ?? '';
   if (outcome !== '' && !isOutcomeFilter(outcome)) {
     const names = Object.keys(OUTCOME_FILTERS).join(', ');
@@ -43,7 +43,7 @@ function readSearch(query: URLSearchParams): Pick<SessionFilter, 'outcome' | 'ta
   return {
     ...(isOutcomeFilter(outcome) && { outcome }),
     ...(text !== '' && { text }),
-    ...(tag !== '' && { tag: parseTag(tag) }),
+    ...(tag !== '' && { tags: parseTags(tag) }),
   };
 }
 
@@ -57,8 +57,27 @@ function readShort(query: URLSearchParams, name: string): string {
   throw new RequestError('bad_request', message);
 }
 
-/** The first equals sign ends the key. */
-function parseTag(tag: string): { key: string; value?: string } {
-  const at = tag.indexOf('=');
-  return at < 0 ? { key: tag } : { key: tag.slice(0, at).trim(), value: tag.slice(at + 1).trim() };
+/** A search reads the tags of each session. */
+const TAGS_MAX = 10;
+
+/**
+ * Parses tags separated by commas. The first equals sign ends the key. A comma after a backslash is
+ * part of the tag.
+ */
+function parseTags(text: string): NonNullable<SessionFilter['tags']> {
+  const tags = text.split(/(?<!\\),/).map((part) => {
+    const [key = '', ...rest] = part.replaceAll('\\,', ',').split('=');
+    return { key: key.trim(), ...(rest.length > 0 && { value: rest.join('=').trim() }) };
+  });
+  if (tags.length <= TAGS_MAX && tags.every(({ key }) => key !== '')) return tags;
+  const message = `tag must be 1 to ${TAGS_MAX} tags as key or key=value, separated by commas, got ${formatValue(text)}. Example: model=mini, tier.`;
+  throw new RequestError('bad_request', message);
+}
+
+/** Returns the query for sessions with a tag; undefined if the filter can't express it. */
+export function makeTagQuery({ key, value }: { key: string; value: string }): string | undefined {
+  const query = `${key}=${value}`.replaceAll(',', '\\,');
+  if (query.length > SEARCH_CHARS_MAX) return undefined;
+  const [tag, ...others] = key.trim() === '' || key.includes('=') ? [] : parseTags(query);
+  return others.length === 0 && tag?.key === key && tag.value === value ? query : undefined;
 }

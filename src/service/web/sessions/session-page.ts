@@ -4,13 +4,14 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
 import type { Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { pathOfRun } from '../runs/runs-page.ts';
 import { CALL_CSS, renderCall } from './call-player.ts';
 import { explainOutcomes, listMarks } from './evidence.ts';
 import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';
 import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
-import { listMetadata, renderTag, type ShownTag } from './tags.ts';
+import { listMetadata, renderTagLink, type ShownTag } from './tags.ts';
 import { pageOfTurn, renderTurns, type TurnPage } from './turn-pages.ts';
 
 /** The content of a session page. */
@@ -36,6 +37,11 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
   const self = linkToSession(session, context, list?.query) ?? '';
   const linkToTurn = (sequence: number): string =>
     `${pageOfTurn(self, content, turns, sequence)}#turn-${sequence}`;
+  const linkToEval = (name: string, outcome: 'failed' | 'errored' | ''): string =>
+    linkTo(context, '/sessions', {
+      ...{ kind: session.kind, eval: name },
+      ...(outcome !== '' && { outcome }),
+    });
   const shownTags = [...tags, ...listMetadata(session)];
   return renderServicePage(
     {
@@ -47,13 +53,13 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         <dl>
           <dt>Verdict</dt>
           <dd class="mark ${verdict}">${verdict}</dd>
-          ${listProperties(session).map(
+          ${listProperties(session, context).map(
             ([name, value]) =>
               html`<dt>${name}</dt>
                 <dd>${value}</dd>`,
           )}
         </dl>
-        ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn })}
+        ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn, linkToEval })}
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderTurns(self, content, turns, listMarks(outcomes))}
@@ -61,7 +67,9 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
           shownTags.length === 0
             ? undefined
             : html`<h2>Tags</h2>
-                <p>${shownTags.slice(0, TAGS_MAX).map(renderTag)}</p>`
+                <p>
+                  ${shownTags.slice(0, TAGS_MAX).map((tag) => renderTagLink(tag, session.kind, context))}
+                </p>`
         }
         ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
     },
@@ -102,10 +110,15 @@ function renderNotes({ simulated = {} }: Session): Html | undefined {
 
 const PROPERTY_CHARS_MAX = 1_100;
 
-function listProperties(session: Session): [string, string][] {
-  const facts: [string, string | undefined][] = [
-    ['Run', session.run?.name],
-    ['Simulation', session.simulation?.name],
+function listProperties(session: Session, context: PageContext): [string, Html | string][] {
+  const { kind, run, simulation } = session;
+  const linkToRun = ({ id, name }: { id: string; name: string }): Html =>
+    html`<a href="${linkTo(context, pathOfRun(kind, id))}"
+      >${cutText(name, PROPERTY_CHARS_MAX)}</a
+    >`;
+  const facts: [string, Html | string | undefined][] = [
+    ['Run', run && linkToRun(run)],
+    ['Simulation', simulation?.deleted ? simulation.name : simulation && linkToRun(simulation)],
     ['Agent', session.agent?.name],
     ['Scenario', session.scenario],
     ['Persona', session.persona],
@@ -117,7 +130,9 @@ function listProperties(session: Session): [string, string][] {
     ['Session id', session.id],
   ];
   return facts.flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, cutText(value, PROPERTY_CHARS_MAX)]],
+    value === undefined
+      ? []
+      : [[name, typeof value === 'string' ? cutText(value, PROPERTY_CHARS_MAX) : value]],
   );
 }
 

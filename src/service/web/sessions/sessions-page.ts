@@ -71,7 +71,7 @@ function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: Pag
   return html`<form action="/sessions" class="filters" role="search">
     <input type="hidden" name="kind" value="${kind}" />
     ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
-    ${field('text', 'Text of the conversation')} ${field('tag', 'Tag', 'key=value')}
+    ${field('text', 'Text of the conversation')} ${field('tag', 'Tags', 'model=mini, tier=gold')}
     ${kind === 'production' ? field('run', 'Run contains') : field('agent', 'Agent contains')}
     ${field('eval', 'Eval contains')} ${renderOutcomeFilter(query)}
     ${field('started_after', 'Started after', '2026-11-20T09:30:00Z')}

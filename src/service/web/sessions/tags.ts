@@ -1,6 +1,8 @@
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { Session } from '../../store/store.ts';
+import type { Session, SessionKind } from '../../store/store.ts';
+import { linkTo, type PageContext } from '../frame/page-frame.ts';
+import { makeTagQuery } from './session-filter.ts';
 
 /** A tag of a conversation, or an entry of the metadata of a session. */
 export interface ShownTag {
@@ -13,6 +15,14 @@ const TAG_CHARS_MAX = 300;
 /** Renders a tag as `key = value`. */
 export const renderTag = ({ key, value }: ShownTag): Html =>
   html`<code class="tag">${key} = ${cutText(value, TAG_CHARS_MAX)}</code>`;
+
+/** Renders a tag as a link to the sessions that have it, if the filter can express it. */
+export function renderTagLink(tag: ShownTag, kind: SessionKind, context: PageContext): Html {
+  const query = makeTagQuery(tag);
+  return query === undefined
+    ? renderTag(tag)
+    : html`<a href="${linkTo(context, '/sessions', { kind, tag: query })}">${renderTag(tag)}</a>`;
+}
 
 /** Returns the metadata of a session as tags. */
 export function listMetadata({ metadata = {} }: Session): ShownTag[] {

@@ -21,6 +21,12 @@ export const reportKindNames: Readonly<Record<AgentReportKind, string>> = {
   load: 'Load',
 };
 
+/** Whether two URLs lead to the same sandbox. */
+export const isSameUrl = (left: string, right: string): boolean =>
+  normalizeUrl(left) === normalizeUrl(right);
+
+const normalizeUrl = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/+$/, '');
+
 const EXPECTED =
   'Attach the file that `sandbox-kit check --json FILE` or `sandbox-kit load --json FILE` wrote.';
 

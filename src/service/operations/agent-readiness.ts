@@ -1,7 +1,4 @@
-import { formatCount, formatShare } from '../../report-kit/format.ts';
-import type { SimulationVerdict } from '../../contract/index.ts';
-import { reportKindNames } from '../domain/agent-reports.ts';
-import { decideRunVerdict } from '../domain/simulation-results/scenario-results.ts';
+import { isSameUrl, reportKindNames } from '../domain/agent-reports.ts';
 import type {
   AgentReport,
   AgentReportKind,
@@ -9,6 +6,7 @@ import type {
   Store,
   StoredAgent,
 } from '../store/store.ts';
+import { JUDGED_SIMULATIONS_MAX, judgeSimulations } from './simulation-readiness.ts';
 import type { Simulations } from './simulations.ts';
 
 /** One of the things that show whether an agent is ready. */
@@ -19,6 +17,8 @@ export interface ReadinessPart {
   /** The result in a few words. */
   verdict: string;
   detail: string;
+  /** When the oldest run that shows it ended. */
+  atMs?: number;
   /** The report that shows it. */
   report?: AgentReport;
   /** The simulation that shows it. */
@@ -29,7 +29,10 @@ export interface ReadinessPart {
 export interface AgentReadiness {
   agent: StoredAgent;
   parts: readonly ReadinessPart[];
-  isReady: boolean;
+  /** No if a part failed; unknown if evidence is missing. */
+  readiness: 'yes' | 'no' | 'unknown';
+  /** When the oldest evidence ended. */
+  asOfMs: number | undefined;
   /** Newest first. */
   runs: readonly RunSummary[];
 }
@@ -42,22 +45,21 @@ export interface ReadinessDeps {
 
 /** Returns whether agents are ready, in their order, with up to so many simulations of each. */
 export async function findReadiness(
-  { store, simulations }: ReadinessDeps,
+  deps: ReadinessDeps,
   ownerId: string,
   agents: readonly StoredAgent[],
   runsMax: number,
 ): Promise<AgentReadiness[]> {
+  const { store } = deps;
   const ids = agents.map(({ id }) => id);
   const names = agents.map(({ name }) => name);
   const [newest, runsByAgent] = await Promise.all([
     store.agentReports.listNewest(ownerId, ids),
-    store.runs.listSimulationsOfAgents(ownerId, names, runsMax),
+    store.runs.listSimulationsOfAgents(ownerId, names, JUDGED_SIMULATIONS_MAX),
   ]);
   const judge = async (agent: StoredAgent): Promise<AgentReadiness> => {
     const ofAgent = newest.filter(({ agentId }) => agentId === agent.id);
     const runs = runsByAgent.get(agent.name) ?? [];
-    const [run] = runs;
-    const watched = run && (await simulations.watch(ownerId, run.id));
     const parts = [
       ...(['connection', 'check', 'load'] as const).map((kind) =>
         judgeReport(
@@ -66,11 +68,20 @@ export async function findReadiness(
           ofAgent.find((report) => report.kind === kind),
         ),
       ),
-      judgeRun(run, watched && decideRunVerdict(watched.scenarios)),
+      await judgeSimulations(deps, ownerId, agent, runs),
     ];
-    return { agent, parts, runs, isReady: parts.every(({ standing }) => standing === 'pass') };
+    const times = parts.flatMap(({ atMs }) => atMs ?? []);
+    return {
+      ...{ agent, parts, runs: runs.slice(0, runsMax), readiness: decideReadiness(parts) },
+      asOfMs: times.length === 0 ? undefined : Math.min(...times),
+    };
   };
   return Promise.all(agents.map(judge));
+}
+
+function decideReadiness(parts: readonly ReadinessPart[]): AgentReadiness['readiness'] {
+  if (parts.some(({ standing }) => standing === 'fail')) return 'no';
+  return parts.every(({ standing }) => standing === 'pass') ? 'yes' : 'unknown';
 }
 
 const MISSING: Readonly<Record<AgentReportKind, [verdict: string, detail: string]>> = {
@@ -89,43 +100,10 @@ function judgeReport(
     const [verdict, detail] = MISSING[id];
     return { id, name, standing: 'warn', verdict, detail };
   }
-  const { standing, verdict, detail, target } = report.summary;
-  if (normalizeUrl(target) === normalizeUrl(url)) {
-    return { id, name, standing, verdict, detail, report };
+  const { standing, verdict, detail, target, endedAt } = report.summary;
+  if (isSameUrl(target, url)) {
+    return { id, name, standing, verdict, detail, report, atMs: Date.parse(endedAt) };
   }
   const other = `The report is about ${target}, not about the URL of this agent.`;
-  return { id, name, standing: 'warn', verdict: `${verdict} elsewhere`, detail: other, report };
-}
-
-const normalizeUrl = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/+$/, '');
-
-const STANDINGS = { passed: 'pass', failed: 'fail', undecided: 'warn' } as const;
-
-/** Judges the newest simulation by its verdict, or, if it was seeded, by its sessions. */
-function judgeRun(
-  run: RunSummary | undefined,
-  verdict: SimulationVerdict | undefined = run && run.failedSessions > 0 ? 'failed' : 'passed',
-): ReadinessPart {
-  const part = { id: 'simulations', name: 'Simulations' } as const;
-  if (!run) {
-    return { ...part, standing: 'warn', verdict: 'None yet', detail: 'No simulation has ended.' };
-  }
-  const { sessions, failedSessions, incompleteSessions, evaluations, passedEvaluations, name } =
-    run;
-  if (run.state === 'running') {
-    return { ...part, standing: 'warn', verdict: 'Running', detail: `${name} is running.`, run };
-  }
-  if (evaluations === 0) {
-    const detail = `No eval has scored a session of ${name}.`;
-    return { ...part, standing: 'warn', verdict: 'Not scored', detail, run };
-  }
-  return {
-    ...part,
-    standing: STANDINGS[verdict],
-    verdict: `${formatShare(passedEvaluations / evaluations, 1)} of evals passed`,
-    detail:
-      `${failedSessions} of ${formatCount(sessions, 'session')} failed in ${name}` +
-      `${incompleteSessions > 0 ? `, and ${incompleteSessions} could not be completed` : ''}.`,
-    run,
-  };
+  return { id, name, standing: 'warn', verdict: 'Report for another URL', detail: other, report };
 }

@@ -141,14 +141,15 @@ function explainForService(report: ConnectionReport): ConnectionReport {
 
 /**
  * Attaches the JSON report of a check or a load test to an agent. The newest reports of each kind are
- * kept. @throws RequestError `bad_request`, `too_large`, or `not_found`.
+ * kept. It is outdated if a run of its kind that ended later is known.
+ * @throws RequestError `bad_request`, `too_large`, or `not_found`.
  */
 export async function attachReport(
   { store, clock }: Pick<AgentDeps, 'store' | 'clock'>,
   ownerId: string,
   agentId: string,
   value: unknown,
-): Promise<AgentReport> {
+): Promise<AgentReport & { isOutdated: boolean }> {
   await findDocument(store, ownerId, 'agent', agentId);
   const { kind, report, summary } = readAgentReport(value);
   const { length } = JSON.stringify(report);
@@ -158,7 +159,9 @@ export async function attachReport(
   }
   const added = { agentId, kind, summary, atMs: clock.nowMs() };
   const id = await store.agentReports.add(ownerId, { ...added, report }, REPORTS_KEPT_MAX);
-  return { id, ...added };
+  const newest = await store.agentReports.listNewest(ownerId, [agentId]);
+  const isOutdated = !newest.some((other) => other.id === id);
+  return { id, ...added, isOutdated };
 }
 
 /** Returns a page of the reports about an agent, newest first. @throws RequestError `not_found`. */

@@ -32,15 +32,15 @@ export function createAgentReportStore({ reader, write }: Connections): AgentRep
       }),
     async listNewest(ownerId, agentIds) {
       if (agentIds.length === 0) return [];
-      const newest = selectReports(ownerId)
-        .where('agent_id', 'in', agentIds)
-        .select(({ fn }) => fn.max('key').as('key'))
-        .groupBy(['agent_id', 'kind']);
       const rows = await selectReports(ownerId)
+        .where('agent_id', 'in', agentIds)
         .select(COLUMNS)
-        .where('key', 'in', newest)
+        .orderBy('key', 'desc')
         .execute();
-      return rows.map(toReport);
+      const byKind = Map.groupBy(rows.map(toReport), ({ agentId, kind }) => `${kind} ${agentId}`);
+      return [...byKind.values()].map((reports) =>
+        reports.reduce((newest, other) => (endMsOf(other) > endMsOf(newest) ? other : newest)),
+      );
     },
     async find(ownerId, agentId, id) {
       const row = await selectReports(ownerId)
@@ -91,3 +91,5 @@ async function addReport(
 function toReport({ key, agent_id: agentId, kind, at_ms: atMs, summary }: Row): AgentReport {
   return { id: key, agentId, kind, atMs, summary: JSON.parse(summary) as AgentReport['summary'] };
 }
+
+const endMsOf = ({ summary }: AgentReport): number => Date.parse(summary.endedAt);

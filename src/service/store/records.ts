@@ -358,6 +358,13 @@ export interface RunSummary {
   newestEndMs?: number;
 }
 
+/** A simulation with an agent. */
+export interface SimulationOfAgent extends RunSummary {
+  /** The URL that was tested. */
+  agentUrl: string;
+  scenarios: readonly ScenarioCounts[];
+}
+
 /** The outcomes of an eval in a run. */
 export interface EvalCounts {
   name: string;

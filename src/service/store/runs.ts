@@ -58,16 +58,23 @@ export function createRunStore({ reader }: Connections): RunStore {
     listSimulationsOfAgents: (ownerId, agentNames, limitPerAgent) =>
       read(async (db) => {
         const rows = await findSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent });
-        const found = rows.map(({ agent, ...row }): RunRow => ({ ...row, state: undefined }));
+        const found = rows.map(({ key, id, name }): RunRow => ({
+          key,
+          id,
+          name,
+          state: undefined,
+        }));
         const runs = await addSums(db, 'simulation', found);
         const runById = new Map(runs.map((run) => [run.id, run]));
-        const byAgent = Map.groupBy(rows, ({ agent }) => agent);
-        return new Map(
-          Array.from(byAgent, ([agent, ofAgent]) => [
-            agent,
-            ofAgent.flatMap(({ id }) => runById.get(id) ?? []),
-          ]),
+        const scenarios = await countByScenario(
+          db,
+          rows.map(({ key }) => key),
         );
+        const ofAgents = rows.flatMap(({ agent, agentUrl, id, key }) => {
+          const run = runById.get(id);
+          return run ? [{ agent, ...run, agentUrl, scenarios: scenarios.get(key) ?? [] }] : [];
+        });
+        return Map.groupBy(ofAgents, ({ agent }) => agent);
       }),
     readTraits: (ref, sessionsMax) =>
       read(async (db) => {
@@ -222,7 +229,8 @@ async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
   return {
     run,
     evals: await countByEval(db, ref.kind, row.key),
-    scenarios: ref.kind === 'production' ? [] : await countByScenario(db, row.key),
+    scenarios:
+      ref.kind === 'production' ? [] : ((await countByScenario(db, [row.key])).get(row.key) ?? []),
   };
 }
 
@@ -254,13 +262,26 @@ async function countByEval(db: Db, kind: RunRef['kind'], key: number): Promise<E
     .sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-async function countByScenario(db: Db, simulationKey: number): Promise<ScenarioCounts[]> {
+/** Returns the counts of each scenario, by the key of the simulation. */
+async function countByScenario(
+  db: Db,
+  simulationKeys: readonly number[],
+): Promise<Map<number, ScenarioCounts[]>> {
+  if (simulationKeys.length === 0) return new Map();
   const rows = await db
     .selectFrom('sessions')
-    .select(({ fn }) => ['scenario_id', 'verdict', fn.countAll<number>().as('count')])
-    .where('simulation_key', '=', simulationKey)
-    .groupBy(['scenario_id', 'verdict'])
+    .select(['simulation_key', 'scenario_id', 'verdict'])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('simulation_key', 'in', simulationKeys)
+    .groupBy(['simulation_key', 'scenario_id', 'verdict'])
     .execute();
+  const bySimulation = Map.groupBy(rows, (row) => row.simulation_key ?? -1);
+  return new Map(Array.from(bySimulation, ([key, ofRun]) => [key, sumScenarios(ofRun)]));
+}
+
+function sumScenarios(
+  rows: readonly { scenario_id: string | null; verdict: string | null; count: number }[],
+): ScenarioCounts[] {
   const byScenario = Map.groupBy(rows, (row) => row.scenario_id ?? '');
   return Array.from(byScenario, ([scenarioId, counts]) => {
     const countOf = (wanted: string): number =>

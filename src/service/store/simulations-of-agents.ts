@@ -7,7 +7,7 @@ interface AgentsQuery {
   limitPerAgent: number;
 }
 
-/** Returns the newest simulations of each agent, by their newest session. */
+/** Returns the newest simulations of each agent, by their newest session, with the URL they tested. */
 export async function findSimulationsOfAgents(
   db: Connections['reader'],
   { ownerId, agentNames, limitPerAgent }: AgentsQuery,
@@ -22,6 +22,7 @@ export async function findSimulationsOfAgents(
     .where('sessions.simulation_key', 'is not', null)
     .where('simulations.deleted', '=', 0)
     .groupBy(['agents.name', 'simulations.key', 'simulations.id', 'simulations.name'])
+    .select(({ fn }) => fn.max('agents.url').as('agentUrl'))
     .select(['agents.name as agent', 'simulations.key', 'simulations.id', 'simulations.name'])
     .select(({ fn }) => fn.max('sessions.started_at_ms').as('startedAtMs'));
   const ranked = db
@@ -37,7 +38,7 @@ export async function findSimulationsOfAgents(
     );
   return db
     .selectFrom(ranked.as('ranked'))
-    .select(['agent', 'key', 'id', 'name'])
+    .select(['agent', 'agentUrl', 'key', 'id', 'name'])
     .where('place', '<=', limitPerAgent)
     .orderBy('place')
     .execute();

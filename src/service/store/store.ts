@@ -25,6 +25,7 @@ import type {
   RunRef,
   RecentOutcomes,
   RunSummary,
+  SimulationOfAgent,
   RunTraits,
   SeedData,
   Session,
@@ -203,7 +204,7 @@ export interface RunStore {
     ownerId: string,
     agentNames: readonly string[],
     limitPerAgent: number,
-  ): Promise<Map<string, RunSummary[]>>;
+  ): Promise<Map<string, SimulationOfAgent[]>>;
 }
 
 export interface SimulationStore {
@@ -278,7 +279,10 @@ export interface AgentReportStore {
     agentId: string,
     page: Page,
   ): Promise<{ reports: AgentReport[]; total: number }>;
-  /** Returns the newest report of each kind about each of these agents. */
+  /**
+   * Returns the report of each kind about each of these agents whose run ended last; of equal ones, the
+   * one that was attached last.
+   */
   listNewest(ownerId: string, agentIds: readonly string[]): Promise<AgentReport[]>;
   find(
     ownerId: string,

@@ -86,7 +86,10 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   t.match(await submit(page, 'Add the agent'), 'The agent was added.');
   t.match(page.url(), /\/agents\/agt_[^/]+\?notice=added$/);
   t.match(await submit(page, 'Check connection'), /Connection\s+Reachable and healthy/);
-  t.match(await page.innerText('.ready'), 'Not ready to onboard yet. Conformance: no report');
+  t.match(
+    await page.innerText('.ready'),
+    'Not judged yet: evidence is missing for conformance, load, and simulations. As of 2026-11-20',
+  );
   await page.click('summary:text-is("Settings")');
   await page.fill('[name=url]', 'http://127.0.0.1:1');
   t.match(
@@ -228,15 +231,112 @@ void t.test(
     const browser = await withBrowser(t);
     const { page } = await openPage(browser, `${service.url}/agents`);
     const rows = await page.locator('[aria-label=Agents] tbody tr').allInnerTexts();
-    t.match(rows[0], /Shop.*yes.*Reachable.*Conforming.*Pass.*100% of evals passed/s);
-    t.match(rows[1], /New.*not yet.*Not checked.*No report.*No report.*None yet/s);
+    t.match(rows[0], /Shop.*yes.*Reachable.*Conforming.*Pass.*1 of 1 scenario passed/s);
+    t.match(rows[1], /New.*not judged yet.*Not checked.*No report.*No report.*None yet/s);
     await page.click('text=Shop');
-    t.equal(await page.innerText('.ready'), 'Ready to onboard.');
+    t.match(await page.innerText('.ready'), /^Ready to onboard. As of 2026-11-20 /);
     t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s.*1 of 1\s+100%/s);
     await inspectPage(t, browser, `${service.url}/agents`);
     await inspectPage(t, browser, `${service.url}/agents/shop`);
   },
 );
+
+/** Adds what an agent needs to be ready, besides a simulation. */
+async function addEvidence({ admin }: Bench, url: string): Promise<void> {
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url });
+  await admin('POST /agents/shop/connection');
+  await admin('POST /agents/shop/reports', report([row('CHAT-001')], { target: url }));
+  await admin('POST /agents/shop/reports', { ...LOAD_REPORT, sandbox: url, verdict: 'PASS' });
+}
+
+const makeScenario = (id: string, evalId: string): object => ({
+  ...{ id, name: id, user: { opening: 'When do you open?' }, evals: [evalId] },
+});
+
+void t.test('A run of one easy scenario does not hide the failures of others', async (t) => {
+  const bench = await withKit(t);
+  const { service, admin, drain } = bench;
+  const { agent } = await withAgent(t);
+  await addEvidence(bench, agent.url);
+  await admin('POST /evals', makeContainsEval('easy', 'open'));
+  await admin('POST /evals', makeContainsEval('hard', 'no agent says this'));
+  const run = async (name: string, ...scenarios: object[]): Promise<void> => {
+    await admin('POST /simulations', { name, agent: 'shop', scenarios });
+    await drain();
+  };
+  await run('All', makeScenario('a', 'easy'), makeScenario('b', 'hard'), makeScenario('c', 'hard'));
+  await run('Easy', makeScenario('a', 'easy'));
+  const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  t.equal(
+    (await page.innerText('.ready')).replace(/ As of.*/, ''),
+    'Not ready: Simulations: 1 of 3 scenarios passed.',
+  );
+  t.match(await page.innerText('.parts'), '3 scenarios, 2 failed in their newest run.');
+  t.equal(await page.locator('.ready .failed').innerText(), 'Not ready:');
+  await page.goto(`${service.url}/agents`);
+  t.match(await page.innerText('[aria-label=Agents] tbody'), /\bno\b.*1 of 3 scenarios passed/s);
+  await run('Mended', makeScenario('b', 'easy'), makeScenario('c', 'easy'));
+  await page.goto(`${service.url}/agents/shop`);
+  t.match(await page.innerText('.ready'), /^Ready to onboard\./);
+  t.match(await page.innerText('.parts'), '3 scenarios, none failed in their newest run.');
+});
+
+void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
+  const { service, admin } = await withKit(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
+  await admin(
+    'POST /agents/shop/reports',
+    report([row('CHAT-001', failed)], { verdict: 'not-conforming' }),
+  );
+  const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  const upload = async (endedAt: string): Promise<string> => {
+    const content = JSON.stringify(report([row('CHAT-001')], { endedAt }));
+    await page.setInputFiles('[name=report]', writeFile(t, 'check.json', content));
+    return submit(page, 'Attach');
+  };
+  const older = await upload('2026-11-19T09:30:01.000Z');
+  t.match(older, 'The report was attached, but does not count: it is older');
+  t.match(await page.innerText('.parts'), /Not conforming.*ended 2026-11-20 09:30:01/s);
+  t.match(await page.innerText('[aria-label=Reports]'), '2026-11-19 09:30:01');
+  t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2);
+  t.match(await upload('2026-11-20T09:45:00.000Z'), 'The report was attached.');
+  t.match(await page.innerText('.parts'), /Conforming.*ended 2026-11-20 09:45:00/s);
+});
+
+void t.test('Reports and simulations of another URL do not count', async (t) => {
+  const bench = await withKit(t);
+  const { service, admin, drain } = bench;
+  const { agent } = await withAgent(t);
+  await addEvidence(bench, agent.url);
+  await admin('POST /evals', makeContainsEval('easy', 'open'));
+  const scenarios = [makeScenario('a', 'easy')];
+  await admin('POST /simulations', { agent: 'shop', scenarios });
+  await drain();
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
+  const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  t.match(
+    await page.innerText('.ready'),
+    'Not judged yet: evidence is missing for connection, conformance, load, and simulations.',
+  );
+  const parts = await page.innerText('.parts');
+  t.match(parts, /Conformance\s+Report for another URL/);
+  t.match(parts, /Simulations\s+Run for another URL\s+The simulations ran with/);
+});
+
+void t.test('If all sessions stopped, the agent is not ready for the reason', async (t) => {
+  const bench = await withKit(t);
+  const { service, admin, drain } = bench;
+  const double = await withSandboxDouble(t);
+  double.setBehavior({ create: respondWith(500, '{}') });
+  await addEvidence(bench, double.url);
+  const scenarios = [makeScenario('a', 'easy'), makeScenario('b', 'easy')];
+  await admin('POST /evals', makeContainsEval('easy', 'open'));
+  await admin('POST /simulations', { agent: 'shop', scenarios, samples: 2 });
+  await drain();
+  const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  t.match(await page.innerText('.ready'), /^Not ready: Simulations: all sessions stopped\./);
+  t.match(await page.innerText('.parts'), 'All 4 sessions stopped: POST /users returned 500.');
+});
 
 void t.test('Hostile text of agents, reports, and sandboxes stays text', async (t) => {
   const { service, admin } = await withKit(t);

@@ -45,6 +45,17 @@ export const toJudgedScenario = ({
   requiredRate: scenario.pass_rate ?? 1,
 });
 
+/** Returns results from stored counts alone, of a run whose plan is unknown. */
+export const summarizeCounts = (
+  scenarios: readonly (SampleCounts & { scenarioId: string })[],
+): ScenarioResult[] =>
+  scenarios.map(({ scenarioId, ...counts }) =>
+    summarizeScenario(
+      { id: scenarioId, name: scenarioId, personaName: '', requiredRate: 1 },
+      counts,
+    ),
+  );
+
 /** Returns the result of a scenario with so many samples of each verdict. */
 export function summarizeScenario(
   { id, name, personaName, requiredRate }: JudgedScenario,

@@ -1,7 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { formatInstant, formatList } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness, ReadinessPart } from '../../operations/agent-readiness.ts';
@@ -40,6 +40,8 @@ const NOTICES = {
   added: 'The agent was added. Check its connection next.',
   saved: 'The agent was saved.',
   attached: 'The report was attached.',
+  outdated:
+    'The report was attached, but does not count: it is older than another report of its kind.',
   checked: 'The connection was checked.',
 };
 
@@ -91,25 +93,30 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
 }
 
 function renderReadiness(content: AgentPage, context: PageContext): Html {
-  const { parts, isReady } = content.readiness;
-  const open = parts.filter(({ standing }) => standing !== 'pass');
-  const names = open.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}`);
-  return html`<p class="ready">
-      ${
-        isReady
-          ? html`<b class="passed">Ready to onboard.</b>`
-          : html`<b>Not ready to onboard yet.</b> ${names.join('. ')}.`
-      }
-    </p>
+  const { parts } = content.readiness;
+  return html`<p class="ready">${describeReadiness(content.readiness)}</p>
     <ul class="parts" aria-label="Readiness">
       ${parts.map((part) => renderPart(part, content, context))}
     </ul>`;
 }
 
+function describeReadiness({ parts, readiness, asOfMs }: AgentReadiness): Html {
+  const asOf = asOfMs === undefined ? '' : ` As of ${formatInstant(isoTime(asOfMs))}.`;
+  if (readiness === 'yes') return html`<b class="passed">Ready to onboard.</b>${asOf}`;
+  if (readiness === 'unknown') {
+    const open = parts.filter(({ standing }) => standing !== 'pass');
+    const names = formatList(open.map(({ name }) => name.toLowerCase()));
+    return html`<b class="undecided">Not judged yet:</b> evidence is missing for ${names}.${asOf}`;
+  }
+  const failed = parts.filter(({ standing }) => standing === 'fail');
+  const reasons = failed.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
+  return html`<b class="failed">Not ready:</b> ${reasons.join(' ')}${asOf}`;
+}
+
 function renderPart(part: ReadinessPart, content: AgentPage, context: PageContext): Html {
   const { name, verdict, detail, report, run } = part;
-  const atMs = report?.atMs ?? run?.newestStartMs;
-  const time = atMs === undefined ? undefined : formatInstant(isoTime(atMs));
+  const endMs = part.atMs ?? (report ? Date.parse(report.summary.endedAt) : run?.newestEndMs);
+  const time = endMs === undefined ? undefined : formatInstant(isoTime(endMs));
   return html`<li>
     <h2>${name}</h2>
     <p><b class="${classOf(part)}">${verdict}</b></p>
@@ -121,7 +128,7 @@ function renderPart(part: ReadinessPart, content: AgentPage, context: PageContex
         : html`<p class="soft">
             <a
               href="${report ? linkTo(context, pathOf(report)) : linkTo(context, `/simulation/${run?.id ?? ''}`)}"
-              >${time}</a
+              >ended ${time}</a
             >
           </p>`
     }
@@ -160,7 +167,7 @@ function renderHistory({ reports, ...list }: AgentPage, context: PageContext): H
   const path = `/agents/${list.readiness.agent.id}`;
   return html`${renderTable({
     label: 'Reports',
-    columns: ['attached', 'kind', 'verdict', 'result', 'kit'],
+    columns: ['attached', 'ended', 'kind', 'verdict', 'result', 'kit'],
     rows: reports.map((report) => renderReport(report, context)),
   })}
   ${renderPages({ path, ...list })}`;
@@ -172,6 +179,7 @@ function renderReport(report: AgentReport, context: PageContext): Html {
     <td class="when">
       <a href="${linkTo(context, pathOf(report))}">${formatInstant(isoTime(atMs))}</a>
     </td>
+    <td class="when">${formatInstant(summary.endedAt)}</td>
     <td class="when">${reportKindNames[kind]}</td>
     <td class="when"><span class="${classOf(summary)}">${summary.verdict}</span></td>
     <td>${summary.detail}</td>

@@ -55,13 +55,13 @@ function renderAgents(agents: readonly AgentReadiness[], context: PageContext): 
   });
 }
 
-function renderRow({ agent, parts, isReady }: AgentReadiness, context: PageContext): Html {
+function renderRow({ agent, parts, readiness }: AgentReadiness, context: PageContext): Html {
   return html`<tr>
     <td>
       <a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a>
       <div class="soft">${agent.url}</div>
     </td>
-    <td>${isReady ? html`<b class="passed">yes</b>` : 'not yet'}</td>
+    <td><b class="${READY[readiness].mark}">${READY[readiness].word}</b></td>
     ${parts.map(
       (part) =>
         html`<td><span class="${classOf(part)}">${part.verdict}</span>${renderTime(part)}</td>`,
@@ -69,10 +69,17 @@ function renderRow({ agent, parts, isReady }: AgentReadiness, context: PageConte
   </tr>`;
 }
 
-function renderTime({ report, run }: ReadinessPart): Html | undefined {
-  const atMs = report?.atMs ?? run?.newestStartMs;
+/** Names in a word whether an agent is ready, and the class that colors it. */
+const READY = {
+  yes: { word: 'yes', mark: 'passed' },
+  no: { word: 'no', mark: 'failed' },
+  unknown: { word: 'not judged yet', mark: 'undecided' },
+} as const;
+
+function renderTime({ atMs }: ReadinessPart): Html | undefined {
   if (atMs === undefined) return undefined;
-  return html`<div class="soft when">${formatInstant(isoTime(atMs)).slice(0, 16)}</div>`;
+  const time = formatInstant(isoTime(atMs)).slice(0, 16);
+  return html`<div class="soft when">ended ${time}</div>`;
 }
 
 /** Returns the class that colors a part of the readiness. */

@@ -176,12 +176,14 @@ function addReportRoutes(app: FastifyInstance, options: PageOptions): void {
     const { ownerId, context, form } = editor;
     const { id } = request.params;
     try {
-      await attachReport(options, ownerId, id, await readReportFile(form));
+      const value = await readReportFile(form);
+      const { isOutdated } = await attachReport(options, ownerId, id, value);
+      const notice = isOutdated ? 'outdated' : 'attached';
+      return await redirect(reply, context, `/agents/${id}`, { notice });
     } catch (error) {
       if (!(error instanceof RequestError) || error.code === 'not_found') throw error;
       return sendAgent(request, reply.code(422), editor, { uploadProblem: error.message });
     }
-    return redirect(reply, context, `/agents/${id}`, { notice: 'attached' });
   });
   type WithReport = { Params: { id: string; report: string } };
   const findOne = async ({ params }: FastifyRequest<WithReport>, ownerId: string) => ({

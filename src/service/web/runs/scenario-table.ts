@@ -1,7 +1,7 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { summarizeScenario } from '../../domain/simulation-results/scenario-results.ts';
+import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import type { RunDetails } from '../../store/store.ts';
 import { numberColumn, renderTable } from '../frame/table.ts';
 
@@ -58,9 +58,4 @@ function renderScenario(result: ScenarioResult): Html {
 
 /** Returns the results of scenarios of which only the sessions are known: every session has to pass. */
 export const summarizeStored = ({ scenarios }: RunDetails): ScenarioResult[] =>
-  scenarios.map(({ scenarioId, ...counts }) =>
-    summarizeScenario(
-      { id: scenarioId, name: scenarioId, personaName: '', requiredRate: 1 },
-      counts,
-    ),
-  );
+  summarizeCounts(scenarios);

@@ -1,0 +1,123 @@
+import type { ScenarioResult } from '../../contract/index.ts';
+import { formatCount } from '../../report-kit/format.ts';
+import { isSameUrl } from '../domain/agent-reports.ts';
+import { explainSession } from '../domain/simulation-results/reasons.ts';
+import { summarizeCounts } from '../domain/simulation-results/scenario-results.ts';
+import type { SimulationOfAgent, StoredAgent } from '../store/store.ts';
+import type { ReadinessDeps, ReadinessPart } from './agent-readiness.ts';
+
+/** How many of the newest simulations of an agent are judged. */
+export const JUDGED_SIMULATIONS_MAX = 50;
+
+/** How many sessions are read to find out why all stopped: of how many scenarios, and of each. */
+const READ_MAX = { scenarios: 20, sessions: 20 };
+
+/** The newest result of a scenario, and its run. */
+interface NewestResult {
+  run: SimulationOfAgent;
+  result: ScenarioResult;
+  isRunning: boolean;
+}
+
+/**
+ * Judges the newest result of each scenario that ran with the URL of an agent, so that a run of one easy
+ * scenario does not hide a failed run of others. The simulations are ordered newest first.
+ */
+export async function judgeSimulations(
+  deps: ReadinessDeps,
+  ownerId: string,
+  { url }: StoredAgent,
+  simulations: readonly SimulationOfAgent[],
+): Promise<ReadinessPart> {
+  const part = { id: 'simulations', name: 'Simulations', standing: 'warn' } as const;
+  const ofUrl = simulations.filter(({ agentUrl }) => isSameUrl(agentUrl, url));
+  const [newest] = simulations;
+  if (!newest) return { ...part, verdict: 'None yet', detail: 'No simulation has ended.' };
+  if (ofUrl.length === 0) {
+    const detail = `The simulations ran with ${newest.agentUrl}, not with the URL of this agent.`;
+    return { ...part, verdict: 'Run for another URL', detail, run: newest };
+  }
+  const found = await findNewestResults(deps, ownerId, ofUrl);
+  const ends = found.map(({ run }) => run.newestEndMs ?? run.newestStartMs ?? 0);
+  const run = found.find(({ result }) => result.verdict === 'failed')?.run ?? found[0]?.run;
+  const shown = { ...part, atMs: Math.min(...ends), ...(run && { run }) };
+  const count = (verdict: ScenarioResult['verdict']): number =>
+    found.filter(({ result }) => result.verdict === verdict).length;
+  const [passed, failed] = [count('passed'), count('failed')];
+  const scenarios = formatCount(found.length, 'scenario');
+  const verdict = `${passed} of ${scenarios} passed`;
+  const newestRun = `in ${found.length === 1 ? 'its' : 'their'} newest run`;
+  const stopped = await explainStop(deps, ownerId, found);
+  if (stopped !== undefined) {
+    return { ...shown, standing: 'fail', verdict: 'All sessions stopped', detail: stopped };
+  }
+  if (failed > 0) {
+    const detail = `${scenarios}, ${failed} failed ${newestRun}.`;
+    return { ...shown, standing: 'fail', verdict, detail };
+  }
+  const running = found.find(({ isRunning }) => isRunning);
+  if (running) {
+    const detail = `${running.run.name} is running.`;
+    return { ...shown, verdict: 'Running', detail, run: running.run };
+  }
+  if (passed < found.length) {
+    const detail = `${scenarios}, ${found.length - passed} not judged ${newestRun}.`;
+    return { ...shown, verdict, detail };
+  }
+  return { ...shown, standing: 'pass', verdict, detail: `${scenarios}, none failed ${newestRun}.` };
+}
+
+/** Returns the newest result of each scenario, those of the newest runs first. */
+async function findNewestResults(
+  { simulations }: ReadinessDeps,
+  ownerId: string,
+  runs: readonly SimulationOfAgent[],
+): Promise<NewestResult[]> {
+  const runOf = new Map<string, SimulationOfAgent>();
+  for (const run of runs) {
+    for (const { scenarioId } of run.scenarios) {
+      if (!runOf.has(scenarioId)) runOf.set(scenarioId, run);
+    }
+  }
+  const judged = [...new Set(runOf.values())].map(async (run) => {
+    const watched = await simulations.watch(ownerId, run.id);
+    const isRunning = watched?.status === 'running' || watched?.status === 'evaluating';
+    return (watched?.scenarios ?? summarizeCounts(run.scenarios))
+      .filter(({ scenario_id: id }) => runOf.get(id) === run)
+      .map((result) => ({ run, result, isRunning }));
+  });
+  return (await Promise.all(judged)).flat();
+}
+
+/** Returns why all sessions stopped, if the sandbox let none of them end. */
+async function explainStop(
+  { store }: ReadinessDeps,
+  ownerId: string,
+  found: readonly NewestResult[],
+): Promise<string | undefined> {
+  if (found.some(({ result, isRunning }) => result.passed > 0 || isRunning)) return undefined;
+  const read = found.slice(0, READ_MAX.scenarios).map(({ run, result }) => {
+    const ref = {
+      ownerId,
+      kind: 'simulation',
+      id: run.id,
+      scenarioId: result.scenario_id,
+    } as const;
+    return store.runs.listSamples(ref, ['failed', 'undecided'], READ_MAX.sessions);
+  });
+  const sessions = (await Promise.all(read)).flat().map(explainSession);
+  const reasons = sessions.flatMap(({ status, end_reason: reason, error }) =>
+    status === 'failed' && reason !== 'simulator_error' && error !== undefined ? [error] : [],
+  );
+  if (reasons.length === 0 || reasons.length < sessions.length) return undefined;
+  const groups = [...Map.groupBy(reasons, (reason) => reason)];
+  const [[reason]] = groups.sort(([, left], [, right]) => right.length - left.length) as [
+    [string, string[]],
+  ];
+  const total = found.reduce((sum, { result }) => sum + result.samples, 0);
+  const which =
+    sessions.length < total
+      ? `The first ${sessions.length} of ${formatCount(total, 'session')}`
+      : `All ${formatCount(total, 'session')}`;
+  return `${total === 1 ? 'The only session' : which} stopped${groups.length > 1 ? ', most often' : ''}: ${reason}`;
+}

@@ -69,7 +69,8 @@ export function createSimulations(options: SimulationsOptions) {
       const scenarios = await resolveScenarios(store, ownerId, request);
       const { samples, channel, concurrency = CONCURRENCY_DEFAULT, seed = randomSeed() } = request;
       const startedAtMs = options.clock.nowMs();
-      const name = request.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 10)}`;
+      const name =
+        request.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 16).replace('T', ' ')}`;
       const id = await store.simulations.add({
         ...{ ownerId, name, agent, secret, concurrency, scenarios, seed, startedAtMs },
         ...(samples !== undefined && { samples }),

@@ -89,7 +89,7 @@ export function renderRunFields(agents: readonly StoredAgent[], draft: RunDraft)
     )}
     ${renderField(
       { name: 'name', label: 'Name', value: values.name ?? '', problem: problems.name },
-      html`placeholder="agent and date" autocomplete="off"`,
+      html`placeholder="agent and time" autocomplete="off"`,
     )}
   </div>`;
 }

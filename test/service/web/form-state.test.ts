@@ -53,6 +53,37 @@ void t.test(
   },
 );
 
+void t.test('a second click on Start leads to the simulation of the first', async (t) => {
+  const bench = await withService(t);
+  const { admin } = bench;
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
+  await admin('POST /scenarios', makeScenario({ id: 's' }));
+  const chosen: [string, string][] = [
+    ['agent', 'shop'],
+    ['scenario', 's'],
+  ];
+  const review = (): Promise<string> =>
+    submit(t, bench, '/scenarios/run', { status: 200, fields: chosen });
+  const start = (page: string): Promise<string> => {
+    const [, id = ''] = /name="request_id"\s+value="([\w-]+)"/.exec(page) ?? [];
+    const fields: [string, string][] = [...chosen, ['start', 'yes'], ['request_id', id]];
+    return submit(t, bench, '/scenarios/run', { status: 200, fields });
+  };
+  const page = await review();
+  const pages = await Promise.all([start(page), start(page)]);
+  pages.push(await start(page));
+  const titles = new Set(pages.map((each) => /\/simulation\/sim_\w+/.exec(each)?.[0]));
+  t.equal(titles.size, 1, 'all three show the same simulation');
+  t.match(await admin('GET /simulations'), { simulations: { length: 1 } });
+  await start(await read(bench, '/scenarios/s'));
+  await start(await review());
+  t.match(
+    await admin('GET /simulations'),
+    { simulations: { length: 3 } },
+    'other pages start more',
+  );
+});
+
 void t.test('a scenario leads to the eval that it refers to', async (t) => {
   const bench = await withService(t);
   await bench.admin('POST /evals', makeContainsEval('polite', 'please'));

@@ -11,10 +11,18 @@ import { servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import { addTextRoutes } from './document-routes.ts';
 import type { EditedText } from './document-editor.ts';
-import { emptyRun, readRunForm, renderReviewPage, RUN_PATH, type RunDraft } from './run-form.ts';
+import {
+  emptyRun,
+  readRunForm,
+  renderReviewPage,
+  REQUEST_ID_FIELD,
+  RUN_PATH,
+  type RunDraft,
+} from './run-form.ts';
 import { renderPersonaPage, renderPersonasPage } from './personas-page.ts';
 import { renderScenarioPage } from './scenario-page.ts';
 import { renderScenariosPage } from './scenarios-page.ts';
+import { createStartOnce } from './start-once.ts';
 
 const DOCUMENTS_PER_PAGE = 50;
 
@@ -126,6 +134,7 @@ function addRunRoute(
   sendScenarios: SendScenarios,
 ): void {
   const { store, simulations, findEditor } = options;
+  const startOnce = createStartOnce(simulations);
   app.post(RUN_PATH, async (request, reply) => {
     const editor = await findEditor(request);
     const { ownerId, context, form } = editor;
@@ -136,7 +145,7 @@ function addRunRoute(
     if (!run) return sendScenarios(request, reply.code(400), editor, { run: draft });
     try {
       if (readText(form, 'start') === 'yes') {
-        const { id } = await simulations.start(ownerId, run);
+        const id = await startOnce(ownerId, run, readText(form, REQUEST_ID_FIELD));
         return await redirect(reply, context, `/simulation/${id}`);
       }
       const estimate = await simulations.estimate(ownerId, run);

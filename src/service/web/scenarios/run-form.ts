@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { SimulationRequest } from '../../../contract/index.ts';
 import { findViolations } from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
@@ -124,6 +125,14 @@ export const renderHiddenScenarios = (ids: readonly string[]): Html =>
 const renderHidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
+/** The field that tells a second click on the same page from another run. */
+export const REQUEST_ID_FIELD = 'request_id';
+
+/** Renders the button that starts a run, which starts only once. */
+export const renderStart = (label: string): Html =>
+  html`${renderHidden(REQUEST_ID_FIELD, randomUUID())}
+    <button name="start" value="yes">${label}</button>`;
+
 /** Renders the page that says what a run costs before it starts. */
 export function renderReviewPage(
   { agent, draft, estimate }: { agent: StoredAgent; draft: RunDraft; estimate: SimulationEstimate },
@@ -142,7 +151,7 @@ export function renderReviewPage(
           action: RUN_PATH,
           body: html`${renderHiddenRun(draft)}
             <p>
-              <button name="start" value="yes">Start</button>
+              ${renderStart('Start')}
               <a href="${linkTo(context, '/scenarios')}">Back</a>
             </p>`,
         })}`,

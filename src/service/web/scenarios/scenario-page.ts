@@ -10,6 +10,7 @@ import {
   renderEstimate,
   renderHiddenRun,
   renderRunFields,
+  renderStart,
   RUN_PATH,
 } from './run-form.ts';
 import { renderScenario, SCENARIO_CSS } from './scenario-view.ts';
@@ -97,7 +98,7 @@ function renderRun({ scenario, agents, estimate }: ScenarioPage, context: PageCo
       ? renderForm(context, {
           action: RUN_PATH,
           body: html`${renderHiddenRun(draft)}
-            <p><button name="start" value="yes">Run with ${agent.name}</button></p>`,
+            <p>${renderStart(`Run with ${agent.name}`)}</p>`,
         })
       : undefined;
   const settings = renderForm(context, {

@@ -1,29 +1,7 @@
 import { isSameUrl, reportKindNames } from '../domain/agent-reports.ts';
-import type {
-  AgentReport,
-  AgentReportKind,
-  RunSummary,
-  Store,
-  StoredAgent,
-} from '../store/store.ts';
+import type { AgentReport, AgentReportKind, RunSummary, StoredAgent } from '../store/store.ts';
 import { JUDGED_SIMULATIONS_MAX, judgeSimulations } from './simulation-readiness.ts';
-import type { Simulations } from './simulations.ts';
-
-/** One of the things that show whether an agent is ready. */
-export interface ReadinessPart {
-  id: AgentReportKind | 'simulations';
-  name: string;
-  standing: 'pass' | 'fail' | 'warn';
-  /** The result in a few words. */
-  verdict: string;
-  detail: string;
-  /** When the oldest run that shows it ended. */
-  atMs?: number;
-  /** The report that shows it. */
-  report?: AgentReport;
-  /** The simulation that shows it. */
-  run?: RunSummary;
-}
+import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 
 /** Whether an agent is ready to onboard, and the newest simulations with it. */
 export interface AgentReadiness {
@@ -35,12 +13,6 @@ export interface AgentReadiness {
   asOfMs: number | undefined;
   /** Newest first. */
   runs: readonly RunSummary[];
-}
-
-/** What shows whether agents are ready. */
-export interface ReadinessDeps {
-  store: Pick<Store, 'agentReports' | 'runs'>;
-  simulations: Pick<Simulations, 'watch'>;
 }
 
 /** Returns whether agents are ready, in their order, with up to so many simulations of each. */

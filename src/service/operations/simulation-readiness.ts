@@ -4,7 +4,7 @@ import { isSameUrl } from '../domain/agent-reports.ts';
 import { explainSession } from '../domain/simulation-results/reasons.ts';
 import { summarizeCounts } from '../domain/simulation-results/scenario-results.ts';
 import type { SimulationOfAgent, StoredAgent } from '../store/store.ts';
-import type { ReadinessDeps, ReadinessPart } from './agent-readiness.ts';
+import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
 
 /** How many of the newest simulations of an agent are judged. */
 export const JUDGED_SIMULATIONS_MAX = 50;

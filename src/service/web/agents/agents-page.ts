@@ -1,7 +1,8 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { AgentReadiness, ReadinessPart } from '../../operations/agent-readiness.ts';
+import type { AgentReadiness } from '../../operations/agent-readiness.ts';
+import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { Page } from '../../store/store.ts';
 import {
   linkTo,

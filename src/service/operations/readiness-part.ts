@@ -1,0 +1,24 @@
+import type { AgentReport, AgentReportKind, RunSummary, Store } from '../store/store.ts';
+import type { Simulations } from './simulations.ts';
+
+/** One of the things that show whether an agent is ready. */
+export interface ReadinessPart {
+  id: AgentReportKind | 'simulations';
+  name: string;
+  standing: 'pass' | 'fail' | 'warn';
+  /** The result in a few words. */
+  verdict: string;
+  detail: string;
+  /** When the oldest run that shows it ended. */
+  atMs?: number;
+  /** The report that shows it. */
+  report?: AgentReport;
+  /** The simulation that shows it. */
+  run?: RunSummary;
+}
+
+/** What shows whether agents are ready. */
+export interface ReadinessDeps {
+  store: Pick<Store, 'agentReports' | 'runs'>;
+  simulations: Pick<Simulations, 'watch'>;
+}

@@ -129,6 +129,7 @@ export function buildService(parts: ServiceParts): Service {
     addPageRoutes(pages, {
       sdkSettings: listSdkSettings(),
       ...{ ...parts, simulations, makeSessionId, wake, findWarnings },
+      close: (conversation) => close(conversation),
       runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),
     });

@@ -340,3 +340,29 @@ void t.test(
     t.same(errors, []);
   },
 );
+
+void t.test('the page of an open conversation closes it; lists leave messages out', async (t) => {
+  const { service, admin, trace, send } = await withService(t);
+  await admin('POST /evals', makeContainsEval('way', 'way'));
+  await admin('PUT /settings', { evals: ['way'] });
+  const attributes = {
+    'llm.input_messages.0.message.content': 'my address',
+    'app.messages': 'my address',
+    region: 'north',
+  };
+  await trace(makeSpan({ conversationId: 'a/b', attributes }));
+  const { page, errors } = await openPage(
+    await withBrowser(t),
+    `${service.url}/sessions?kind=open`,
+  );
+  t.match(await page.innerText('table'), 'region = north');
+  t.notMatch(await page.innerText('main'), 'my address');
+  await page.click('text=a/b');
+  t.match(await page.innerText('main'), 'my address', 'the page has all tags');
+  await assertAccessible(t, page);
+  await page.getByRole('button', { name: 'Close the conversation' }).click();
+  await page.waitForURL(/production-eval/);
+  await admin('POST /drain');
+  t.match((await send('GET /api/prod-evaluations/sessions/')).text, /"a\/b"/);
+  t.same(errors, []);
+});

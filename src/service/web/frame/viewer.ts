@@ -4,7 +4,7 @@ import type { PageAccess, PageAuthentication } from '../../domain/authentication
 import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import type { KitFunctions } from '../../domain/kit-functions.ts';
 import type { Simulations } from '../../operations/simulations.ts';
-import type { Store } from '../../store/store.ts';
+import type { CloseResult, Store } from '../../store/store.ts';
 import type { PageContext } from './page-frame.ts';
 import { readForm, readToken } from './forms.ts';
 import type { LiveUpdates } from './live.ts';
@@ -17,6 +17,11 @@ export interface PageOptions extends Viewers {
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
   live: LiveUpdates;
+  /** Closes a conversation, as the close endpoint does; undefined if it does not exist. */
+  close: (conversation: {
+    ownerId: string;
+    conversationId: string;
+  }) => Promise<CloseResult | undefined>;
   sdkSettings: readonly SdkSettings[];
   /** The service clock. */
   clock: Clock;

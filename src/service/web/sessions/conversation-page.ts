@@ -3,6 +3,7 @@ import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SessionTurn } from '../../domain/sessions.ts';
 import type { Conversation, StoredSpan } from '../../store/store.ts';
+import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderNextStep } from './scenario-form.ts';
 import { renderSpans } from './span-list.ts';
@@ -72,14 +73,22 @@ export function renderConversationPage(content: ConversationPage, context: PageC
 
 const TAGS_MAX = 100;
 
+/** Path of the form that closes a conversation. */
+export const CLOSE_PATH = '/conversation/close';
+
 /** Explains why the conversation has no session, and what to do. */
 function explain({ conversationId, state }: Conversation, context: PageContext): Html {
   if (state === 'open') {
     const path = `/v1/sessions/${encodeURIComponent(conversationId)}/end`;
+    const body = html`<input type="hidden" name="id" value="${conversationId}" />
+      <button>Close the conversation</button>`;
     return html`<p>
-      This conversation is not scored, because it is open. To close it, send
-      <code>POST ${path}</code>, or wait until 24 hours have passed since its last span.
-    </p>`;
+        This conversation is not scored, because it is open. After it is closed, the evals chosen in
+        the <a href="${linkTo(context, '/settings')}">settings</a> score it. To close it, use the
+        button, send <code>POST ${path}</code>, or wait until 24 hours have passed since its last
+        span.
+      </p>
+      ${renderForm(context, { action: CLOSE_PATH, body })}`;
   }
   return html`<p>
     This conversation is not scored, because no evals were chosen when it was closed. Choose some in

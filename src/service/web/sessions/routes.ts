@@ -8,7 +8,7 @@ import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { renderMissingSessionPage, servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions } from '../frame/viewer.ts';
-import { renderConversationPage } from './conversation-page.ts';
+import { CLOSE_PATH, renderConversationPage } from './conversation-page.ts';
 import { loadSessionPage } from './load-session-page.ts';
 import { addRecordingRoute } from './recording-route.ts';
 import { MAKE_SCENARIO_PATH } from './scenario-form.ts';
@@ -34,6 +34,7 @@ export function addSessionRoutes(app: FastifyInstance, options: PageOptions): vo
     showSession(options, 'production', ({ run }) => run?.id),
   );
   addConversationRoute(app, options);
+  addCloseRoute(app, options);
   addRecordingRoute(app, options);
   addScenarioRoute(app, options);
 }
@@ -125,6 +126,18 @@ function addConversationRoute(app: FastifyInstance, { store, findViewer }: PageO
     const content = { ...readTurnPage(query), conversation, turns, tags, spans };
     reply.headers(servicePageHeaders).type(HTML_TYPE);
     return reply.send(renderConversationPage(content, context));
+  });
+}
+
+/** Adds the form that closes a conversation, and leads to its outcomes. */
+function addCloseRoute(app: FastifyInstance, { close, findEditor }: PageOptions): void {
+  app.post(CLOSE_PATH, async (request, reply) => {
+    const { ownerId, context, form } = await findEditor(request);
+    const id = form.get('id');
+    const conversationId = typeof id === 'string' ? id : '';
+    const closed = await close({ ownerId, conversationId });
+    if (!closed) throw new RequestError('not_found', 'This conversation does not exist.');
+    return redirect(reply, context, '/conversation', { id: conversationId });
   });
 }
 

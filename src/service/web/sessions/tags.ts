@@ -24,6 +24,10 @@ export function renderTagLink(tag: ShownTag, kind: SessionKind, context: PageCon
     : html`<a href="${linkTo(context, '/sessions', { kind, tag: query })}">${renderTag(tag)}</a>`;
 }
 
+/** Returns whether a tag is probably text of the conversation, which lists leave out. */
+export const isMessageTag = ({ key }: ShownTag): boolean =>
+  /^llm\.(?:input|output)_messages\b|\.messages$|\.content$/.test(key);
+
 /** Returns the metadata of a session as tags. */
 export function listMetadata({ metadata = {} }: Session): ShownTag[] {
   return Object.entries(metadata).map(([key, value]) => ({

@@ -4,7 +4,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
-import { renderTag } from './tags.ts';
+import { isMessageTag, renderTag } from './tags.ts';
 import { numberColumn, renderTable } from '../frame/table.ts';
 
 /** A page of conversations without a session. */
@@ -71,7 +71,7 @@ function renderConversations({ state, conversations }: WaitingList, context: Pag
           </td>
           <td class="number">${formatNumber(conversation.spans)}</td>
           <td class="when">${formatInstant(isoTime(conversation.lastReceivedAtMs))}</td>
-          <td>${conversation.tags.map(renderTag)}</td>
+          <td>${conversation.tags.filter((tag) => !isMessageTag(tag)).map(renderTag)}</td>
           <td>${describeWait(state, conversation)}</td>
         </tr>`,
     ),

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorOrigin } from '../platform/error-origin.ts';
 import type { Log } from '../platform/log.ts';
 import type { HttpError } from './errors.ts';
@@ -24,6 +24,8 @@ export interface HttpServerOptions {
   toParserError: (code: string) => HttpError;
   /** Sends an error response. */
   sendError: (reply: FastifyReply, error: HttpError) => FastifyReply;
+  /** Shows a browser an error of its URL as a page; returns false if the request wants no page. */
+  sendErrorPage?: (request: FastifyRequest, reply: FastifyReply, error: unknown) => boolean;
   /** Called for each error that a handler did not throw on purpose and that became a 5xx. */
   logServerError: (method: string, error: unknown) => void;
   /** Maximum size of a request body; Fastify's default is 1 MiB. */
@@ -71,7 +73,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       if (error.code === 'ECONNRESET' || !socket.writable) return;
       socket.end(formatRawError(options.toParserError(error.code ?? ''), contentType));
     },
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: (error, request, reply) => {
+      if (options.sendErrorPage?.(request, reply, error)) return;
       void sendError(reply, toHttpError(error));
     },
   });

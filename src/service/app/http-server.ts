@@ -13,6 +13,7 @@ import {
   type ServiceErrorCode,
 } from '../domain/errors.ts';
 import { drain } from '../ingest/read-body.ts';
+import { sendErrorPage } from '../web/frame/errors.ts';
 
 // Without a charset: JSON has none (RFC 8259), and OpenTelemetry clients compare the exact value.
 const JSON_CONTENT_TYPE = 'application/json';
@@ -33,11 +34,8 @@ export function createServiceServer(log: Log): FastifyInstance {
       return new RequestError(code ?? 'bad_request', message ?? 'The request is not valid HTTP.');
     },
     sendError,
-    logServerError(method, error) {
-      const problem = findDatabaseProblem(error);
-      if (!problem) logRequestFailure(log, method, error);
-      else log.error(DATABASE_EVENTS[problem.kind], { method, code: problem.code });
-    },
+    sendErrorPage: (request, reply, error) => sendErrorPage(request, reply, toRequestError(error)),
+    logServerError: (method, error) => logServerError(log, method, error),
   });
   // Fastify appends a charset to the type of serialized responses.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -46,6 +44,13 @@ export function createServiceServer(log: Log): FastifyInstance {
     done(null, payload);
   });
   return app;
+}
+
+/** Logs an error that no handler expected. */
+export function logServerError(log: Log, method: string, error: unknown): void {
+  const problem = findDatabaseProblem(error);
+  if (!problem) logRequestFailure(log, method, error);
+  else log.error(DATABASE_EVENTS[problem.kind], { method, code: problem.code });
 }
 
 /** Sends an error as bytes, which `finishRequestFirst` recognizes. */

@@ -40,7 +40,12 @@ import type { Store } from '../store/store.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';
 import { addPageRoutes } from '../web/routes.ts';
-import { createServiceServer, finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
+import {
+  createServiceServer,
+  finishRequestFirst,
+  leaveBodiesUnread,
+  logServerError,
+} from './http-server.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
 import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
@@ -132,6 +137,7 @@ export function buildService(parts: ServiceParts): Service {
       close: (conversation) => close(conversation),
       runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),
+      logServerError: (method, error) => logServerError(log, method, error),
     });
   });
 

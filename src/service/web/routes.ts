@@ -29,12 +29,14 @@ export function addPageRoutes(
   parts: PageParts & {
     /** Returns the id of the owner that the query names, or of the default owner. */
     findOwner: (request: FastifyRequest) => Promise<string>;
+    /** Logs an error that no page expected. */
+    logServerError: (method: string, error: unknown) => void;
     /** Aborts when the service stops. */
     stopping: AbortSignal;
   },
 ): void {
   acceptForms(app, parts.authentication);
-  showErrorsAsPages(app);
+  showErrorsAsPages(app, parts.logServerError);
   const options = {
     ...parts,
     ...createViewers(parts, parts.findOwner),

@@ -1,6 +1,8 @@
 /** The pages of the service in a real browser: overview, sessions, and runs. */
+import fastify from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { showErrorsAsPages } from '../../../src/service/web/frame/errors.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
@@ -166,6 +168,34 @@ void t.test('the list has the filters and the totals of the results endpoint', a
   await page.selectOption('[name=outcome]', 'failed');
   t.match(await submit({}), '1 session with these filters');
 });
+
+void t.test(
+  'a URL that is not valid, and a failure of the service, are pages for browsers',
+  async (t) => {
+    const { service } = await withService(t);
+    for (const path of ['/scenarios/%', '/agents/%E0%A4%A']) {
+      const page = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+      t.equal(page.status, 400);
+      t.match(page.headers.get('content-type'), 'text/html');
+      t.match(await page.text(), '<h1>The request failed</h1>');
+      const json = await fetch(service.url + path, { headers: { accept: '*/*' } });
+      t.match(await json.json(), { message: /not a valid url/ });
+    }
+    const app = fastify();
+    t.teardown(() => app.close());
+    const logged: unknown[] = [];
+    const failure = new TypeError('secret words');
+    showErrorsAsPages(app, (method, error) => void logged.push(method, error));
+    app.get('/', () => {
+      throw failure;
+    });
+    const page = await app.inject({ url: '/', headers: { accept: 'text/html' } });
+    t.equal(page.statusCode, 500);
+    t.match(page.body, 'The service failed to respond.');
+    t.notMatch(page.body, 'secret');
+    t.same(logged, ['GET', failure], 'logged once');
+  },
+);
 
 void t.test('long lists have pages', async (t) => {
   const bench = await withService(t);

@@ -6,12 +6,19 @@ import { FORM_BYTES_MAX } from './forms.ts';
 import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
 import { pathOf, renderSignInPage } from './sign-in.ts';
 
-/** Makes a scope show its errors as pages to browsers. Programs get them as JSON. */
-export function showErrorsAsPages(scope: FastifyInstance): void {
+/**
+ * Makes a scope show its errors as pages to browsers. Programs get them as JSON.
+ * @param logServerError Called for each error that became a 5xx page and was not thrown on purpose.
+ */
+export function showErrorsAsPages(
+  scope: FastifyInstance,
+  logServerError: (method: string, error: unknown) => void,
+): void {
   scope.setErrorHandler((error, request, reply) => {
     const problem = toPageError(error);
-    // The server's own handler logs its failures.
-    if (problem.status >= 500 || !sendErrorPage(request, reply, problem)) throw error;
+    // The server's own handler logs what it responds to.
+    if (!sendErrorPage(request, reply, problem)) throw error;
+    if (problem.status >= 500 && error !== problem) logServerError(request.method, error);
   });
 }
 

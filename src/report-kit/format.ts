@@ -36,10 +36,14 @@ export function formatNumber(number: number, decimals = 0): string {
   return rounded.toLocaleString('en-US', { maximumFractionDigits: decimals });
 }
 
-/** Formats a share, 0 to 1, as a percentage, rounded down: "99.999%". */
+/** Formats a share, 0 to 1, as a rounded percentage. Only everything is 100%, and only nothing is 0%. */
 export function formatShare(share: number, decimals = 3): string {
   const factor = 10 ** decimals;
-  return `${formatNumber(Math.floor(share * 100 * factor + 1e-9) / factor, decimals)}%`;
+  // The small addition makes up for binary fractions: 0.5 of a step is rounded up.
+  const rounded = Math.round(share * 100 * factor + 1e-9);
+  const isBetween = share > 0 && share < 1;
+  const steps = isBetween ? Math.min(Math.max(rounded, 1), 100 * factor - 1) : rounded;
+  return `${formatNumber(steps / factor, decimals)}%`;
 }
 
 /** Formats a value with its unit: "51 ms", "99.9%", "100 requests/s". */

@@ -14,7 +14,7 @@ export interface LiveContent {
 /**
  * Renders a part of a page that updates itself by server-sent events. Without JavaScript it stays as it
  * is, with a link that reloads the page.
- * @param path Route that responds with `sendLive`.
+ * @param path Route that responds with `LiveUpdates.send`.
  */
 export function renderLive(path: string, { content, isFinal }: LiveContent): Html {
   if (isFinal) return html`<div>${content}</div>`;
@@ -59,7 +59,7 @@ for (const part of document.querySelectorAll('[data-live]')) {
 const INTERVAL_MS = 1_000;
 const STREAM_MS_MAX = 600_000;
 const KEEPALIVE_MS = 15_000;
-/** Rendering takes at most one part in so many of the time of the service, for all streams together. */
+/** Rendering for all streams takes at most one fifth of the time. */
 const LOAD_DIVISOR = 5;
 const STREAMS_MAX = 100;
 

@@ -3,6 +3,12 @@ import { RequestError } from '../../domain/errors.ts';
 import { readResultsQuery } from '../../domain/results-query.ts';
 import type { SessionFilter } from '../../store/store.ts';
 
+/** Names the field with which the message of a problem starts by its label on the page. */
+export function nameFields(problem: string, labels: Readonly<Record<string, string>>): string {
+  const [name = ''] = /^\w+/.exec(problem) ?? [];
+  return Object.hasOwn(labels, name) ? `${labels[name]}${problem.slice(name.length)}` : problem;
+}
+
 /** Reads the filter of a list. An invalid query gives the filter without it, and the problem. */
 export function readListFilter(
   query: URLSearchParams,

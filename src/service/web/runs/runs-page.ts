@@ -14,6 +14,7 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
+import { nameFields } from '../frame/list-filter.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
 import { numberColumn, renderTable } from '../frame/table.ts';
 
@@ -29,10 +30,9 @@ export interface RunList {
 
 /** Renders the production runs or the simulations, newest first, with their pass rates. */
 export function renderRunsPage(list: RunList, context: PageContext): string {
-  const { filter, query, runs, total, problem } = list;
+  const { filter, query, problem } = list;
   const { kind } = filter;
   const title = kind === 'production' ? 'Runs' : 'Simulations';
-  const noun = kind === 'production' ? 'run' : 'simulation';
   return renderServicePage(
     {
       title,
@@ -40,37 +40,50 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
       css: `${PASS_RATE_CSS}${RUNS_CSS}`,
       main: html`<h1>${title}</h1>
         ${renderKindTabs(context, '/runs', kind)} ${renderFilters(kind, query, context)}
-        ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
-        <p>
-          ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, newest first.
-        </p>
         ${
-          runs.length === 0
-            ? renderEmpty(kind, query, context)
-            : html`${renderPassRates(runs, kind)} ${renderChoice(runs, kind, context)}`
-        }
-        ${renderPages({ path: '/runs', query, ...filter, total })}`,
+          problem === undefined
+            ? renderFound(list, context)
+            : html`<p class="fail" role="alert">${nameFields(problem, LABELS)}</p>`
+        }`,
     },
     context,
   );
 }
 
-const FILTERS = ['name', 'started_after', 'started_before'] as const;
+function renderFound({ filter, query, runs, total }: RunList, context: PageContext): Html {
+  const { kind } = filter;
+  const noun = kind === 'production' ? 'run' : 'simulation';
+  return html`<p>
+      ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, newest first.
+    </p>
+    ${
+      runs.length === 0
+        ? renderEmpty(kind, query, context)
+        : html`${renderPassRates(runs, kind)} ${renderChoice(runs, kind, context)}`
+    }
+    ${renderPages({ path: '/runs', query, ...filter, total })}`;
+}
+
+const LABELS = {
+  name: 'Name contains',
+  started_after: 'With a session after',
+  started_before: 'With a session before',
+};
 
 const hasFilter = (query: URLSearchParams): boolean =>
-  FILTERS.some((name) => (query.get(name) ?? '') !== '');
+  Object.keys(LABELS).some((name) => (query.get(name) ?? '') !== '');
 
 function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
-  const field = (name: (typeof FILTERS)[number], label: string, placeholder = ''): Html =>
+  const field = (name: keyof typeof LABELS, placeholder = ''): Html =>
     html`<label
-      >${label} <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
+      >${LABELS[name]}
+      <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
     /></label>`;
   return html`<form action="/runs" class="filters" role="search">
     <input type="hidden" name="kind" value="${kind}" />
     ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
-    ${field('name', 'Name contains')}
-    ${field('started_after', 'With a session after', '2026-11-20T09:30:00Z')}
-    ${field('started_before', 'With a session before', '2026-11-21')}
+    ${field('name')} ${field('started_after', '2026-11-20T09:30:00Z')}
+    ${field('started_before', '2026-11-21')}
     <button>Filter</button>
   </form>`;
 }

@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { nameFields } from '../frame/list-filter.ts';
 import { OUTCOME_FILTERS } from './session-filter.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from './session-table.ts';
 import { renderSessionTabs } from './session-tabs.ts';
@@ -21,7 +22,7 @@ export interface SessionList {
 
 /** Renders the list of sessions of one kind, newest first, with the filters of the results endpoint. */
 export function renderSessionsPage(list: SessionList, context: PageContext): string {
-  const { filter, query, sessions, total, problem } = list;
+  const { filter, query, problem } = list;
   const title = `${filter.kind === 'production' ? 'Production' : 'Simulation'} sessions`;
   return renderServicePage(
     {
@@ -30,17 +31,36 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
       css: SESSION_TABLE_CSS,
       main: html`<h1>${title}</h1>
         ${renderSessionTabs(context, filter.kind)} ${renderFilters(filter.kind, query, context)}
-        ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
-        <p>${describeTotal(list)}</p>
         ${
-          sessions.length === 0
-            ? renderEmpty(filter.kind, query, context)
-            : renderSessionTable(sessions, query, context)
-        }
-        ${renderPages({ path: '/sessions', query, ...filter, total })}`,
+          problem === undefined
+            ? renderFound(list, context)
+            : html`<p class="fail" role="alert">${nameFields(problem, LABELS)}</p>`
+        }`,
     },
     context,
   );
+}
+
+const LABELS = {
+  ...{
+    text: 'Text of the conversation',
+    tag: 'Tags',
+    run: 'Run contains',
+    agent: 'Agent contains',
+  },
+  ...{ eval: 'Eval contains', outcome: 'Outcome' },
+  ...{ started_after: 'Started after', started_before: 'Started before' },
+};
+
+function renderFound(list: SessionList, context: PageContext): Html {
+  const { filter, query, sessions, total } = list;
+  return html`<p>${describeTotal(list)}</p>
+    ${
+      sessions.length === 0
+        ? renderEmpty(filter.kind, query, context)
+        : renderSessionTable(sessions, query, context)
+    }
+    ${renderPages({ path: '/sessions', query, ...filter, total })}`;
 }
 
 function describeTotal({ total, query, searched }: SessionList): string {
@@ -64,18 +84,17 @@ const hasFilter = (query: URLSearchParams): boolean =>
 
 /** Renders the filters as a form that works by GET, so that each view has a URL. */
 function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
-  const field = (name: string, label: string, placeholder = ''): Html =>
+  const field = (name: keyof typeof LABELS, placeholder = ''): Html =>
     html`<label
-      >${label} <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
+      >${LABELS[name]}
+      <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
     /></label>`;
   return html`<form action="/sessions" class="filters" role="search">
     <input type="hidden" name="kind" value="${kind}" />
     ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
-    ${field('text', 'Text of the conversation')} ${field('tag', 'Tags', 'model=mini, tier=gold')}
-    ${kind === 'production' ? field('run', 'Run contains') : field('agent', 'Agent contains')}
-    ${field('eval', 'Eval contains')} ${renderOutcomeFilter(query)}
-    ${field('started_after', 'Started after', '2026-11-20T09:30:00Z')}
-    ${field('started_before', 'Started before', '2026-11-21')}
+    ${field('text')} ${field('tag', 'model=mini, tier=gold')}
+    ${field(kind === 'production' ? 'run' : 'agent')} ${field('eval')} ${renderOutcomeFilter(query)}
+    ${field('started_after', '2026-11-20T09:30:00Z')} ${field('started_before', '2026-11-21')}
     <button>Filter</button>
   </form>`;
 }

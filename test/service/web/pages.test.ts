@@ -109,12 +109,17 @@ void t.test('the overview leads to the failed session, and to why data is missin
   t.same(
     counts.map((text) => text.replaceAll(/\s+/g, ' ')),
     [
-      ...['1 open conversation', '0 sessions being scored', '2 production sessions', '1 failed'],
-      ...['1 simulation session', '1 failed'],
+      ...[
+        '1 open conversation',
+        '0 sessions being scored',
+        '2 production sessions',
+        '1 with a failed eval',
+      ],
+      ...['1 simulation session', '1 with a failed eval'],
     ],
   );
   t.match(await page.innerText('.log'), /The request contains no spans\..*empty_request, 1 time/s);
-  await page.locator('.counts a', { hasText: 'failed' }).first().click();
+  await page.locator('.counts a', { hasText: 'with a failed eval' }).first().click();
   t.match(await page.innerText('main'), '1 session with these filters');
   await page.locator('tbody a').click();
   t.match(page.url(), /\/production-eval\/\d+\?sessionId=/);

@@ -71,7 +71,7 @@ void t.test(
       await tabTo(page, text);
       await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
     };
-    await follow('failed');
+    await follow('with a failed eval');
     await follow('conv-1');
     t.match(await page.innerText('main'), /fail\s+Says 09:00/);
     t.match(await page.innerText('main'), 'I do not know.');

@@ -83,20 +83,21 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
     script: LIVE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation ? renderNavigation(page, context) : undefined}
-      <main>${main}</main>`,
+      <main id="main" tabindex="-1">${main}</main>`,
   });
 }
 
 function renderNavigation({ title, section = title }: ServicePage, context: PageContext): Html {
-  return html`<nav class="site" aria-label="Pages">
-    ${SECTIONS.map(([path, name]) => renderLink(linkTo(context, path), name, name === section))}
-    ${context.owner === undefined ? undefined : html`<span class="soft">Owner ${context.owner}</span>`}
-    ${
-      context.hasSession
-        ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
-        : undefined
-    }
-  </nav>`;
+  return html`<a class="skip" href="#main">Skip to the content</a>
+    <nav class="site" aria-label="Pages">
+      ${SECTIONS.map(([path, name]) => renderLink(linkTo(context, path), name, name === section))}
+      ${context.owner === undefined ? undefined : html`<span class="soft">Owner ${context.owner}</span>`}
+      ${
+        context.hasSession
+          ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
+          : undefined
+      }
+    </nav>`;
 }
 
 /** Renders links to the views of a page, such as production and simulation. */

@@ -5,6 +5,8 @@ import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 export const FRAME_CSS = `${LIST_CSS}${TRANSCRIPT_CSS}
 body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
+.skip:not(:focus) { left: -100rem; position: absolute; }
+main:focus { outline: none; }
 nav { align-items: center; display: flex; flex-wrap: wrap; gap: 0.25rem; }
 nav a { border-radius: 0.375rem; padding: 0.2rem 0.6rem; text-decoration: none; }
 nav a:hover { text-decoration: underline; }

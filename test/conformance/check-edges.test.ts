@@ -145,7 +145,18 @@ void t.test('an interrupted run deletes the users that it created and is not jud
     ({ endpoint, response }) => endpoint === 'delete' && response?.status === 200,
   );
   t.ok(created.length > 0 && seen < 100, `${created.length} created, ${seen} exchanges`);
-  t.equal(deleted.length, created.length, 'as many deleted as created');
+  for (const { json } of created) {
+    const { user_id: id } = json as { user_id: string };
+    t.ok(
+      deleted.some((deletion) => JSON.stringify(deletion).includes(id)),
+      'each created user is deleted',
+    );
+  }
+  // The sandbox may have created users although the run did not wait for its responses.
+  const cut = transcript.exchanges.filter(
+    ({ endpoint, response }) => endpoint === 'create' && response === undefined,
+  );
+  t.ok(deleted.length <= created.length + cut.length, `${deleted.length} deleted`);
 });
 
 void t.test('an infinite number is reported as Infinity, not as null', async (t) => {

@@ -19,10 +19,11 @@ import { assertError as assertServiceError, withService } from '../helpers/servi
 const ownRoutes = [
   /^\w+ \/__admin/,
   /^GET \/$/,
-  /^GET \/(sessions|runs)$/,
+  /^(GET|POST) \/(agents|evals|keys|personas|scenarios|settings|transcripts)(\/.*)?$/,
+  /^(GET|POST) \/(compare|conversation|overview|recordings|runs|sessions|sign-in|sign-out)(\/.*)?$/,
   /^GET \/openapi\.json$/,
   /^GET \/asyncapi\.json$/,
-  /^GET \/(simulation|production-eval)\/\{id\}$/,
+  /^(GET|POST) \/(simulation|production-eval)\/\{id\}(\/.*)?$/,
   // Responds with 404 and the reason.
   /^\w+ \/v1\/(logs|metrics)$/,
 ];

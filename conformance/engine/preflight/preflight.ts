@@ -191,7 +191,7 @@ function findLoginPage(exchanges: readonly Exchange[], { peer }: Suite): Blockin
   return {
     id: 'login_page',
     message: `The response is an HTML page, not a response of a ${peer}.`,
-    cure: `A login page or a proxy may be in front of the ${peer}. Let the kit pass it.`,
+    cure: `A login page or a proxy may be in front of the ${peer}. Check the URL, or let these requests pass.`,
     evidence: page,
   };
 }

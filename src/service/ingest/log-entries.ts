@@ -79,7 +79,7 @@ export const logMessages = {
       'Stored, but not part of any turn: only chat, execute_tool and invoke_agent spans make turns.',
   },
   no_messages: {
-    level: 'warn',
+    level: 'info',
     message:
       'Stored without text: the chat span has neither gen_ai.input.messages nor ' +
       'gen_ai.output.messages. Turn on the capture of message content in the instrumentation, or set ' +

@@ -83,11 +83,23 @@ export async function checkConnection(
   return report;
 }
 
+/** What a check found instead of a sandbox that lets it in, by cause. */
+const REFUSALS: Partial<Record<string, string>> = {
+  key_refused: 'Key refused',
+  login_page: 'Not a sandbox',
+  no_interface: 'Not a sandbox',
+  rate_limited: 'Rate limited',
+  redirect: 'Redirected',
+};
+
 function summarizeConnection(
   report: ConnectionReport,
 ): Pick<AgentReportSummary, 'standing' | 'verdict' | 'detail'> {
   const { blockedBy, health, remark, requests } = report;
-  if (blockedBy) return { standing: 'fail', verdict: 'Not reachable', detail: blockedBy.message };
+  if (blockedBy) {
+    const verdict = REFUSALS[blockedBy.id] ?? 'Not reachable';
+    return { standing: 'fail', verdict, detail: blockedBy.message };
+  }
   if (health !== undefined && health !== 'healthy') {
     const detail = `GET /health reports that the sandbox is ${health}.`;
     return { standing: 'warn', verdict: 'Reachable, not healthy', detail };

@@ -113,7 +113,7 @@ void t.test('A connection check says what happened and what to do next', async (
   t.match(await check(double.url), { ok: false, blockedBy: { id: 'login_page' } });
   t.match(await admin('GET /agents/shop/reports'), {
     reports: [
-      { kind: 'connection', standing: 'fail', verdict: 'Not reachable', detail: /an HTML page/ },
+      { kind: 'connection', standing: 'fail', verdict: 'Not a sandbox', detail: /an HTML page/ },
       { detail: /Nothing accepts connections/ },
       { detail: /refuses the key with 401/ },
       { standing: 'pass', verdict: 'Reachable and healthy' },

@@ -126,24 +126,25 @@ void t.test('A failed connection check says what happened and what to do', async
   });
   const shop = respondWith(404, '{}');
   const browser = await withBrowser(t);
+  const tlsUrl = agent.url.replace('http:', 'https:');
   const rows = [
-    ['key-refused', agent.url, 'The sandbox refuses the key with 401.', 'Enter the key that'],
-    ['down', 'http://127.0.0.1:1', 'Nothing accepts connections', 'Start the sandbox'],
-    ['tls', agent.url.replace('http:', 'https:'), 'plain HTTP, not TLS', 'Use an http:// URL'],
-    ['html', `${double.url}/html`, 'The response is an HTML page', 'A login page or a proxy'],
-    ['not-an-agent', `${double.url}/shop`, 'No sandbox found at', 'Check the path of the URL'],
+    ['key-refused', agent.url, 'Key refused', 'refuses the key with 401.', 'Enter the key that'],
+    ['down', 'http://127.0.0.1:1', 'Not reachable', 'Nothing accepts', 'Start the sandbox'],
+    ['tls', tlsUrl, 'Not reachable', 'plain HTTP, not TLS', 'Use an http:// URL'],
+    ['html', `${double.url}/html`, 'Not a sandbox', 'is an HTML page', 'A login page or a proxy'],
+    ['shop', `${double.url}/shop`, 'Not a sandbox', 'No sandbox found at', 'Check the path'],
   ] as const;
-  for (const [id, url, problem, cure] of rows) {
+  for (const [id, url, verdict, problem, cure] of rows) {
     const behavior = id === 'html' ? login : shop;
     double.setBehavior({ health: behavior, create: behavior, chat: behavior, delete: behavior });
     await admin('POST /agents', { id, name: id, url, api_key: 'another-key' });
     const { page } = await openPage(browser, `${service.url}/agents/${id}`);
     const text = await submit(page, 'Check connection');
-    t.match(text, /Connection\s+Not reachable/, id);
+    t.match(text.replaceAll(/\s+/g, ' '), `Connection ${verdict}`, id);
     t.match(text, problem, id);
     t.match(text, cure, id);
     await page.click('.parts a');
-    t.match(await page.innerText('main'), 'Connection: not reachable', id);
+    t.match(await page.innerText('main'), `Connection: ${verdict.toLowerCase()}`, id);
     t.match(await page.innerText('main'), cure, id);
     await page.context().close();
   }

@@ -118,6 +118,15 @@ void t.test('problems stand at their fields, with the values that were typed', a
   t.match(await problemOf('/id'), 'An eval has the id taken already.');
   t.match(await bench.admin('GET /evals'), { evals: [{ name: 'Says x' }] });
 
+  await page.goto(`${bench.service.url}/evals/edit?id=taken`);
+  await page.fill('[name="/name"]', 'Edited in another tab');
+  await bench.admin('DELETE /evals/taken');
+  await clickButton(page, 'Save');
+  t.match(await problemOf('/id'), 'The eval taken was deleted meanwhile. Save again to add it');
+  t.same(await bench.admin('GET /evals'), { evals: [] });
+  await clickButton(page, 'Save');
+  t.match(await bench.admin('GET /evals'), { evals: [{ name: 'Edited in another tab' }] });
+
   const rows: [kind: string, values: Values, field: string, problem: RegExp][] = [
     ['regex', { pattern: '(' }, '/params/pattern', /^Regular expression is not .*: Unterminated/],
     ['regex', { pattern: 'a', flags: 'g' }, '/params/flags', /^Flags must be .* got "g"\.$/],

@@ -176,3 +176,17 @@ export function idTakenProblem({ kind }: EvalDraft, id: string): Problems {
   const message = `An eval has the id ${id} already. Choose another id, or edit that eval.`;
   return new Map([[kind === undefined ? JSON_FIELD : idField.pointer, message]]);
 }
+
+/**
+ * Returns the draft of an eval that somebody else has deleted as the draft of a new one, so that saving
+ * does not bring it back unnoticed.
+ */
+export function toNewDraft(draft: EvalDraft, id: string): { draft: EvalDraft; problems: Problems } {
+  const values = new Map([...draft.values, [idField.pointer, id]]);
+  const message = `The eval ${id} was deleted meanwhile. Save again to add it as a new one.`;
+  const field = draft.kind === undefined ? JSON_FIELD : idField.pointer;
+  return {
+    draft: { ...draft, original: undefined, values },
+    problems: new Map([[field, message]]),
+  };
+}

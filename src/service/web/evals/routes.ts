@@ -14,6 +14,7 @@ import type { ShownTrial, TriableSession } from './dry-run.ts';
 import {
   draftOf,
   idTakenProblem,
+  toNewDraft,
   JSON_FIELD,
   readEval,
   type EvalDraft,
@@ -71,14 +72,13 @@ function addEvalForms(app: FastifyInstance, { store, findEditor, runDry }: Optio
     const { ownerId, context, form } = editor;
     const draft = readDraft(form);
     const read = readEval(draft);
-    const problems =
+    const refused =
       'problems' in read
-        ? read.problems
+        ? { draft, problems: read.problems }
         : await findIdProblem(store, ownerId, draft, read.definition);
-    if (problems !== undefined || 'problems' in read) {
-      const trial = readTrial(form);
-      const page = await renderEditor(store, editor, { draft, problems, trial });
-      return sendPage(reply.code(422), page);
+    if (refused !== undefined || 'problems' in read) {
+      const page = { draft, ...refused, trial: readTrial(form) };
+      return sendPage(reply.code(422), await renderEditor(store, editor, page));
     }
     await store.evals.put(ownerId, read.definition);
     const { evals: liveIds } = await store.evals.getSettings(ownerId);
@@ -179,10 +179,11 @@ async function findIdProblem(
   ownerId: string,
   draft: EvalDraft,
   { id }: EvalDefinition,
-): Promise<Problems | undefined> {
-  if (draft.original !== undefined) return undefined;
+): Promise<{ draft: EvalDraft; problems: Problems } | undefined> {
   const evals = await store.evals.list(ownerId);
-  return evals.some((each) => each.id === id) ? idTakenProblem(draft, id) : undefined;
+  const exists = evals.some((each) => each.id === id);
+  if (draft.original !== undefined) return exists ? undefined : toNewDraft(draft, id);
+  return exists ? { draft, problems: idTakenProblem(draft, id) } : undefined;
 }
 
 const readTrial = (form: FormData): Pick<ShownTrial, 'chosen' | 'entered'> => ({

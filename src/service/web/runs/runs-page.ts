@@ -54,7 +54,8 @@ function renderFound({ filter, query, runs, total }: RunList, context: PageConte
   const { kind } = filter;
   const noun = kind === 'production' ? 'run' : 'simulation';
   return html`<p>
-      ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, newest first.
+      ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, the last created
+      first.
     </p>
     ${
       runs.length === 0

@@ -66,9 +66,15 @@ async function advanceUntilSettled<T>(
 
 void t.test('A verdict has a reasoning', async (t) => {
   const { server, judge } = await withJudge(t);
-  t.same(await score(judge), { outcome: 'pass', reasoning: 'The agent greets in turn 1.' });
+  t.same(await score(judge), {
+    ...{ outcome: 'pass', reasoning: 'The agent greets in turn 1.' },
+    evidence: [{ turn: 1, part: 'turn' }],
+  });
   server.behave(behaviors.verdict('fail', 'It does not greet.'));
-  t.same(await score(judge), { outcome: 'fail', reasoning: 'It does not greet.' });
+  t.same(await score(judge), {
+    ...{ outcome: 'fail', reasoning: 'It does not greet.' },
+    evidence: [],
+  });
 });
 
 void t.test(

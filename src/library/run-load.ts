@@ -34,6 +34,8 @@ export async function runLoad(
     preflight: (preflightSignal) =>
       runLoadPreflight(conformance, {
         ...access,
+        // Shards start together: with one seed, all would create the same user, and all but one get 409.
+        seed: settings.shard ? `${seed}/${settings.shard.index}` : seed,
         target: url,
         profile: settings.profile,
         voiceUrl: settings.voice?.url,

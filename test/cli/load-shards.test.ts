@@ -1,6 +1,10 @@
 /** The command `load` on several machines: --shard, --start-at, and --merge. */
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { load, mergeLoadReports } from '../../src/index.ts';
@@ -80,6 +84,35 @@ void t.test('two shards are merged into one report with one verdict', async (t) 
     message:
       'mergeLoadReports: Shard 2/2 is missing. Merge the reports of all 2 shards of the run.',
   });
+});
+
+void t.test('shards find /users even if the users of other preflights exist', async (t) => {
+  const { send } = await withAgent(t);
+  const keepUsers = createServer((request, response) => {
+    const { method = '', url = '' } = request;
+    if (method === 'DELETE') return void response.writeHead(204).end();
+    void text(request)
+      .then((body) => send(`${method} ${url}`, body === '' ? {} : { text: body }))
+      .then((answer) =>
+        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text),
+      );
+  });
+  await once(keepUsers.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => {
+    keepUsers.closeAllConnections();
+    keepUsers.close();
+  });
+  const url = `http://127.0.0.1:${(keepUsers.address() as AddressInfo).port}`;
+  for (const index of [1, 2]) {
+    const report = await load({
+      url,
+      profile: 'mixed',
+      rate: 20,
+      durationMs: 1000,
+      shard: { index, count: 2 },
+    });
+    t.same(report.streams, ['chat', 'health', 'users']);
+  }
 });
 
 void t.test('wrong usage is one message with exit code 2, before any request', async (t) => {

@@ -1,7 +1,7 @@
 /** The recipes for load tests from several machines run unchanged; the machines are processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
@@ -54,6 +54,7 @@ const pathWith = (programs: string): string =>
 
 /** Asserts that a merged report covers the whole run. */
 function assertMerged(t: Test, ran: Ran, path: string, shards: number): void {
+  if (!existsSync(path)) throw new Error(`There is no merged report: ${ran.output}`);
   const report = JSON.parse(readFileSync(path, 'utf8')) as LoadReport;
   t.equal(ran.code, report.exitCode, ran.output);
   t.equal(report.mergedFrom?.length, shards);

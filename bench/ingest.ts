@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
-import { openSpanWriter } from '../src/service/store/span-writer.ts';
+import { openSpanWriter } from '../src/service/store/sqlite/span-writer.ts';
 import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 
@@ -56,15 +56,15 @@ function newSpan(conversationId: string): NewSpan {
 }
 
 /** Returns the spans per second that are committed with this many requests per transaction. */
-function measureRate(
+async function measureRate(
   writer: SpanWriter,
   requests: readonly TraceRequestRows[],
   perTransaction: number,
-): number {
+): Promise<number> {
   const startedMs = performance.now();
   let inserted = 0;
   for (let at = 0; at < requests.length; at += perTransaction) {
-    for (const result of writer.insert(requests.slice(at, at + perTransaction))) {
+    for (const result of await writer.insert(requests.slice(at, at + perTransaction))) {
       if (result instanceof Error) throw result;
       inserted += result.inserted;
     }
@@ -87,13 +87,18 @@ async function run(rounds: number): Promise<void> {
     console.log('spans/request       1/transaction    64/transaction   ratio   (spans/s)');
     for (const size of SPANS_PER_REQUEST) {
       const requests = Math.ceil(REQUESTS_PER_MEASUREMENT / Math.sqrt(size));
-      const rates = Array.from({ length: rounds }, () => {
+      const rates: { slow: number; fast: number; ratio: number }[] = [];
+      for (let round = 0; round < rounds; round += 1) {
         const make = (ownerId: string) =>
           Array.from({ length: requests }, () => newRequest(ownerId, size));
-        const slow = measureRate(single.writer, make(single.ownerId), 1);
-        const fast = measureRate(grouped.writer, make(grouped.ownerId), REQUESTS_PER_TRANSACTION);
-        return { slow, fast, ratio: fast / slow };
-      });
+        const slow = await measureRate(single.writer, make(single.ownerId), 1);
+        const fast = await measureRate(
+          grouped.writer,
+          make(grouped.ownerId),
+          REQUESTS_PER_TRANSACTION,
+        );
+        rates.push({ slow, fast, ratio: fast / slow });
+      }
       const columns = [
         String(size).padStart(15),
         median(rates.map(({ slow }) => slow))
@@ -109,7 +114,7 @@ async function run(rounds: number): Promise<void> {
       console.log(columns.join(' '));
     }
   } finally {
-    for (const { writer } of [single, grouped]) writer.close();
+    for (const { writer } of [single, grouped]) await writer.close();
     rmSync(directory, { recursive: true });
   }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { openFile } from '../../src/service/store/open-file.ts';
+import { openFile } from '../../src/service/store/sqlite/open-file.ts';
 import { run, unwrap } from '../helpers/command.ts';
 
 /** What is wrong with a data directory, how to set it up, and the expected message. */

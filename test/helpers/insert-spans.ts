@@ -3,7 +3,7 @@
  * `node insert-spans.ts FILE OWNER ROUND`. Every seventh group contains a span of the group before.
  */
 import { writeSync } from 'node:fs';
-import { openSpanWriter } from '../../src/service/store/span-writer.ts';
+import { openSpanWriter } from '../../src/service/store/sqlite/span-writer.ts';
 import { newSpan, newSpans } from './store.ts';
 
 const [file = '', ownerId = '', round = ''] = process.argv.slice(2);
@@ -18,6 +18,6 @@ for (let group = 0; group < 1_000_000; group += 1) {
     const inputMessages = JSON.stringify('x'.repeat(2_000));
     return newSpans(ownerId, [newSpan(id, { conversationId, inputMessages })], { tags });
   });
-  for (const result of sink.insert(requests)) if (result instanceof Error) throw result;
+  for (const result of await sink.insert(requests)) if (result instanceof Error) throw result;
   writeSync(1, ids.map((id) => `span-${id}\n`).join(''));
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { openFile } from '../../src/service/store/open-file.ts';
+import { openFile } from '../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
-import { openSpanWriter } from '../../src/service/store/span-writer.ts';
+import { openSpanWriter } from '../../src/service/store/sqlite/span-writer.ts';
 import type { SpanWriter } from '../../src/service/store/span-writer.ts';
 import type {
   CloseRequest,
@@ -36,7 +36,7 @@ export async function withStore(t: Test): Promise<OpenStore> {
   const store = await openStore({ file });
   const sink = openSpanWriter({ file });
   t.teardown(async () => {
-    sink.close();
+    await sink.close();
     await store.close();
   });
   return { file, store, sink, ownerId: await store.owners.ensure('development') };

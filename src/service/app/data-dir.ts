@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isKey } from '../domain/authentication.ts';
-import { StoreFileError } from '../store/migrate.ts';
+import { StoreFileError } from '../store/sqlite/migrate.ts';
 import { isError } from '../../platform/error-origin.ts';
 
 const KEY_FILE = 'development-key';

@@ -6,7 +6,6 @@ import {
   type TraceRequest,
 } from '../../contract/index.ts';
 import { decodeTraceRequest } from '../../contract/otlp.ts';
-import type { SpanWriter } from '../store/span-writer.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';
@@ -19,22 +18,24 @@ export type Decoded = { bytes: number } & (
   | { kind: 'malformed' | 'too_large' | 'failed'; message: string }
 );
 
+/** Returns the conversations of stored traces, by trace id. */
+export interface TraceLookup {
+  findConversations(traceIds: readonly string[]): Map<string, string>;
+}
+
 /**
  * Decompresses a body, decodes it and reads its spans. A bad body is a result, not an exception. Its
  * message is sent to the client and never quotes the body, except for a short excerpt of an invalid
  * time.
  */
-export function decodeBody(
-  task: IngestTask,
-  spanWriter: Pick<SpanWriter, 'findConversations'>,
-): Decoded {
+export function decodeBody(task: IngestTask, traces: TraceLookup): Decoded {
   let bytes = task.body.byteLength;
   try {
     const body = task.gzip ? decompress(task.body) : new Uint8Array(task.body);
     bytes = body.byteLength;
     if (bytes > INGEST_BODY_BYTES_MAX) throw new TooLargeError();
     const request = task.contentType === 'json' ? parseJson(body) : decodeTraceRequest(body);
-    return { bytes, ...readRows(request, task, spanWriter) };
+    return { bytes, ...readRows(request, task, traces) };
   } catch (error) {
     if (error instanceof TooLargeError)
       return { bytes, kind: 'too_large', message: BODY_TOO_LARGE_MESSAGE };
@@ -84,7 +85,7 @@ function parseJson(body: Uint8Array): TraceRequest {
 function readRows(
   request: TraceRequest,
   { ownerId, receivedAtMs, headerConversationId }: IngestTask,
-  spanWriter: Pick<SpanWriter, 'findConversations'>,
+  traces: TraceLookup,
 ):
   | { kind: 'read'; rows: TraceRequestRows }
   | ({
@@ -95,7 +96,7 @@ function readRows(
     headerConversationId,
     ownerId,
     receivedAtMs,
-    knownTraces: (traceIds) => spanWriter.findConversations(ownerId, traceIds),
+    knownTraces: (traceIds) => traces.findConversations(traceIds),
   });
   return 'rejection' in spans
     ? { kind: 'rejected', ...spans.rejection, logEntries: spans.logEntries }

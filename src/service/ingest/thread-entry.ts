@@ -1,6 +1,6 @@
 /** Entry point of the ingest thread, which `startIngestThread` starts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openSpanWriter } from '../store/span-writer.ts';
+import { openSpanWriter } from '../store/sqlite/span-writer.ts';
 import { decodeBody } from './decode-body.ts';
 import type { ThreadData } from './thread-messages.ts';
 import { processTasks } from './write-batches.ts';

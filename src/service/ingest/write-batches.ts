@@ -12,7 +12,7 @@ import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { findDatabaseProblem } from '../domain/errors.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
-import type { Decoded } from './decode-body.ts';
+import type { Decoded, TraceLookup } from './decode-body.ts';
 import { isError } from '../../platform/error-origin.ts';
 import {
   describeOrigin,
@@ -31,29 +31,32 @@ export interface BatchDeps {
   decode: (task: IngestTask, traces: TraceLookup) => Decoded;
 }
 
-type TraceLookup = Pick<SpanWriter, 'findConversations'>;
-
-/** Requests in one transaction. */
+/** Requests in one batch. */
 const BATCH_REQUESTS_MAX = 64;
 
-/** Decompressed bytes in one transaction, which are in memory together; the last request may exceed it. */
+/** Decompressed bytes in one batch, which are in memory together; the last request may exceed it. */
 const BATCH_BYTES_MAX = 16_777_216;
+
+type Message = TaskMessage | CloseMessage;
 
 /** Processes tasks until it receives a close message. Sends an empty list of results when ready. */
 export function processTasks(deps: BatchDeps): void {
   const { port, spanWriter } = deps;
-  const close = (): void => {
-    spanWriter.close();
-    port.close();
-  };
-  port.on('message', (first: TaskMessage | CloseMessage) => {
-    if (first === 'close') {
-      close();
-      return;
+  const received: Message[] = [];
+  let isProcessing = false;
+  const processAll = async (): Promise<void> => {
+    isProcessing = true;
+    for (let first = received.shift(); first !== undefined; first = received.shift()) {
+      const isClosing = first === 'close' || (await processBatch(deps, first, received));
+      if (!isClosing) continue;
+      await spanWriter.close();
+      port.close();
     }
-    const { batch, isClosing } = collectBatch(deps, first);
-    writeAndReply(deps, batch);
-    if (isClosing) close();
+    isProcessing = false;
+  };
+  port.on('message', (message: Message) => {
+    received.push(message);
+    if (!isProcessing) void processAll();
   });
   port.postMessage([] satisfies ResultMessage[]);
 }
@@ -64,31 +67,56 @@ interface DecodedTask {
   decoded: Decoded;
 }
 
-function collectBatch(
+/** Writes what has arrived, beginning with a task. Returns whether the thread must close then. */
+async function processBatch(
   deps: BatchDeps,
   first: TaskMessage,
-): { batch: DecodedTask[]; isClosing: boolean } {
+  received: Message[],
+): Promise<boolean> {
   const batch: DecodedTask[] = [];
-  const traces: TraceLookup = {
-    findConversations(ownerId, traceIds) {
-      if (hasTrace(batch, ownerId, traceIds)) {
-        writeAndReply(deps, batch);
-        batch.length = 0;
-      }
-      return deps.spanWriter.findConversations(ownerId, traceIds);
-    },
-  };
   let bytes = 0;
-  let next: TaskMessage | CloseMessage | undefined = first;
+  let next: Message | undefined = first;
   while (next !== undefined && next !== 'close') {
-    const decodedTask: DecodedTask = { ...next, decoded: decodeOrFail(deps, next.task, traces) };
+    const decodedTask: DecodedTask = { ...next, decoded: await decodeTask(deps, next.task, batch) };
     if (batch.length === 0) bytes = 0;
     batch.push(decodedTask);
     bytes += decodedTask.decoded.bytes;
     if (batch.length === BATCH_REQUESTS_MAX || bytes >= BATCH_BYTES_MAX) break;
-    next = receiveWaiting(deps.port);
+    next = received.shift() ?? receiveWaiting(deps.port);
   }
-  return { batch, isClosing: next === 'close' };
+  await writeAndReply(deps, batch);
+  return next === 'close';
+}
+
+/**
+ * Decodes a task. If its conversations depend on stored traces, which are unknown until it is decoded,
+ * looks them up and decodes it again. A batch that may contain these traces is written first.
+ */
+async function decodeTask(
+  deps: BatchDeps,
+  task: IngestTask,
+  batch: DecodedTask[],
+): Promise<Decoded> {
+  const known = new Map<string, string>();
+  const lookedUp = new Set<string>();
+  for (;;) {
+    const missing = new Set<string>();
+    const decoded = decodeOrFail(deps, task, {
+      findConversations(traceIds) {
+        for (const id of traceIds) if (!lookedUp.has(id)) missing.add(id);
+        return known;
+      },
+    });
+    if (missing.size === 0) return decoded;
+    const traceIds = [...missing];
+    if (hasTrace(batch, task.ownerId, traceIds)) {
+      await writeAndReply(deps, batch);
+      batch.length = 0;
+    }
+    const found = await deps.spanWriter.findConversations(task.ownerId, traceIds);
+    for (const [traceId, conversationId] of found) known.set(traceId, conversationId);
+    for (const id of traceIds) lookedUp.add(id);
+  }
 }
 
 function hasTrace(
@@ -106,12 +134,16 @@ function hasTrace(
 }
 
 /** Returns the next message if one has already arrived. */
-function receiveWaiting(port: MessagePort): TaskMessage | CloseMessage | undefined {
+function receiveWaiting(port: MessagePort): Message | undefined {
   const received = receiveMessageOnPort(port);
-  return (received as { message: TaskMessage | CloseMessage } | undefined)?.message;
+  return (received as { message: Message } | undefined)?.message;
 }
 
-function decodeOrFail({ decode }: BatchDeps, task: IngestTask, traces: TraceLookup): Decoded {
+function decodeOrFail(
+  { decode }: Pick<BatchDeps, 'decode'>,
+  task: IngestTask,
+  traces: TraceLookup,
+): Decoded {
   const bytes = task.body.byteLength;
   try {
     return decode(task, traces);
@@ -120,8 +152,11 @@ function decodeOrFail({ decode }: BatchDeps, task: IngestTask, traces: TraceLook
   }
 }
 
-function writeAndReply({ port, spanWriter }: BatchDeps, batch: readonly DecodedTask[]): void {
-  const inserted = spanWriter.insert(batch.map(({ task, decoded }) => toRows(task, decoded)));
+async function writeAndReply(
+  { port, spanWriter }: BatchDeps,
+  batch: readonly DecodedTask[],
+): Promise<void> {
+  const inserted = await spanWriter.insert(batch.map(({ task, decoded }) => toRows(task, decoded)));
   const results: ResultMessage[] = batch.map(({ id, decoded }, index) => {
     return { id, result: toResult(decoded, inserted[index]) };
   });

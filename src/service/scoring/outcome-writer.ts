@@ -11,7 +11,7 @@ interface PendingWrite {
 
 /**
  * Creates a writer that groups outcomes: those that arrive during a write are written next, in one
- * transaction. If the transaction of a group fails, each outcome is written alone, so that one bad outcome does
+ * transaction for each owner. If the transaction of a group fails, each outcome is written alone, so that one bad outcome does
  * not lose the others.
  */
 export function createOutcomeWriter({
@@ -44,10 +44,12 @@ export function createOutcomeWriter({
   const writePending = async (): Promise<void> => {
     isWriting = true;
     while (pending.length > 0) {
-      const group = pending;
+      const groups = Map.groupBy(pending, ({ finished }) => finished.job.ownerId);
       pending = [];
-      if (group[0] && group.length === 1) await writeOne(group[0]);
-      else await writeGroup(group);
+      for (const group of groups.values()) {
+        if (group[0] && group.length === 1) await writeOne(group[0]);
+        else await writeGroup(group);
+      }
     }
     isWriting = false;
   };

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, WriteTransaction } from './connections.ts';
 import type { Tables } from './tables.ts';
 import type { AgentReport, AgentReportStore, NewAgentReport } from './store.ts';
 
@@ -8,13 +8,18 @@ const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 type Row = Pick<Selectable<Tables['agent_reports']>, (typeof COLUMNS)[number]>;
 
 /** Creates the store of reports about agents. Lists read no report, because reports are large. */
-export function createAgentReportStore({ reader, write }: Connections): AgentReportStore {
+export function createAgentReportStore({
+  reader,
+  read,
+  writeAlone,
+}: Connections): AgentReportStore {
   const selectReports = (ownerId: string) =>
-    reader.selectFrom('agent_reports').where('owner_id', '=', ownerId);
+    reader(ownerId).selectFrom('agent_reports').where('owner_id', '=', ownerId);
   return {
-    add: (ownerId, report, keep) => write((db) => addReport(db, ownerId, report, keep)),
+    add: (ownerId, report, keep) =>
+      writeAlone(ownerId, (db) => addReport(db, ownerId, report, keep)),
     list: (ownerId, agentId, { skip, limit }) =>
-      reader.transaction().execute(async (db) => {
+      read(ownerId, async (db) => {
         const reports = db
           .selectFrom('agent_reports')
           .where('owner_id', '=', ownerId)

@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
-import { selectExact, type Connections, type WriteTransaction } from './connect.ts';
+import {
+  selectExact,
+  type Connections,
+  type Reader,
+  type WriteTransaction,
+} from './connections.ts';
 import { findOrInsertRun } from './names.ts';
 import { addSession } from './sessions.ts';
 import type {
@@ -18,13 +23,18 @@ import type {
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
  * for good. A closed conversation is unscored until a session scores it.
  */
-export function createConversationStore({ reader, write }: Connections): ConversationStore {
+export function createConversationStore({
+  reader,
+  read,
+  write,
+  directory,
+}: Connections): ConversationStore {
   return {
-    find: (ownerId, conversationId) => find(reader, ownerId, conversationId),
-    listSpans: (ownerId, conversationId) => listSpans(reader, ownerId, conversationId),
-    listLinks: (ownerId, conversationId) => listLinks(reader, ownerId, conversationId),
+    find: (ownerId, conversationId) => find(reader(ownerId), ownerId, conversationId),
+    listSpans: (ownerId, conversationId) => listSpans(reader(ownerId), ownerId, conversationId),
+    listLinks: (ownerId, conversationId) => listLinks(reader(ownerId), ownerId, conversationId),
     listTags: (ownerId, conversationId) =>
-      reader
+      reader(ownerId)
         .selectFrom('tags')
         .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
         .select(['tags.name as key', 'value'])
@@ -33,9 +43,9 @@ export function createConversationStore({ reader, write }: Connections): Convers
         .orderBy('tags.name')
         .orderBy('value')
         .execute(),
-    close: (request) => write((db) => close(db, request)),
+    close: (request) => write(request.ownerId, (db) => close(db, request)),
     async listIdle(ms, limit) {
-      const rows = await reader
+      const rows = await directory.reader
         .selectFrom('conversations')
         .select(['owner_id', 'conversation_id'])
         .where('state', '=', sql.lit('open'))
@@ -45,20 +55,24 @@ export function createConversationStore({ reader, write }: Connections): Convers
         .execute();
       return rows.map((row) => ({ ownerId: row.owner_id, conversationId: row.conversation_id }));
     },
-    capReceivedAt: (nowMs) =>
-      write(async (db) => {
-        const { numUpdatedRows } = await db
-          .updateTable('conversations')
-          .set({ last_received_at_ms: nowMs })
-          .where('state', '=', sql.lit('open'))
-          .where('last_received_at_ms', '>', nowMs)
-          .executeTakeFirst();
-        return Number(numUpdatedRows);
-      }),
+    async capReceivedAt(nowMs) {
+      const inFuture = await directory.reader
+        .selectFrom('conversations')
+        .select('owner_id')
+        .distinct()
+        .where('state', '=', sql.lit('open'))
+        .where('last_received_at_ms', '>', nowMs)
+        .execute();
+      let count = 0;
+      for (const { owner_id: ownerId } of inFuture) {
+        count += await write(ownerId, (db) => capReceivedAt(db, ownerId, nowMs));
+      }
+      return count;
+    },
     listWaiting: (ownerId, state, page) =>
-      reader.transaction().execute((db) => listWaiting(db, { ownerId, state, ...page })),
+      read(ownerId, (db) => listWaiting(db, { ownerId, state, ...page })),
     async listUnscored(ownerId, limit) {
-      const rows = await reader
+      const rows = await reader(ownerId)
         .selectFrom('conversations')
         .select('conversation_id')
         .where('owner_id', '=', ownerId)
@@ -70,8 +84,23 @@ export function createConversationStore({ reader, write }: Connections): Convers
         .execute();
       return rows.map(({ conversation_id: id }) => id);
     },
-    queueScoring: (request) => write((db) => queueScoring(db, request)),
+    queueScoring: (request) => write(request.ownerId, (db) => queueScoring(db, request)),
   };
+}
+
+async function capReceivedAt(
+  db: WriteTransaction,
+  ownerId: string,
+  nowMs: number,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('conversations')
+    .set({ last_received_at_ms: nowMs })
+    .where('owner_id', '=', ownerId)
+    .where('state', '=', sql.lit('open'))
+    .where('last_received_at_ms', '>', nowMs)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 async function close(
@@ -177,7 +206,7 @@ async function queueJobs(
 }
 
 async function find(
-  db: Connections['reader'],
+  db: Reader,
   ownerId: string,
   conversationId: string,
 ): Promise<Conversation | undefined> {
@@ -206,7 +235,7 @@ async function find(
 }
 
 async function listSpans(
-  db: Connections['reader'],
+  db: Reader,
   ownerId: string,
   conversationId: string,
 ): Promise<StoredSpan[]> {
@@ -249,7 +278,7 @@ interface WaitingQuery extends Page {
 
 /** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
 async function listWaiting(
-  db: Connections['reader'],
+  db: Reader,
   { ownerId, state, skip, limit }: WaitingQuery,
 ): Promise<{ conversations: WaitingConversation[]; total: number }> {
   // States are literals, because SQLite uses a partial index only if the query repeats its condition.
@@ -301,11 +330,7 @@ async function listWaiting(
 /** More links than a real conversation has; a limit keeps its turns fast to build. */
 const LINKS_PER_CONVERSATION_MAX = 100_000;
 
-async function listLinks(
-  db: Connections['reader'],
-  ownerId: string,
-  conversationId: string,
-): Promise<SpanLink[]> {
+async function listLinks(db: Reader, ownerId: string, conversationId: string): Promise<SpanLink[]> {
   const rows = await db
     .selectFrom('span_links')
     .select(['trace_id', 'span_id', 'parent_span_id'])

@@ -1,12 +1,12 @@
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, WriteTransaction } from './connections.ts';
 import type { Documents, DocumentStore, NewDocument } from './store.ts';
 
 /** Creates the store of the documents that simulations refer to: agents, personas, scenarios. */
 export function createDocumentStore({ reader, write }: Connections): DocumentStore {
   return {
-    put: (ownerId, added) => write((db) => putDocument(db, ownerId, added)),
+    put: (ownerId, added) => write(ownerId, (db) => putDocument(db, ownerId, added)),
     async list<Kind extends keyof Documents>(ownerId: string, kind: Kind, limit: number) {
-      const rows = await reader
+      const rows = await reader(ownerId)
         .selectFrom('documents')
         .select('document')
         .where('owner_id', '=', ownerId)
@@ -17,7 +17,7 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
       return rows.map(({ document }) => JSON.parse(document) as Documents[Kind]);
     },
     async find<Kind extends keyof Documents>(ownerId: string, kind: Kind, id: string) {
-      const row = await reader
+      const row = await reader(ownerId)
         .selectFrom('documents')
         .select('document')
         .where('owner_id', '=', ownerId)
@@ -27,7 +27,7 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
       return row && (JSON.parse(row.document) as Documents[Kind]);
     },
     remove: (ownerId, kind, id) =>
-      write(async (db) => {
+      write(ownerId, async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('documents')
           .where('owner_id', '=', ownerId)
@@ -44,7 +44,7 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
         return numDeletedRows > 0n;
       }),
     async findApiKey(ownerId, agentId) {
-      const row = await reader
+      const row = await reader(ownerId)
         .selectFrom('documents')
         .select('secret')
         .where('owner_id', '=', ownerId)

@@ -1,15 +1,15 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { sql } from 'kysely';
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import type { EvalStore, RecentOutcomes } from './store.ts';
 
 /** The live settings before the first change (spec 2.2). */
 const defaultSettings: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
 
 /** Creates the store of evals and of the live settings. */
-export function createEvalStore({ reader, write }: Connections): EvalStore {
+export function createEvalStore({ reader, read, write, writeAlone }: Connections): EvalStore {
   const list = async (ownerId: string): Promise<EvalDefinition[]> => {
-    const rows = await reader
+    const rows = await reader(ownerId)
       .selectFrom('evals')
       .select('definition')
       .where('owner_id', '=', ownerId)
@@ -18,10 +18,10 @@ export function createEvalStore({ reader, write }: Connections): EvalStore {
     return rows.map(({ definition }) => JSON.parse(definition) as EvalDefinition);
   };
   return {
-    put: (ownerId, definition) => write((db) => putEval(db, ownerId, definition)),
+    put: (ownerId, definition) => write(ownerId, (db) => putEval(db, ownerId, definition)),
     list,
     remove: (ownerId, id) =>
-      write(async (db) => {
+      write(ownerId, async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('evals')
           .where('owner_id', '=', ownerId)
@@ -30,7 +30,7 @@ export function createEvalStore({ reader, write }: Connections): EvalStore {
         return numDeletedRows > 0n;
       }),
     countRecentOutcomes: (ownerId, names, limit) =>
-      reader.transaction().execute(async (db) => {
+      read(ownerId, async (db) => {
         const counts = new Map<string, RecentOutcomes>();
         for (const name of new Set(names)) {
           const recent = await countRecentOutcomes(db, { ownerId, name, limit });
@@ -38,14 +38,15 @@ export function createEvalStore({ reader, write }: Connections): EvalStore {
         }
         return counts;
       }),
-    getSettings: (ownerId) => getSettings(reader, ownerId),
-    updateSettings: (ownerId, changes) => write((db) => updateSettings(db, ownerId, changes)),
+    getSettings: (ownerId) => getSettings(reader(ownerId), ownerId),
+    updateSettings: (ownerId, changes) =>
+      writeAlone(ownerId, (db) => updateSettings(db, ownerId, changes)),
   };
 }
 
 /** Reads at most `limit` entries of an index, so that many outcomes cost no more than a few. */
 async function countRecentOutcomes(
-  db: Connections['reader'],
+  db: Reader,
   { ownerId, name, limit }: { ownerId: string; name: string; limit: number },
 ): Promise<RecentOutcomes> {
   const { outcomes, passed } = await db
@@ -106,10 +107,7 @@ export async function updateSettings(
     .execute();
 }
 
-async function getSettings(
-  db: Connections['reader'],
-  ownerId: string,
-): Promise<Required<LiveSettings>> {
+async function getSettings(db: Reader, ownerId: string): Promise<Required<LiveSettings>> {
   const row = await db
     .selectFrom('settings')
     .select(['evals', 'run_name'])

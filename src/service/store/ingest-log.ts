@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Connections } from './connect.ts';
+import type { Connections } from './connections.ts';
 import {
   DELETE_OLD_ENTRIES_SQL,
   INSERT_ENTRY_SQL,
@@ -28,7 +28,7 @@ const ignoreCodes = ['ignored_spans', 'malformed_operation', 'older_conventions'
 export function createIngestLogStore({ reader, write }: Connections): IngestLogStore {
   return {
     add: (ownerId, atMs, entries) =>
-      write(async (db) => {
+      write(ownerId, async (db) => {
         for (const row of toEntryRows(ownerId, atMs, entries)) {
           await db.executeQuery(CompiledQuery.raw(INSERT_ENTRY_SQL, row));
         }
@@ -37,7 +37,7 @@ export function createIngestLogStore({ reader, write }: Connections): IngestLogS
         );
       }),
     async findNewestDropCode(ownerId) {
-      const row = await reader
+      const row = await reader(ownerId)
         .selectFrom('ingest_log')
         .select('code')
         .where('owner_id', '=', ownerId)
@@ -49,7 +49,7 @@ export function createIngestLogStore({ reader, write }: Connections): IngestLogS
       return row?.code;
     },
     async list(ownerId, limit) {
-      const rows = await reader
+      const rows = await reader(ownerId)
         .selectFrom('ingest_log')
         .selectAll()
         .where('owner_id', '=', ownerId)

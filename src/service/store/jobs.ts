@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, WriteTransaction } from './connections.ts';
 import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
 import type { FinishedJob, Job, JobStore } from './store.ts';
 
@@ -16,18 +16,21 @@ import type { FinishedJob, Job, JobStore } from './store.ts';
  * write is fenced: each `take` increments `attempts`, and `renew`, `finish` and `release` change only
  * a job whose worker and attempt number match. A write from an earlier lease changes nothing.
  */
-export function createJobStore({ reader, write }: Connections): JobStore {
+export function createJobStore(connections: Connections): JobStore {
+  const { write, directory } = connections;
   return {
-    take: (worker, nowMs, leaseMs, limit) =>
-      write((db) => take(db, { worker, nowMs, leaseMs, limit })),
-    renew: (worker, jobs, untilMs) =>
-      write(async (db) => {
-        for (const job of jobs) {
-          await updateLeased(db, worker, job).set({ due_at_ms: untilMs }).execute();
-        }
-      }),
+    take: (worker, nowMs, leaseMs, limit) => take(connections, { worker, nowMs, leaseMs, limit }),
+    async renew(worker, jobs, untilMs) {
+      for (const [ownerId, ofOwner] of Map.groupBy(jobs, (job) => job.ownerId)) {
+        await write(ownerId, async (db) => {
+          for (const job of ofOwner) {
+            await updateLeased(db, worker, job).set({ due_at_ms: untilMs }).execute();
+          }
+        });
+      }
+    },
     finish: (worker, job, outcome, atMs) =>
-      write(async (db) => {
+      write(job.ownerId, async (db) => {
         const [written = false] = await finishAll(db, {
           worker,
           finished: [{ job, outcome }],
@@ -35,26 +38,31 @@ export function createJobStore({ reader, write }: Connections): JobStore {
         });
         return written;
       }),
-    finishAll: (worker, finished, atMs) => write((db) => finishAll(db, { worker, finished, atMs })),
+    finishAll: (worker, finished, atMs) =>
+      write(finished[0]?.job.ownerId ?? '', (db) => finishAll(db, { worker, finished, atMs })),
     release: (worker, job, dueAtMs) =>
-      write(async (db) => {
+      write(job.ownerId, async (db) => {
         await updateLeased(db, worker, job)
           .set({ state: 'queued', worker: null, due_at_ms: dueAtMs })
           .execute();
       }),
-    releaseAll: (nowMs) =>
-      write(async (db) => {
-        const { numUpdatedRows } = await db
-          .updateTable('jobs')
-          .set({ state: 'queued', worker: null, due_at_ms: 0 })
-          .where('state', '<>', sql.lit('done'))
-          .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))
-          .executeTakeFirst();
-        return Number(numUpdatedRows);
-      }),
+    async releaseAll(nowMs) {
+      const early = await directory.reader
+        .selectFrom('jobs')
+        .select('owner_id')
+        .distinct()
+        .where('state', '<>', sql.lit('done'))
+        .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))
+        .execute();
+      let count = 0;
+      for (const { owner_id: ownerId } of early) {
+        count += await write(ownerId, (db) => releaseAll(db, ownerId, nowMs));
+      }
+      return count;
+    },
     async findNextDueAtMs() {
       // Reads the first entry of an index; counting would read all of them.
-      const { next } = await reader
+      const { next } = await directory.reader
         .selectFrom('jobs')
         .select(({ fn }) => fn.min<number | null>('due_at_ms').as('next'))
         .where('state', '<>', sql.lit('done'))
@@ -62,7 +70,7 @@ export function createJobStore({ reader, write }: Connections): JobStore {
       return next ?? undefined;
     },
     async getBacklog() {
-      const { count, next } = await reader
+      const { count, next } = await directory.reader
         .selectFrom('jobs')
         .select(({ fn }) => [
           fn.countAll<number>().as('count'),
@@ -75,6 +83,17 @@ export function createJobStore({ reader, write }: Connections): JobStore {
   };
 }
 
+async function releaseAll(db: WriteTransaction, ownerId: string, nowMs: number): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('jobs')
+    .set({ state: 'queued', worker: null, due_at_ms: 0 })
+    .where('owner_id', '=', ownerId)
+    .where('state', '<>', sql.lit('done'))
+    .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
 interface TakeRequest {
   worker: string;
   nowMs: number;
@@ -82,31 +101,70 @@ interface TakeRequest {
   limit: number;
 }
 
-async function take(
+/** Takes the jobs that are due first, in a transaction for each owner. */
+async function take(connections: Connections, request: TakeRequest): Promise<Job[]> {
+  const { nowMs, limit } = request;
+  const due = await connections.directory.reader
+    .selectFrom('jobs')
+    .select('owner_id')
+    .where('state', '<>', sql.lit('done'))
+    .where('due_at_ms', '<=', nowMs)
+    .orderBy('due_at_ms')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  const jobs: Job[] = [];
+  for (const [ownerId, { length }] of Map.groupBy(due, (row) => row.owner_id)) {
+    const ofOwner = { ...request, ownerId, limit: length };
+    jobs.push(...(await connections.write(ownerId, (db) => takeOf(db, connections, ofOwner))));
+  }
+  return jobs;
+}
+
+/** Takes due jobs of one owner, except those that another process is taking. */
+async function takeOf(
   db: WriteTransaction,
-  { worker, nowMs, leaseMs, limit }: TakeRequest,
+  { dialect }: Connections,
+  { ownerId, worker, nowMs, leaseMs, limit }: TakeRequest & { ownerId: string },
 ): Promise<Job[]> {
   const due = await db
     .selectFrom('jobs')
-    .innerJoin('sessions', 'sessions.key', 'jobs.session_key')
-    .select(['jobs.id', 'jobs.owner_id', 'sessions.id as session_id', 'definition', 'attempts'])
-    .where('jobs.state', '<>', sql.lit('done'))
+    .select(['id', 'owner_id', 'session_key', 'definition', 'attempts'])
+    .where('owner_id', '=', ownerId)
+    .where('state', '<>', sql.lit('done'))
     .where('due_at_ms', '<=', nowMs)
     .orderBy('due_at_ms')
-    .orderBy('jobs.id')
+    .orderBy('id')
     .limit(limit)
+    // SQLite has one writer at a time.
+    .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
     .execute();
   if (due.length === 0) return [];
-  const ids = due.map(({ id }) => id);
   await db
     .updateTable('jobs')
     .set(({ eb }) => ({
       ...({ state: 'taken', worker, due_at_ms: nowMs + leaseMs } as const),
       attempts: eb('attempts', '+', 1),
     }))
-    .where('id', 'in', ids)
+    .where('owner_id', '=', ownerId)
+    .where(
+      'id',
+      'in',
+      due.map(({ id }) => id),
+    )
     .execute();
-  return due.map(toJob);
+  const sessions = await db
+    .selectFrom('sessions')
+    .select(['key', 'id'])
+    .where('owner_id', '=', ownerId)
+    .where(
+      'key',
+      'in',
+      due.map((row) => row.session_key),
+    )
+    .execute();
+  const idByKey = new Map(sessions.map(({ key, id }) => [key, id]));
+  return due.map((row) => toJob({ ...row, session_id: idByKey.get(row.session_key) ?? '' }));
 }
 
 interface FinishRequest {
@@ -120,6 +178,7 @@ async function finishAll(
   db: WriteTransaction,
   { worker, finished, atMs }: FinishRequest,
 ): Promise<boolean[]> {
+  await lockSessions(db, finished);
   const written: boolean[] = [];
   const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
   for (const { job, outcome } of finished) {
@@ -139,6 +198,31 @@ async function finishAll(
     await completeSession(db, key);
   }
   return written;
+}
+
+/**
+ * Locks the sessions of jobs, in the order of their keys, until the transaction ends. Otherwise, of two
+ * transactions that finish the last two jobs of a session, each would see the other job unfinished.
+ */
+async function lockSessions(db: WriteTransaction, finished: readonly FinishedJob[]): Promise<void> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('session_key')
+    .distinct()
+    .where(
+      'id',
+      'in',
+      finished.map(({ job }) => job.id),
+    )
+    .orderBy('session_key')
+    .execute();
+  for (const { session_key: key } of rows) {
+    await db
+      .updateTable('sessions')
+      .set((eb) => ({ status: eb.ref('status') }))
+      .where('key', '=', key)
+      .execute();
+  }
 }
 
 /** Queues one job for each distinct eval and returns how many. */

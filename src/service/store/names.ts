@@ -1,4 +1,4 @@
-import type { WriteTransaction } from './connect.ts';
+import type { WriteTransaction } from './connections.ts';
 
 /**
  * Normalizes a name for search, so that names match regardless of case, Unicode normalization form,

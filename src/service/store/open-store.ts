@@ -1,9 +1,8 @@
 import { createAgentReportStore } from './agent-reports.ts';
-import { connect, type StoreFile } from './connect.ts';
+import type { Connections } from './connections.ts';
 import { createConversationStore } from './conversations.ts';
 import { createDocumentStore } from './documents.ts';
 import { createEvalStore } from './evals.ts';
-import { watchFile } from './file-identity.ts';
 import { createIngestLogStore } from './ingest-log.ts';
 import { createJobStore } from './jobs.ts';
 import { createOverviewStore } from './overview.ts';
@@ -13,6 +12,8 @@ import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSimulationStore } from './simulations.ts';
+import { connect, type StoreFile } from './sqlite/connect.ts';
+import { watchFile } from './sqlite/file-identity.ts';
 import type { Store } from './store.ts';
 
 /** Options for opening a store. The file is permanent unless `isTemporary` is set. */
@@ -27,6 +28,17 @@ export type StoreOptions = Pick<StoreFile, 'file'> & Partial<StoreFile>;
 export async function openStore({ file, isTemporary = false }: StoreOptions): Promise<Store> {
   const connections = connect({ file, isTemporary });
   return Promise.resolve({
+    ...createStores(connections),
+    describeFileChange: watchFile(file),
+    close: () => connections.close(),
+  });
+}
+
+/** Creates the parts of a store on the connections to a database. */
+export function createStores(
+  connections: Connections,
+): Omit<Store, 'describeFileChange' | 'close'> {
+  return {
     owners: createOwnerStore(connections),
     conversations: createConversationStore(connections),
     sessions: createSessionStore(connections),
@@ -39,9 +51,8 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     overview: createOverviewStore(connections),
     recordings: createRecordingStore(connections),
     runs: createRunStore(connections),
-    deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
-    insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
-    describeFileChange: watchFile(file),
-    close: () => connections.close(),
-  });
+    deleteOwnerData: (ownerId) =>
+      connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId)),
+    insertSeedData: (seedData) => insertSeedData(connections, seedData),
+  };
 }

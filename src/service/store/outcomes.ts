@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import type { OutcomeEvidence } from '../../contract/index.ts';
 import { decideVerdict } from '../domain/sessions.ts';
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Reader, WriteTransaction } from './connections.ts';
 import { findOrInsertEvalName } from './names.ts';
 import type { Outcome } from './store.ts';
 
@@ -27,6 +26,11 @@ export async function insertOutcomes(
   outcomes: readonly PlacedOutcome[],
   atMs: number | null,
 ): Promise<void> {
+  const run = await db
+    .selectFrom('sessions')
+    .select(['run_key', 'simulation_key'])
+    .where('key', '=', session.key)
+    .executeTakeFirstOrThrow();
   const rows = [];
   for (const { evalId, evalName, required, evidence, ...rest } of outcomes) {
     rows.push({
@@ -37,8 +41,7 @@ export async function insertOutcomes(
       required: required ? 1 : 0,
       at_ms: atMs,
       evidence: evidence ? JSON.stringify(evidence) : null,
-      run_key: selectOfSession('run_key', session.key),
-      simulation_key: selectOfSession('simulation_key', session.key),
+      ...run,
     });
   }
   for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
@@ -50,9 +53,6 @@ export async function insertOutcomes(
   }
   await updateResults(db, session.key);
 }
-
-const selectOfSession = (column: 'run_key' | 'simulation_key', key: number) =>
-  sql<number | null>`(select ${sql.ref(column)} from sessions where key = ${key})`;
 
 /** Updates the counts and the verdict of a session. Call it when its outcomes or its status changed. */
 export async function updateResults(db: WriteTransaction, sessionKey: number): Promise<void> {
@@ -80,7 +80,7 @@ export async function updateResults(db: WriteTransaction, sessionKey: number): P
 
 /** Returns the outcomes of each session, by session key, in the order of the evals. */
 export async function listOutcomes(
-  db: Connections['reader'],
+  db: Reader,
   sessionKeys: readonly number[],
 ): Promise<Map<number, Outcome[]>> {
   if (sessionKeys.length === 0) return new Map();

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import type { Connections } from './connect.ts';
+import type { Connections, Reader } from './connections.ts';
 import type { OverviewStore, SessionCounts, SessionKind } from './store.ts';
 
 /** Creates the store of the counts that the pages show. The interface has no endpoint for them. */
 export function createOverviewStore({ reader }: Connections): OverviewStore {
   return {
     async count(ownerId) {
-      const conversations = reader
+      const conversations = reader(ownerId)
         .selectFrom('conversations')
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .where('owner_id', '=', ownerId);
@@ -16,14 +16,14 @@ export function createOverviewStore({ reader }: Connections): OverviewStore {
           .where('state', '=', sql.lit('closed'))
           .where('session_key', 'is', null)
           .executeTakeFirstOrThrow(),
-        reader
+        reader(ownerId)
           .selectFrom('jobs')
           .select(({ fn }) => fn.count<number>('session_key').distinct().as('count'))
           .where('state', '<>', sql.lit('done'))
           .where('owner_id', '=', ownerId)
           .executeTakeFirstOrThrow(),
-        countSessions(reader, ownerId, 'production'),
-        countSessions(reader, ownerId, 'simulation'),
+        countSessions(reader(ownerId), ownerId, 'production'),
+        countSessions(reader(ownerId), ownerId, 'simulation'),
       ]);
       return {
         ...{ openConversations: open.count, unscoredConversations: unscored.count },
@@ -35,7 +35,7 @@ export function createOverviewStore({ reader }: Connections): OverviewStore {
 
 /** Counts the sessions of one kind. */
 async function countSessions(
-  reader: Connections['reader'],
+  reader: Reader,
   ownerId: string,
   kind: SessionKind,
 ): Promise<SessionCounts> {

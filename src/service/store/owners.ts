@@ -1,30 +1,31 @@
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, WriteTransaction } from './connections.ts';
 import { randomSeed } from '../../platform/random.ts';
 import type { NewKey, OwnerStore, StoredKey } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Creates the store of owners and their keys. */
-export function createOwnerStore({ reader, write }: Connections): OwnerStore {
+export function createOwnerStore({ directory }: Connections): OwnerStore {
   const findId = async (name: string): Promise<string | undefined> => {
-    const query = reader.selectFrom('owners').select('id').where('name', '=', name);
+    const query = directory.reader.selectFrom('owners').select('id').where('name', '=', name);
     return (await query.executeTakeFirst())?.id;
   };
   return {
     findId,
     async findName(id) {
-      const query = reader.selectFrom('owners').select('name').where('id', '=', id);
+      const query = directory.reader.selectFrom('owners').select('name').where('id', '=', id);
       return (await query.executeTakeFirst())?.name;
     },
     async listIds() {
-      const rows = await reader.selectFrom('owners').select('id').orderBy('id').execute();
+      const rows = await directory.reader.selectFrom('owners').select('id').orderBy('id').execute();
       return rows.map(({ id }) => id);
     },
-    ensure: async (name) => (await findId(name)) ?? (await write((db) => ensureOwner(db, name))),
+    ensure: async (name) =>
+      (await findId(name)) ?? (await directory.write((db) => ensureOwner(db, name))),
     addKey: (ownerId, keyDigest, about) =>
-      write((db) => addKey(db, { ownerId, keyDigest, configured: 0, ...about })),
-    configureKeys: (keys) => configureKeys(write, keys),
+      directory.write((db) => addKey(db, { ownerId, keyDigest, configured: 0, ...about })),
+    configureKeys: (keys) => configureKeys(directory, keys),
     removeKey: (ownerId, keyDigest) =>
-      write(async (db) => {
+      directory.write(async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('keys')
           .where('owner_id', '=', ownerId)
@@ -33,7 +34,7 @@ export function createOwnerStore({ reader, write }: Connections): OwnerStore {
         return numDeletedRows > 0n;
       }),
     listKeys: (ownerId, { skip, limit }) =>
-      reader.transaction().execute(async (db) => {
+      directory.read(async (db) => {
         const keys = db.selectFrom('keys').where('owner_id', '=', ownerId);
         const { total } = await keys
           .select(({ fn }) => fn.countAll<number>().as('total'))
@@ -49,7 +50,7 @@ export function createOwnerStore({ reader, write }: Connections): OwnerStore {
         return { keys: rows.map(toStoredKey), total };
       }),
     async findKey(ownerId, key) {
-      const row = await reader
+      const row = await directory.reader
         .selectFrom('keys')
         .selectAll()
         .where('owner_id', '=', ownerId)
@@ -58,7 +59,7 @@ export function createOwnerStore({ reader, write }: Connections): OwnerStore {
       return row && { ...toStoredKey(row), keyDigest: row.digest };
     },
     async findByKey(keyDigest) {
-      const row = await reader
+      const row = await directory.reader
         .selectFrom('keys')
         .selectAll()
         .where('digest', '=', keyDigest)
@@ -136,10 +137,10 @@ export class KeyTakenError extends Error {
 }
 
 async function configureKeys(
-  write: Connections['write'],
+  directory: Connections['directory'],
   keys: readonly { ownerId: string; keyDigest: string }[],
 ): Promise<boolean> {
-  const change = write(async (db) => {
+  const change = directory.write(async (db) => {
     await db.deleteFrom('keys').where('configured', '=', 1).execute();
     for (const key of keys) {
       if (!(await addKey(db, { ...key, configured: 1 }))) throw new KeyTakenError();

@@ -1,4 +1,4 @@
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, WriteTransaction } from './connections.ts';
 import type { CallSummary, NewRecording, RecordingStore } from './store.ts';
 
 /** The most bytes of recordings that are kept for an owner. */
@@ -8,18 +8,18 @@ const AUDIO_BYTES_MAX = 33_554_432;
 
 /** Creates the store of the recordings of simulated calls. */
 export function createRecordingStore(
-  { reader, write }: Connections,
+  { reader, writeAlone }: Connections,
   ownerBytesMax = OWNER_BYTES_MAX,
 ): RecordingStore {
   const select = (ownerId: string, sessionId: string) =>
-    reader
+    reader(ownerId)
       .selectFrom('recordings')
       .innerJoin('sessions', 'sessions.key', 'recordings.session_key')
       .where('sessions.owner_id', '=', ownerId)
       .where('sessions.id', '=', sessionId);
   return {
     add: (ownerId, sessionId, recording) =>
-      write((db) => add(db, { ownerId, sessionId, ...recording, ownerBytesMax })),
+      writeAlone(ownerId, (db) => add(db, { ownerId, sessionId, ...recording, ownerBytesMax })),
     async find(ownerId, sessionId) {
       const row = await select(ownerId, sessionId)
         .select(['summary', 'audio_bytes'])

@@ -1,9 +1,9 @@
 import type { EvalDefinition } from '../../contract/index.ts';
-import type { Connections } from './connect.ts';
+import type { Reader } from './connections.ts';
 import { parseObject } from './session-queries.ts';
 import type { JsonObject, RunTraits } from './store.ts';
 
-type Db = Connections['reader'];
+type Db = Reader;
 
 /** Where the sessions of a run are. */
 interface RunKey {

@@ -1,5 +1,5 @@
-import { sql, type SelectQueryBuilder } from 'kysely';
-import type { Connections } from './connect.ts';
+import { expressionBuilder, sql, type SelectQueryBuilder } from 'kysely';
+import type { Connections, Reader } from './connections.ts';
 import { readTraits } from './run-traits.ts';
 import { contains, findSessions } from './session-queries.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
@@ -15,27 +15,25 @@ import type {
 } from './store.ts';
 import type { Tables } from './tables.ts';
 
-type Db = Connections['reader'];
+type Db = Reader;
 
 /** The columns of sessions and outcomes that refer to the run. */
 const COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;
 
 /** Creates the store of production runs and simulations. */
-export function createRunStore({ reader }: Connections): RunStore {
-  const read = <Result>(run: (db: Db) => Promise<Result>): Promise<Result> =>
-    reader.transaction().execute(run);
+export function createRunStore({ reader, read }: Connections): RunStore {
   return {
-    list: (filter) => read((db) => listRuns(db, filter)),
-    has: async (ref) => (await findRun(reader, ref)) !== undefined,
+    list: (filter) => read(filter.ownerId, (db) => listRuns(db, filter)),
+    has: async (ref) => (await findRun(reader(ref.ownerId), ref)) !== undefined,
     load: (refs) =>
-      read(async (db) => {
+      read(refs[0]?.ownerId ?? '', async (db) => {
         const details = [];
         for (const ref of refs) details.push(await loadRun(db, ref));
         return details;
       }),
-    listSessions: (ref, page) => read((db) => listSessions(db, ref, page)),
+    listSessions: (ref, page) => read(ref.ownerId, (db) => listSessions(db, ref, page)),
     listSamples: (ref, verdicts, limit) =>
-      read((db) =>
+      read(ref.ownerId, (db) =>
         findOfScenario(db, ref, (query) =>
           query
             .where('sessions.verdict', 'in', verdicts)
@@ -45,7 +43,7 @@ export function createRunStore({ reader }: Connections): RunStore {
         ),
       ),
     findSample: (ref, sample) =>
-      read(async (db) => {
+      read(ref.ownerId, async (db) => {
         const [session] = await findOfScenario(db, ref, (query) =>
           query
             // All of them: the verdict is before the sample in the index.
@@ -56,7 +54,7 @@ export function createRunStore({ reader }: Connections): RunStore {
         return session;
       }),
     listSimulationsOfAgents: (ownerId, agentNames, limitPerAgent) =>
-      read(async (db) => {
+      read(ownerId, async (db) => {
         const rows = await findSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent });
         const found = rows.map(({ key, id, name }): RunRow => ({
           key,
@@ -77,7 +75,7 @@ export function createRunStore({ reader }: Connections): RunStore {
         return Map.groupBy(ofAgents, ({ agent }) => agent);
       }),
     readTraits: (ref, sessionsMax) =>
-      read(async (db) => {
+      read(ref.ownerId, async (db) => {
         const run = await findRun(db, ref);
         return readTraits(
           db,
@@ -160,10 +158,15 @@ function hasSessionWithin(
   { startedAfterMs = 0, startedBeforeMs = Number.MAX_SAFE_INTEGER }: RunFilter,
 ) {
   const column = table === 'runs' ? COLUMNS.production : COLUMNS.simulation;
-  return sql<boolean>`exists (
-    select 1 from sessions where ${sql.ref(column)} = ${sql.ref(`${table}.key`)}
-    and started_at_ms between ${startedAfterMs} and ${startedBeforeMs}
-  )`;
+  const eb = expressionBuilder<Tables, 'runs' | 'simulations'>();
+  return eb.exists(
+    eb
+      .selectFrom('sessions')
+      .select('sessions.key')
+      .whereRef(`sessions.${column}`, '=', `${table}.key`)
+      .where('sessions.started_at_ms', '>=', startedAfterMs)
+      .where('sessions.started_at_ms', '<=', startedBeforeMs),
+  );
 }
 
 /** Adds the sums of their sessions to runs. The index of the runs has all columns that are read. */

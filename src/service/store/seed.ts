@@ -1,4 +1,4 @@
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, WriteTransaction } from './connections.ts';
 import { putDocument } from './documents.ts';
 import { putEval, updateSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
@@ -6,33 +6,35 @@ import { addSessions, deleteSimulation } from './sessions.ts';
 import type { SeedData } from './store.ts';
 
 /**
- * Inserts seed data in one transaction. If a key belongs to another owner, changes nothing and returns
- * the index of that key.
+ * Inserts the keys in one transaction, and then the other seed data in another. If a key belongs to
+ * another owner, changes nothing and returns the index of that key.
  */
 export async function insertSeedData(
-  write: Connections['write'],
+  { directory, writeAlone }: Connections,
   seedData: SeedData,
 ): Promise<number | undefined> {
+  const { ownerId } = seedData;
   let keysAdded = 0;
   try {
-    await write(async (db) => {
-      if (seedData.replaceAll) await deleteOwnerData(db, seedData.ownerId);
+    await directory.write(async (db) => {
       for (const { keyDigest, ownerName, ...about } of seedData.keys) {
-        const ownerId =
-          ownerName === undefined ? seedData.ownerId : await ensureOwner(db, ownerName);
+        const keyOwnerId = ownerName === undefined ? ownerId : await ensureOwner(db, ownerName);
         const isAdded =
           keyDigest === undefined ||
-          (await addKey(db, { ownerId, keyDigest, configured: 0, ...about }));
+          (await addKey(db, { ownerId: keyOwnerId, keyDigest, configured: 0, ...about }));
         if (!isAdded) throw new KeyTakenError();
         keysAdded += 1;
       }
-      await insertSeedRows(db, seedData);
     });
-    return undefined;
   } catch (error) {
     if (error instanceof KeyTakenError) return keysAdded;
     throw error;
   }
+  await writeAlone(ownerId, async (db) => {
+    if (seedData.replaceAll) await deleteOwnerData(db, ownerId);
+    await insertSeedRows(db, seedData);
+  });
+  return undefined;
 }
 
 async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise<void> {

@@ -1,11 +1,11 @@
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
-import type { Connections } from './connect.ts';
+import type { Reader } from './connections.ts';
 import { normalizeForSearch } from './names.ts';
 import { listOutcomes } from './outcomes.ts';
 import type { JsonObject, Neighbors, Session, SessionFilter, SessionPage } from './store.ts';
 import type { Tables } from './tables.ts';
 
-type Db = Connections['reader'];
+type Db = Reader;
 type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
 
 /**

@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { queueJobs } from './jobs.ts';
 import {
   findOrInsertAgent,
@@ -21,13 +21,13 @@ import type {
 } from './store.ts';
 
 /** Creates the store of sessions, from simulations and from production. */
-export function createSessionStore({ reader, write }: Connections): SessionStore {
+export function createSessionStore({ reader, read, write, writeAlone }: Connections): SessionStore {
   return {
-    listPage: (filter) => reader.transaction().execute((db) => findSessionPage(db, filter)),
+    listPage: (filter) => read(filter.ownerId, (db) => findSessionPage(db, filter)),
     findNeighbors: (filter, sessionId) =>
-      reader.transaction().execute((db) => findNeighbors(db, filter, sessionId)),
+      read(filter.ownerId, (db) => findNeighbors(db, filter, sessionId)),
     putSearchText: (ownerId, id, lines) =>
-      write(async (db) => {
+      write(ownerId, async (db) => {
         const session = await db
           .selectFrom('sessions')
           .select('key')
@@ -37,14 +37,14 @@ export function createSessionStore({ reader, write }: Connections): SessionStore
         if (session) await putSearchText(db, session.key, lines);
       }),
     find: (ownerId, id) =>
-      reader.transaction().execute(async (db) => {
+      read(ownerId, async (db) => {
         const [session] = await findSessions(db, (query) =>
           query.where('sessions.owner_id', '=', ownerId).where('sessions.id', '=', id),
         );
         return session;
       }),
     listNewest: (ownerId, limit) =>
-      reader.transaction().execute(async (db) => {
+      read(ownerId, async (db) => {
         const kinds = ['production', 'simulation'] as const;
         const sessions = [];
         for (const kind of kinds)
@@ -53,7 +53,7 @@ export function createSessionStore({ reader, write }: Connections): SessionStore
         return sessions.slice(0, limit);
       }),
     async listTurns(ownerId, id) {
-      const rows = await reader
+      const rows = await reader(ownerId)
         .selectFrom('turns')
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
         .select(['sequence', 'user_input', 'user_reason', 'agent_response'])
@@ -65,17 +65,17 @@ export function createSessionStore({ reader, write }: Connections): SessionStore
       return rows.map(toTurn);
     },
     add: (session) =>
-      write(async (db) => {
+      write(session.ownerId, async (db) => {
         await addSession(db, session);
       }),
-    addAll: (sessions) => write((db) => addSessions(db, sessions)),
-    deleteSimulation: (ownerId, id) => write((db) => deleteSimulation(db, ownerId, id)),
+    addAll: (sessions) => writeAlone(sessions[0]?.ownerId ?? '', (db) => addSessions(db, sessions)),
+    deleteSimulation: (ownerId, id) => write(ownerId, (db) => deleteSimulation(db, ownerId, id)),
   };
 }
 
 /** Finds the newest sessions of one kind, because the index is sorted by kind first. */
 function findNewest(
-  db: Connections['reader'],
+  db: Reader,
   { ownerId, kind, limit }: { ownerId: string; kind: SessionKind; limit: number },
 ): Promise<Session[]> {
   return findSessions(db, (query) =>

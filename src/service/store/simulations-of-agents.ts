@@ -1,4 +1,4 @@
-import type { Connections } from './connect.ts';
+import type { Reader } from './connections.ts';
 
 /** Which simulations to find. */
 interface AgentsQuery {
@@ -9,7 +9,7 @@ interface AgentsQuery {
 
 /** Returns the newest simulations of each agent, by their newest session, with the URL they tested. */
 export async function findSimulationsOfAgents(
-  db: Connections['reader'],
+  db: Reader,
   { ownerId, agentNames, limitPerAgent }: AgentsQuery,
 ) {
   if (agentNames.length === 0) return [];

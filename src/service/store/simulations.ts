@@ -1,4 +1,4 @@
-import type { Connections, WriteTransaction } from './connect.ts';
+import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findOrInsertSimulation } from './names.ts';
 import { findSessions } from './session-queries.ts';
 import { addSession } from './sessions.ts';
@@ -11,37 +11,45 @@ import type {
 } from './store.ts';
 
 /** Creates the store of simulations. */
-export function createSimulationStore({ reader, write }: Connections): SimulationStore {
-  const selectPlans = () =>
-    reader
+export function createSimulationStore({
+  reader,
+  read,
+  write,
+  writeAlone,
+  directory,
+}: Connections): SimulationStore {
+  const selectPlans = (db: Reader) =>
+    db
       .selectFrom('simulation_plans')
       .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
       .select(['simulations.id', 'simulations.name', 'deleted', 'simulation_plans.owner_id'])
       .select(['simulation_key', 'seed', 'request', 'state', 'started_at_ms']);
   const withRepeat = async (rows: PlanRow[]): Promise<SimulationPlan[]> =>
-    Promise.all(rows.map(async (row) => toPlan(row, await countRepeats(reader, row))));
+    Promise.all(
+      rows.map(async (row) => toPlan(row, await countRepeats(reader(row.owner_id), row))),
+    );
   return {
-    add: (simulation) => write((db) => add(db, simulation)),
+    add: (simulation) => writeAlone(simulation.ownerId, (db) => add(db, simulation)),
     async find(ownerId, id) {
-      const query = selectPlans().where('simulations.owner_id', '=', ownerId);
+      const query = selectPlans(reader(ownerId)).where('simulations.owner_id', '=', ownerId);
       const rows = await query.where('simulations.id', '=', id).execute();
       return (await withRepeat(rows))[0];
     },
     async findState(ownerId, id) {
-      const row = await findRow(reader, ownerId, id);
-      const query = reader.selectFrom('simulation_plans').select('state');
+      const row = await findRow(reader(ownerId), ownerId, id);
+      const query = reader(ownerId).selectFrom('simulation_plans').select('state');
       return (await query.where('simulation_key', '=', row?.key ?? -1).executeTakeFirst())?.state;
     },
     async list(ownerId, limit) {
-      const query = selectPlans().where('simulations.owner_id', '=', ownerId);
+      const query = selectPlans(reader(ownerId)).where('simulations.owner_id', '=', ownerId);
       return withRepeat(await query.orderBy('simulation_key', 'desc').limit(limit).execute());
     },
     async listRunning() {
-      const query = selectPlans().where('state', '=', 'running');
+      const query = selectPlans(directory.reader).where('state', '=', 'running');
       return withRepeat(await query.orderBy('simulation_key').execute());
     },
     async findApiKey(ownerId, id) {
-      const row = await reader
+      const row = await reader(ownerId)
         .selectFrom('simulation_plans')
         .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
         .select('secret')
@@ -51,14 +59,14 @@ export function createSimulationStore({ reader, write }: Connections): Simulatio
       return row?.secret ?? undefined;
     },
     listSessions: (ownerId, id) =>
-      reader.transaction().execute(async (db) => {
+      read(ownerId, async (db) => {
         const row = await findRow(db, ownerId, id);
         if (!row) return [];
         return findSessions(db, (query) => query.where('sessions.simulation_key', '=', row.key));
       }),
-    addSession: (session) => write((db) => addSimulatedSession(db, session)),
+    addSession: (session) => write(session.ownerId, (db) => addSimulatedSession(db, session)),
     end: (ownerId, id, state) =>
-      write(async (db) => {
+      write(ownerId, async (db) => {
         const row = await findRow(db, ownerId, id);
         const { numUpdatedRows } = await db
           .updateTable('simulation_plans')
@@ -106,7 +114,7 @@ function toPlan(row: PlanRow, repeat: number): SimulationPlan {
 
 /** Counts earlier simulations with the same seed. The result never changes: rows are not deleted. */
 async function countRepeats(
-  db: Connections['reader'],
+  db: Reader,
   { owner_id: ownerId, seed, simulation_key: key }: Omit<PlanRow, 'id' | 'name'>,
 ): Promise<number> {
   const { count } = await db
@@ -163,11 +171,7 @@ async function addSimulatedSession(db: WriteTransaction, session: NewSession): P
   return true;
 }
 
-function findRow(
-  db: Connections['reader'],
-  ownerId: string,
-  id: string,
-): Promise<{ key: number } | undefined> {
+function findRow(db: Reader, ownerId: string, id: string): Promise<{ key: number } | undefined> {
   return db
     .selectFrom('simulations')
     .select('key')

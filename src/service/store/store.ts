@@ -302,7 +302,7 @@ export interface JobStore {
    * transaction. Returns false, and writes nothing, if the worker has lost the lease.
    */
   finish(worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean>;
-  /** Does the same for several jobs in one transaction: if it fails, none is finished. */
+  /** Does the same for several jobs of one owner in one transaction: if it fails, none is finished. */
   finishAll(worker: string, finished: readonly FinishedJob[], atMs: number): Promise<boolean[]>;
   /** Returns a job to the queue; it can be taken again from `dueAtMs` on. */
   release(worker: string, job: Job, dueAtMs: number): Promise<void>;

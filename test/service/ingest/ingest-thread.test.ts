@@ -10,7 +10,7 @@ import type {
   IngestTask,
 } from '../../../src/service/ingest/thread-messages.ts';
 import { decodeBody } from '../../../src/service/ingest/decode-body.ts';
-import { openSpanWriter } from '../../../src/service/store/span-writer.ts';
+import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import {
   startIngestThread,
   type IngestThreadOptions,
@@ -246,10 +246,10 @@ function withFakeWriter(t: Test, bytesPerTask: number) {
       spanWriter: {
         insert(requests) {
           sizes.push(requests.length);
-          return requests.map(() => ({ inserted: 1, repeated: 0, late: 0 }));
+          return Promise.resolve(requests.map(() => ({ inserted: 1, repeated: 0, late: 0 })));
         },
-        findConversations: () => new Map(),
-        close() {},
+        findConversations: () => Promise.resolve(new Map()),
+        close: () => Promise.resolve(),
       },
     });
   const send = (count: number): void => {

@@ -18,7 +18,10 @@ interface Ingest {
 }
 
 /** Sends requests with these spans to the store; an operation of '' means a span without one. */
-function send(ingest: Ingest, requests: readonly (readonly StoredSpanSketch[])[]): void {
+async function send(
+  ingest: Ingest,
+  requests: readonly (readonly StoredSpanSketch[])[],
+): Promise<void> {
   const { sink, ownerId, conversationId } = ingest;
   const rows = requests.map((spans) => {
     const wire = spans.map(({ operation = 'chat', input, output, ...sketch }) => {
@@ -42,7 +45,7 @@ function send(ingest: Ingest, requests: readonly (readonly StoredSpanSketch[])[]
     const context = { ownerId, headerConversationId: conversationId };
     return expectAccepted(readSketches(wire, context));
   });
-  for (const result of sink.insert(rows)) if (result instanceof Error) throw result;
+  for (const result of await sink.insert(rows)) if (result instanceof Error) throw result;
 }
 
 /** Splits spans into requests of one span each, in random order, and repeats some requests. */
@@ -67,7 +70,7 @@ void t.test(
         // Hexadecimal, because it starts the span ids.
         const conversationId = `c${round.toString(16).padStart(3, '0')}${order}`;
         const ingest = { store, sink, ownerId, conversationId };
-        send(ingest, requests);
+        await send(ingest, requests);
         const turns = await buildConversationTurns(store, ingest);
         lines.push(
           turns.map(({ userInput, toolCalls, agentResponse }) =>
@@ -87,14 +90,18 @@ void t.test(
     const other = await store.owners.ensure('other');
     const ignored = { id: 'b', parent: 'a', operation: '' };
     const ingest = { store, sink, ownerId, conversationId: 'c' };
-    send(ingest, [[ignored], [ignored, { id: 'c', parent: 'b' }], [{ id: 'd', operation: '' }]]);
+    await send(ingest, [
+      [ignored],
+      [ignored, { id: 'c', parent: 'b' }],
+      [{ id: 'd', operation: '' }],
+    ]);
     const links = await store.conversations.listLinks(ownerId, 'c');
     t.match(links, [{ spanId: /b$/, parentSpanId: /a$/ }]);
     t.equal(links.length, 1, 'a span without a parent links nothing');
-    send({ ...ingest, ownerId: other }, [[{ id: 'c', parent: 'b' }]]);
+    await send({ ...ingest, ownerId: other }, [[{ id: 'c', parent: 'b' }]]);
     t.strictSame(await store.conversations.listLinks(other, 'c'), []);
     await store.deleteOwnerData(ownerId);
-    send(ingest, [[{ id: 'c', parent: 'b' }]]);
+    await send(ingest, [[{ id: 'c', parent: 'b' }]]);
     t.strictSame(await store.conversations.listLinks(ownerId, 'c'), []);
   },
 );

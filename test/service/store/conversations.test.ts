@@ -11,7 +11,7 @@ import { withStore } from '../../helpers/store.ts';
 
 void t.test('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const results = await Promise.all([
     store.conversations.close(newCloseRequest(ownerId)),
     store.conversations.close(
@@ -37,7 +37,7 @@ void t.test('Closing happens once and is atomic: state, run, session, and jobs',
 
 void t.test('A failed close leaves the conversation open', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([
+  await sink.insert([
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
   ]);
   const sessionId = 'the same';
@@ -53,7 +53,7 @@ void t.test(
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     const other = await store.owners.ensure('other');
-    sink.insert([newSpans(ownerId, [newSpan('1')])]);
+    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
     t.equal(await store.conversations.close(newCloseRequest(other)), undefined);
     const unknown = newCloseRequest(ownerId, { conversationId: 'unknown' });
     t.equal(await store.conversations.close(unknown), undefined);
@@ -65,7 +65,7 @@ void t.test(
   'Without evals, a conversation is closed, joins its run, and stays unscored and unlisted',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
-    sink.insert([newSpans(ownerId, [newSpan('1')])]);
+    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
     const closed = await store.conversations.close(newCloseRequest(ownerId, { evals: [] }));
     t.match(closed, { run: 'Live traces 2026-11-20', evaluationsQueued: 0, alreadyClosed: false });
     t.equal(await store.sessions.find(ownerId, 'session of conversation-1'), undefined);
@@ -75,7 +75,7 @@ void t.test(
 
 void t.test('An eval named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
   t.match(await store.conversations.close(newCloseRequest(ownerId, { evals })), {
     evaluationsQueued: 2,
@@ -92,7 +92,7 @@ void t.test(
     for (const [nth, conversationId] of ids.entries()) {
       const startNs = starts[nth] ?? 0n;
       const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
-      sink.insert([newSpans(ownerId, [span])]);
+      await sink.insert([newSpans(ownerId, [span])]);
       const atMs = NOON_MS + nth;
       await store.conversations.close(
         newCloseRequest(ownerId, { conversationId, evals: [], atMs }),
@@ -124,7 +124,7 @@ void t.test(
 
 void t.test('An open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.same(await store.conversations.listUnscored(ownerId, 9), []);
   t.equal(await store.conversations.queueScoring(newCloseRequest(ownerId)), undefined);
 });
@@ -133,11 +133,11 @@ void t.test(
   'Spans after the close are stored as late and do not change the conversation',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
-    sink.insert([newSpans(ownerId, [newSpan('1')])]);
+    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
     await store.conversations.close(newCloseRequest(ownerId));
     const before = await store.conversations.find(ownerId, 'conversation-1');
     const late = newSpan('2', { startNs: noonNs - 5n, endNs: noonNs + 2n ** 50n });
-    const [result] = sink.insert([
+    const [result] = await sink.insert([
       newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: NOON_MS * 2 }),
     ]);
     t.same(result, { inserted: 1, repeated: 1, late: 1 });
@@ -160,10 +160,10 @@ void t.test('Idle conversations are listed oldest first, without closed ones', a
   const other = await store.owners.ensure('other');
   const insertSpan = (owner: string, conversationId: string, receivedAtMs: number) =>
     sink.insert([newSpans(owner, [newSpan(conversationId, { conversationId })], { receivedAtMs })]);
-  insertSpan(ownerId, 'second', 20);
-  insertSpan(other, 'first', 10);
-  insertSpan(ownerId, 'closed', 5);
-  insertSpan(ownerId, 'third', 30);
+  await insertSpan(ownerId, 'second', 20);
+  await insertSpan(other, 'first', 10);
+  await insertSpan(ownerId, 'closed', 5);
+  await insertSpan(ownerId, 'third', 30);
   await store.conversations.close(newCloseRequest(ownerId, { conversationId: 'closed' }));
   const listIdleIds = async (ms: number, limit = 9): Promise<string[]> =>
     (await store.conversations.listIdle(ms, limit)).map(({ conversationId }) => conversationId);
@@ -176,7 +176,7 @@ void t.test(
   'A conversation that receives a span in the meantime is not closed as idle',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
-    sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
+    await sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
     const close = (idleBeforeMs: number) =>
       store.conversations.close(newCloseRequest(ownerId, { idleBeforeMs }));
     t.equal(await close(100), undefined);
@@ -192,9 +192,9 @@ void t.test('Open and unscored conversations are listed, newest first', async (t
   for (const [nth, id] of ['one', 'two', 'three', 'four'].entries()) {
     const spans = [`${id}-a`, `${id}-b`].map((name) => newSpan(name, { conversationId: id }));
     const tags = [{ conversationId: id, key: 'tier', value: id }];
-    sink.insert([newSpans(ownerId, spans, { tags, receivedAtMs: NOON_MS + nth })]);
+    await sink.insert([newSpans(ownerId, spans, { tags, receivedAtMs: NOON_MS + nth })]);
   }
-  sink.insert([newSpans(other, [newSpan('foreign')])]);
+  await sink.insert([newSpans(other, [newSpan('foreign')])]);
   const unscored = { conversationId: 'two', evals: [] };
   await store.conversations.close(newCloseRequest(ownerId, unscored));
   await store.conversations.close(newCloseRequest(ownerId, { conversationId: 'three' }));

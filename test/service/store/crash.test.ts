@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { openFile } from '../../../src/service/store/open-file.ts';
+import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { openSpanWriter } from '../../../src/service/store/span-writer.ts';
+import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import {
   newCloseRequest,
@@ -72,7 +72,7 @@ void t.test(
     t.teardown(() => other.close());
     t.equal(await other.owners.findId('development'), ownerId);
     const ids = Array.from({ length: 30 }, (_, nth) => `conversation-${nth}`);
-    sink.insert(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
+    await sink.insert(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
     const closings = ids.flatMap((conversationId) => [
       store.conversations.close(
         newCloseRequest(ownerId, { conversationId, sessionId: `${conversationId} x` }),
@@ -134,13 +134,15 @@ void t.test('The span writer stores nothing and throws when it cannot get the lo
   t.teardown(() => sink.close());
   const long = openDatabase(t, file);
   long.exec('begin immediate');
-  const [first, second] = sink.insert([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
+  const [first, second] = await sink.insert(
+    [1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])),
+  );
   t.match(first, /locked/);
   t.match(second, /locked/);
   long.exec('rollback');
   t.equal(await store.conversations.find(ownerId, 'conversation-1'), undefined);
   t.match(
-    sink.insert([newSpans(ownerId, [newSpan('1')])]),
+    await sink.insert([newSpans(ownerId, [newSpan('1')])]),
     [{ inserted: 1 }],
     'the writer continues',
   );

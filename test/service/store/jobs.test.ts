@@ -52,7 +52,7 @@ void t.test('A job has the definition from when it was queued', async (t) => {
 
 void t.test('Jobs of a closed conversation are due from the close on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newCloseRequest(ownerId, { atMs: NOON_MS }));
   t.same(await store.jobs.getBacklog(), { count: 2, nextDueAtMs: NOON_MS });
   t.same(await take(store, NOON_MS - 1), []);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { connect } from '../../../src/service/store/connect.ts';
+import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { createRecordingStore } from '../../../src/service/store/recordings.ts';
 import { newRecording, newSimulatedSession, withStore } from '../../helpers/store.ts';
 

@@ -245,7 +245,7 @@ void t.test('Sessions of one run share its id, for live traces and for uploads',
   const outcomes = [newOutcome('b')];
   const runName = 'Live traces 2026-11-20';
   await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newCloseRequest(ownerId));
   for (const job of await store.jobs.take('worker', NOON_MS * 2, 1_000, 9)) {
     await store.jobs.finish('worker', job, newOutcome(job.definition.id), NOON_MS);
@@ -284,7 +284,7 @@ void t.test('A search finds lines of the conversation in any case, and exact tag
   const metadata = { tier: 'gold', seats: 3, nested: { a: 1 } };
   await store.sessions.add(newSession(ownerId, 'uploaded', { turns, metadata }));
   await store.sessions.add(newSession(other, 'foreign', { turns, metadata }));
-  sink.insert([
+  await sink.insert([
     newSpans(ownerId, [newSpan('1')], {
       tags: [{ conversationId: 'conversation-1', key: 'tier', value: 'silver' }],
     }),

@@ -20,7 +20,7 @@ void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
     attributes: { 'gen_ai.usage.input_tokens': 12, 'gen_ai.nested': { a: [1, null, 'ü'] } },
   });
   const request = newSpans(ownerId, [span]);
-  t.same(sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
+  t.same(await sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
   const stored = { ...span, receivedAtMs: request.receivedAtMs, late: false };
   t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [stored]);
 });
@@ -28,7 +28,10 @@ void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
 void t.test('Spans are returned in start order, regardless of arrival order', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
-  sink.insert([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
+  await sink.insert([
+    newSpans(ownerId, [at('c', 3n), at('a', 1n)]),
+    newSpans(ownerId, [at('b', 2n)]),
+  ]);
   const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
   t.same(
     spans.map(({ spanId }) => spanId),
@@ -38,12 +41,12 @@ void t.test('Spans are returned in start order, regardless of arrival order', as
 
 void t.test('A repeated span changes nothing, even in another conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
   const again = newSpan('1', { endNs: noonNs + 9_000_000_000n, name: 'changed' });
   const moved = newSpan('1', { conversationId: 'conversation-2' });
   const later = { receivedAtMs: NOON_MS + 99_000 };
-  const results = sink.insert([
+  const results = await sink.insert([
     newSpans(ownerId, [again], later),
     newSpans(ownerId, [moved], later),
   ]);
@@ -58,10 +61,10 @@ void t.test('A repeated span changes nothing, even in another conversation', asy
 
 void t.test('A new conversation has the time bounds of its new spans only', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
+  await sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
   const conversationId = 'conversation-2';
   const known = newSpan('old', { conversationId, startNs: 1n, endNs: 2n ** 62n });
-  sink.insert([newSpans(ownerId, [known, newSpan('new', { conversationId })])]);
+  await sink.insert([newSpans(ownerId, [known, newSpan('new', { conversationId })])]);
   t.match(await store.conversations.find(ownerId, conversationId), {
     firstStartNs: noonNs,
     lastEndNs: noonNs + 1_000_000_000n,
@@ -71,9 +74,12 @@ void t.test('A new conversation has the time bounds of its new spans only', asyn
 void t.test('The same span id of two owners identifies two spans', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
-  const results = sink.insert([newSpans(ownerId, [newSpan('1')]), newSpans(other, [newSpan('1')])]);
+  const results = await sink.insert([
+    newSpans(ownerId, [newSpan('1')]),
+    newSpans(other, [newSpan('1')]),
+  ]);
   t.same(results, Array(2).fill({ inserted: 1, repeated: 0, late: 0 }));
-  sink.insert([newSpans(other, [newSpan('2')])]);
+  await sink.insert([newSpans(other, [newSpan('2')])]);
   t.equal((await store.conversations.listSpans(ownerId, 'conversation-1')).length, 1);
   t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
 });
@@ -81,7 +87,7 @@ void t.test('The same span id of two owners identifies two spans', async (t) => 
 void t.test('A conversation has its first start, last end, and last arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
-  sink.insert([
+  await sink.insert([
     newSpans(ownerId, [times('1', noonNs, noonNs + 5n)], { receivedAtMs: 20 }),
     newSpans(ownerId, [times('2', noonNs - 7n, noonNs + 1n)], { receivedAtMs: 10 }),
   ]);
@@ -99,14 +105,14 @@ void t.test('A conversation has its first start, last end, and last arrival', as
 
 void t.test('A span without times does not date its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
+  await sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
   const closed = await store.conversations.close(newCloseRequest(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 
 void t.test('Times out of range are stored as the nearest valid time', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  const [result] = sink.insert([
+  const [result] = await sink.insert([
     newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
   ]);
   t.match(result, { inserted: 1 });
@@ -119,14 +125,14 @@ void t.test('Tags are stored once per conversation, up to the limit', async (t) 
   const { store, sink, ownerId } = await withStore(t);
   const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
   const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
-  sink.insert([newSpans(ownerId, [newSpan('1')], { tags: few })]);
+  await sink.insert([newSpans(ownerId, [newSpan('1')], { tags: few })]);
   t.same(await store.conversations.listTags(ownerId, 'conversation-1'), [
     { key: 'env', value: 'prod' },
     { key: 'env', value: 'test' },
   ]);
   const many = Array.from({ length: 300 }, (_, nth) => tag('n', String(nth)));
-  sink.insert([newSpans(ownerId, [newSpan('2')], { tags: [...few, ...many] })]);
-  sink.insert([newSpans(ownerId, [newSpan('3')], { tags: few })]);
+  await sink.insert([newSpans(ownerId, [newSpan('2')], { tags: [...few, ...many] })]);
+  await sink.insert([newSpans(ownerId, [newSpan('3')], { tags: few })]);
   t.equal((await store.conversations.listTags(ownerId, 'conversation-1')).length, 256);
   const notes = await store.ingestLog.list(ownerId, 9);
   t.same(
@@ -142,11 +148,11 @@ void t.test('A trace maps to the conversation of its first span', async (t) => {
     newSpan('1', { traceId: 'shared' }),
     newSpan('2', { traceId: 'shared', conversationId: 'conversation-2' }),
   ];
-  sink.insert([newSpans(ownerId, spans)]);
+  await sink.insert([newSpans(ownerId, spans)]);
   const known = new Map([['shared', 'conversation-1']]);
-  t.same(sink.findConversations(ownerId, ['shared', 'unknown']), known);
+  t.same(await sink.findConversations(ownerId, ['shared', 'unknown']), known);
   const other = await store.owners.ensure('other');
-  t.same(sink.findConversations(other, ['shared']), new Map());
+  t.same(await sink.findConversations(other, ['shared']), new Map());
 });
 
 void t.test(
@@ -156,7 +162,7 @@ void t.test(
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     const bad = [newSpan('2'), newSpan('3', { attributes: cycle })];
-    const results = sink.insert([
+    const results = await sink.insert([
       newSpans(ownerId, [newSpan('1')]),
       newSpans(ownerId, bad),
       newSpans('unknown-owner', [newSpan('4')]),

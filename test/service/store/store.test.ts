@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { decideVerdict } from '../../../src/service/domain/sessions.ts';
-import { CREATE_TABLES } from '../../../src/service/store/migrations/001-create-tables.ts';
-import { ADD_EVAL_INPUTS } from '../../../src/service/store/migrations/002-add-eval-inputs.ts';
-import { ADD_SEED_DIGEST } from '../../../src/service/store/migrations/003-add-seed-digest.ts';
-import { ADD_SIMULATIONS } from '../../../src/service/store/migrations/004-add-simulations.ts';
-import { connect } from '../../../src/service/store/connect.ts';
-import { openFile } from '../../../src/service/store/open-file.ts';
+import { CREATE_TABLES } from '../../../src/service/store/sqlite/migrations/001-create-tables.ts';
+import { ADD_EVAL_INPUTS } from '../../../src/service/store/sqlite/migrations/002-add-eval-inputs.ts';
+import { ADD_SEED_DIGEST } from '../../../src/service/store/sqlite/migrations/003-add-seed-digest.ts';
+import { ADD_SIMULATIONS } from '../../../src/service/store/sqlite/migrations/004-add-simulations.ts';
+import { connect } from '../../../src/service/store/sqlite/connect.ts';
+import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { newAgent, newAgentReport } from '../../helpers/store.ts';
 import {
@@ -143,7 +143,7 @@ void t.test('The ingest log is sorted newest first and limited per owner', async
   await store.ingestLog.add(other, NOON_MS, [entry('of_other')]);
   for (let batch = 0; batch < 101; batch += 1) {
     const logEntries = Array.from({ length: 100 }, (_, nth) => entry(`${batch}_${nth}`));
-    sink.insert([newSpans(ownerId, [], { logEntries, receivedAtMs: NOON_MS + batch })]);
+    await sink.insert([newSpans(ownerId, [], { logEntries, receivedAtMs: NOON_MS + batch })]);
   }
   await store.ingestLog.add(ownerId, NOON_MS + 200, [entry('last')]);
   await store.ingestLog.add(other, NOON_MS, [entry('of_other')]);
@@ -177,7 +177,7 @@ void t.test(
       await store.owners.addKey(owner, digest(owner));
       const tags = [{ conversationId: 'conversation-1', key: 'k', value: 'v' }];
       const links = [{ traceId: 'trace-1', spanId: 'span-0', parentSpanId: 'span-9' }];
-      sink.insert([newSpans(owner, [newSpan('1')], { tags, links })]);
+      await sink.insert([newSpans(owner, [newSpan('1')], { tags, links })]);
       await store.evals.put(owner, newEval('a'));
       await store.evals.updateSettings(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));
@@ -356,9 +356,11 @@ void t.test('A write that queued behind a long one waits for a brief lock', asyn
   t.teardown(close);
   const other = openDatabase(t, file);
   const startedMs = performance.now();
-  const long = write(() => until('the wait is over', () => performance.now() - startedMs > 600));
+  const long = write('o1', () =>
+    until('the wait is over', () => performance.now() - startedMs > 600),
+  );
   let hasEnded = false;
-  const queued = write(() => Promise.resolve('stored')).finally(() => (hasEnded = true));
+  const queued = write('o1', () => Promise.resolve('stored')).finally(() => (hasEnded = true));
   const lock = long.then(() => other.exec('begin immediate'));
   await lock;
   await new Promise(setImmediate);
@@ -375,12 +377,12 @@ void t.test('Writes that queued during a long lock do not wait one after the oth
   other.exec('begin immediate');
   const startedMs = performance.now();
   const change = () => Promise.resolve('stored');
-  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => write(change)));
+  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => write('o1', change)));
   const ms = performance.now() - startedMs;
   for (const result of results) {
     t.match(result, { status: 'rejected', reason: { code: /^SQLITE_BUSY/ } });
   }
   t.ok(ms >= 1_000 && ms < 5_000, `${ms} ms`);
   other.exec('rollback');
-  t.equal(await write(change), 'stored');
+  t.equal(await write('o1', change), 'stored');
 });

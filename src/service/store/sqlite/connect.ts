@@ -9,10 +9,8 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
   CompiledQuery,
-  sql,
-  type Transaction,
 } from 'kysely';
-import { systemClock } from '../../platform/clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { assertFileIntact, assertSameDatabase } from './file-identity.ts';
 import {
   CACHE_KIB,
@@ -22,19 +20,8 @@ import {
   LOCKED_WAIT_MS_MAX,
   openFile,
 } from './open-file.ts';
-import type { Tables } from './tables.ts';
-
-/** A write transaction. */
-export type WriteTransaction = Transaction<Tables>;
-
-/** The two database connections that the modules of the store share. */
-export interface Connections {
-  /** Read-only. A transaction sees one snapshot, regardless of concurrent writes. */
-  reader: Kysely<Tables>;
-  /** Runs `change` in a transaction: either all of it is committed durably, or none of it. */
-  write: <Result>(change: (db: WriteTransaction) => Promise<Result>) => Promise<Result>;
-  close: () => Promise<void>;
-}
+import type { Connections, Reader, WriteTransaction } from '../connections.ts';
+import type { Tables } from '../tables.ts';
 
 /** The SQLite file of a store. */
 export interface StoreFile {
@@ -44,7 +31,7 @@ export interface StoreFile {
 }
 
 /**
- * Opens two connections on the main thread, one for reads and one for writes.
+ * Opens two connections to a file on the main thread, one for reads and one for writes.
  *
  * Concurrency: SQLite (in WAL mode) allows one writer at a time, and reads never wait for it. There
  * are two writers on each file: this write connection and the span writer in the ingest thread.
@@ -71,9 +58,17 @@ export function connect({
   const reader = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: withStatementCache(forReads) }),
   });
+  const write = <Result>(change: (db: WriteTransaction) => Promise<Result>): Promise<Result> =>
+    writer.transaction().execute(change);
+  const read = <Result>(run: (db: Reader) => Promise<Result>): Promise<Result> =>
+    reader.transaction().execute(run);
   return {
-    reader,
-    write: (change) => writer.transaction().execute(change),
+    dialect: 'sqlite',
+    reader: () => reader,
+    read: (_ownerId, run) => read(run),
+    write: (_ownerId, change) => write(change),
+    writeAlone: (_ownerId, change) => write(change),
+    directory: { reader, read, write },
     async close() {
       await reader.destroy();
       await writer.destroy();
@@ -114,11 +109,6 @@ function openForWrites({ file, isTemporary }: StoreFile): Database {
 function countClosed(file: string): void {
   const path = resolve(file);
   openCounts.set(path, (openCounts.get(path) ?? 1) - 1);
-}
-
-/** Selects a nanosecond column as text, because a number above 2^53 would lose digits. */
-export function selectExact<Name extends string>(column: Name) {
-  return sql<string>`cast(${sql.ref(column)} as text)`.as(column.replace(/^.*\./, '') as Name);
 }
 
 /** Limits the cache, because each length of an `in (...)` list makes another statement. */

@@ -5,7 +5,7 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { systemClock } from '../../platform/clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { StoreFileError } from './migrate.ts';
 import { isBusy } from './open-file.ts';
 

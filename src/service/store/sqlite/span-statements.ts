@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { DELETE_OLD_ENTRIES_SQL, INSERT_ENTRY_SQL, type EntryRow } from './ingest-log-rows.ts';
+import { DELETE_OLD_ENTRIES_SQL, INSERT_ENTRY_SQL, type EntryRow } from '../ingest-log-rows.ts';
 
 /** The statements of the span writer, prepared once. Kysely would compile them for each call. */
 export interface SpanWriterStatements

@@ -167,6 +167,7 @@ export default {
     ),
     ownedBy('better-sqlite3', '^src/service/store/'),
     ownedBy('kysely', '^src/service/store/'),
+    ownedBy('pg', '^src/service/store/postgres/'),
     ownedBy('protobufjs', '^src/contract/'),
     ownedBy('werift', '^src/voice/peer/'),
     ownedBy('autocannon', '^load/'),

@@ -23,6 +23,8 @@ const OUTPUT = join(DIST, 'bundle');
 const unused = [
   // Native modules of ws.
   ...['bufferutil', 'utf-8-validate'],
+  // Other implementations of pg's client: native, and for Cloudflare.
+  ...['pg-native', 'pg-cloudflare'],
   // Fastify's compilers of schemas (see http-kit/server.ts), and its test client.
   ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'],
 ];

@@ -8,6 +8,7 @@ export const bundledPackages = [
   'fastify',
   'hdr-histogram-js',
   'kysely',
+  'pg',
   'pino',
   'protobufjs',
   'selfsigned',

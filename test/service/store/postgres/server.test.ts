@@ -1,0 +1,139 @@
+/** The PostgreSQL servers that other tests use behave like those of users. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
+import { ROOT } from '../../../helpers/repository.ts';
+import { until } from '../../../helpers/until.ts';
+
+async function connect(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.teardown(() => client.end());
+  return client;
+}
+
+void t.test('a test gets an empty database, owned by a role without other rights', async (t) => {
+  const { url, name } = await withPostgres(t);
+  const [role] = await execute(
+    url,
+    'create table kept (id text primary key)',
+    `select current_database() as database, rolname, rolsuper, rolcreatedb, rolcreaterole
+       from pg_roles where rolname = current_user`,
+  );
+  t.same(role, {
+    ...{ database: name, rolname: name },
+    ...{ rolsuper: false, rolcreatedb: false, rolcreaterole: false },
+  });
+});
+
+void t.test('commits are durable', async (t) => {
+  const { url } = await withPostgres(t);
+  const rows = await execute(
+    url,
+    "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by 1",
+  );
+  t.same(rows, [
+    { name: 'fsync', setting: 'on' },
+    { name: 'synchronous_commit', setting: 'on' },
+  ]);
+});
+
+void t.test('two databases are independent, and are dropped after their tests', async (t) => {
+  let dropped = '';
+  await t.test('with a database', async (t) => {
+    const [one, two] = await Promise.all([withPostgres(t), withPostgres(t)]);
+    dropped = one.name;
+    await connect(t, one.url);
+    await execute(one.url, 'create table numbers (n int)', 'insert into numbers values (1)');
+    await execute(two.url, 'create table numbers (n int)');
+    t.same(await execute(one.url, 'select * from numbers'), [{ n: 1 }]);
+    t.same(await execute(two.url, 'select * from numbers'), []);
+    await t.rejects(
+      execute(one.url.replace(one.name, two.name), 'select 1'),
+      'a role knows only its own password',
+    );
+  });
+  const { superuserUrl } = await withPostgres(t);
+  t.same(await execute(superuserUrl, `select from pg_database where datname = '${dropped}'`), []);
+  t.same(await execute(superuserUrl, `select from pg_roles where rolname = '${dropped}'`), []);
+});
+
+void t.test('a server that stops and starts again keeps its data and its URL', async (t) => {
+  const { url, restart, stop, start } = await withPostgresServer(t);
+  await execute(url, 'create table kept (n int)', 'insert into kept values (7)');
+  const client = await connect(t, url);
+  const ended = once(client, 'error');
+  await restart();
+  await ended;
+  t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
+  await stop();
+  await t.rejects(execute(url, 'select 1'), { code: 'ECONNREFUSED' });
+  await start();
+  t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
+});
+
+void t.test('a killed server recovers what it acknowledged', async (t) => {
+  const { url, kill, start } = await withPostgresServer(t);
+  await execute(url, 'create table kept (n int)');
+  let acknowledged = 0;
+  for (let round = 0; round < 3; round++) {
+    const writer = await connect(t, url);
+    const writing = (async () => {
+      for (;;) {
+        await writer.query('insert into kept values ($1)', [acknowledged]);
+        acknowledged++;
+      }
+    })();
+    const failing = t.rejects(writing);
+    const enough = acknowledged + 20;
+    await until('some rows are written', () => acknowledged >= enough);
+    await kill();
+    await failing;
+    await start();
+    const [row] = await execute(url, 'select count(distinct n)::int as count from kept');
+    const count = Number(row?.count);
+    t.ok(count >= acknowledged, `${count} of ${acknowledged}`);
+  }
+});
+
+void t.test('a server has its own settings', async (t) => {
+  const { url } = await withPostgresServer(t, { settings: { max_connections: '12' } });
+  t.same(await execute(url, 'show max_connections'), [{ max_connections: '12' }]);
+});
+
+void t.test(
+  'no server outlives a killed test process',
+  { skip: !existsSync('/proc') },
+  async (t) => {
+    const helper = join(ROOT, 'test/helpers/postgres-server.ts');
+    const program = `
+    const { startServerProcess } = await import(${JSON.stringify(helper)});
+    const { pid, directory } = await startServerProcess({});
+    console.log(JSON.stringify({ pid: pid(), directory }));
+    setInterval(() => undefined, 1_000);`;
+    const tester = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => tester.kill('SIGKILL'));
+    const [line] = (await once(createInterface(tester.stdout), 'line')) as [string];
+    const { pid, directory } = JSON.parse(line) as { pid: number; directory: string };
+    t.ok(isRunning(pid) && existsSync(directory), 'the server runs');
+    tester.kill('SIGKILL');
+    await until('the server has ended', () => !isRunning(pid));
+    await until('its directory is removed', () => !existsSync(directory));
+  },
+);
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

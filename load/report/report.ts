@@ -97,6 +97,7 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
       ...(options.shard ? [] : judged.notes),
       ...engineNotes(plan),
       ...describeProxy(options),
+      ...describeOmittedUsers(plan, profile),
     ],
   };
   return options.shard ? toShardReport(report, options, paced) : report;
@@ -325,6 +326,12 @@ function describeProxy({ sandbox, connection }: LoadOptions): string[] {
     `Requests went through the proxy ${proxyHostOf(proxy)}, so the figures include its time and its limits.`,
   ];
 }
+
+/** Says that a profile with user requests ran without them. */
+const describeOmittedUsers = ({ profile }: LoadPlan, { streams }: Pick<Profile, 'streams'>) =>
+  ['mixed', 'all'].includes(profile) && !streams.includes('users')
+    ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
+    : [];
 
 /** Lists the limitations of autocannon; the engine `open` has none of them. */
 const engineNotes = ({ engine }: LoadPlan): string[] =>

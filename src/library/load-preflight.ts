@@ -38,12 +38,38 @@ export async function runLoadPreflight(
     areas,
     voice: voiceUrl === undefined ? {} : { url: voiceUrl },
   });
-  const causes = required.map((endpoint) => findEndpointProblem(endpoint, exchanges));
+  // The preflight of chat and calls also creates a user, to talk as.
+  const users: Preflight = areas.includes('users') ? findUsers(exchanges) : { hasUsers: false };
+  const causes = [
+    ...required.map((endpoint) => findEndpointProblem(endpoint, exchanges)),
+    users.blockedBy,
+  ];
   const cause = blockedBy ?? causes.find((each) => each !== undefined);
-  const created = exchanges.filter(({ endpoint }) => endpoint === 'create');
   return {
     blockedBy: cause && { message: cause.message, cure: cause.cure },
-    hasUsers: created.some(isSuccess),
+    hasUsers: users.hasUsers,
+  };
+}
+
+/**
+ * Decides whether the sandbox has `/users`, which is optional. A failure is neither yes nor no: leaving
+ * the requests out would change the load, and for only one of several shards.
+ */
+function findUsers(exchanges: readonly Exchange[]): Preflight {
+  const created = exchanges.filter(({ endpoint }) => endpoint === 'create');
+  const last = created.at(-1);
+  if (!last) return { hasUsers: false };
+  const status = last.response?.status ?? 0;
+  // After a 409, the endpoint exists: another run has created the same user.
+  if (created.some(isSuccess) || status === 409) return { hasUsers: true };
+  const isRefusal = (status >= 300 && status < 500 && status !== 429) || status === 501;
+  if (isRefusal) return { hasUsers: false };
+  return {
+    hasUsers: false,
+    blockedBy: {
+      message: describeFailure(last),
+      cure: 'Check the endpoint with sandbox-kit check --area users, or choose a profile without users, such as chat.',
+    },
   };
 }
 
@@ -59,12 +85,17 @@ function findEndpointProblem(
   const upgraded = all.find(({ response }) => response?.status === 101);
   const last = endpoint === 'voice' ? (upgraded ?? all[0]) : all.at(-1);
   if (last && (isSuccess(last) || upgraded)) return undefined;
-  const problem = last?.response
-    ? `responded with HTTP ${last.response.status}`
-    : `got no response (${last?.failure?.message ?? 'it was not sent'})`;
-  const { method, path } = last?.request ?? { method: 'A request to', path: endpoint };
   return {
-    message: `${method} ${path} ${problem}, so the load test was not started.`,
+    message: last
+      ? describeFailure(last)
+      : `No request to ${endpoint} was sent, so the load test was not started.`,
     cure: 'Check that the URL is the base URL of the sandbox, and run sandbox-kit check first.',
   };
+}
+
+function describeFailure({ request, response, failure }: Exchange): string {
+  const problem = response
+    ? `responded with HTTP ${response.status}`
+    : `got no response (${failure?.message ?? 'unknown reason'})`;
+  return `${request.method} ${request.path} ${problem}, so the load test was not started.`;
 }

@@ -14,15 +14,20 @@ export interface TransportLoop extends Omit<ClosedLoop, 'target' | 'tls'> {
   clock: Clock;
 }
 
-/** Sends requests in a closed loop as `runClosedLoop` does, but with the connections of a transport. */
+/**
+ * Sends requests in a closed loop as `runClosedLoop` does, but with the connections of a transport. It
+ * ends on time: requests in flight at the end do not count, and end when the transport is closed.
+ */
 export async function runTransportLoop(loop: TransportLoop): Promise<ClosedLoopFigures> {
   const { transport, clock, connections, durationMs, perSecondMax, next, signal } = loop;
   const endMs = clock.monotonicMs() + durationMs;
   const intervalMs = perSecondMax === undefined ? 0 : (connections / perSecondMax) * 1000;
   const times: number[] = [];
   let errors = 0;
+  const ended = new AbortController();
+  const until = AbortSignal.any([signal, ended.signal]);
   const isOver = (): boolean =>
-    clock.monotonicMs() >= endMs || signal.aborted || errors >= ERRORS_MAX;
+    clock.monotonicMs() >= endMs || until.aborted || errors >= ERRORS_MAX;
   const work = async (): Promise<void> => {
     while (!isOver()) {
       const sentMs = clock.monotonicMs();
@@ -36,10 +41,12 @@ export async function runTransportLoop(loop: TransportLoop): Promise<ClosedLoopF
       if (!fault && status >= 200 && status < 300) times.push(endedMs - sentMs);
       else errors++;
       const pauseMs = Math.min(sentMs + intervalMs, endMs) - clock.monotonicMs();
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined);
+      if (pauseMs > 0) await clock.sleep(pauseMs, until).catch(() => undefined);
     }
   };
-  await Promise.all(Array.from({ length: connections }, work));
+  const works = Array.from({ length: connections }, work);
+  await Promise.race([Promise.all(works), clock.sleep(durationMs, until).catch(() => undefined)]);
+  ended.abort();
   return {
     connections,
     responses: times.length,

@@ -3,7 +3,8 @@ import t, { type Test } from 'tap';
 import { mergeReports, type LoadOptions } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { findTarget, runLoad, withTarget } from '../helpers/load.ts';
+import { withConnectProxy } from '../helpers/connect-proxy.ts';
+import { callAfter, findTarget, runLoad, withTarget } from '../helpers/load.ts';
 
 /** Runs all shards at the same time, and returns their reports. */
 function runShards(
@@ -89,3 +90,15 @@ void t.test(
     t.equal(sessions.length, 0);
   },
 );
+
+void t.test('behind a proxy, slow responses of the warm-up do not delay the start', async (t) => {
+  const { url } = await withTarget(t, ({ answer }) => callAfter(2_500, answer));
+  const proxy = await withConnectProxy(t, { routes: { 'sandbox.test:80': url } });
+  const report = await runLoad('http://sandbox.test', {
+    ...{ ratePerSecond: 5, windowMs: 1_000, warmUpMs: 2_000 },
+    connection: { proxies: { http: proxy.url } },
+    shard: { index: 1, count: 1, startAtMs: systemClock.nowMs() + 2_000 },
+  });
+  t.equal(report.blockedBy, undefined);
+  t.match(report.chat, { offered: 5, ok: 5 });
+});

@@ -22,6 +22,15 @@ export async function runLoad(
     import('../../load/index.ts'),
     import('../../conformance/index.ts'),
   ]);
+  // An error of the callback ends the run like a signal. It must not escape from a timer.
+  const failing = new AbortController();
+  const onTick: typeof onProgress = (live) => {
+    try {
+      onProgress(live);
+    } catch (error) {
+      failing.abort(error);
+    }
+  };
   const access = { kitVersion: kitVersion(), seed, apiKey, ca, connection: connectionOf(options) };
   const report = await loadPackage.load({
     ...settings,
@@ -41,9 +50,10 @@ export async function runLoad(
         voiceUrl: settings.voice?.url,
         signal: preflightSignal,
       }),
-    onTick: onProgress,
-    signal,
+    onTick,
+    signal: AbortSignal.any([signal, failing.signal]),
   });
+  failing.signal.throwIfAborted();
   const isComparable = compareWith !== undefined && loadPackage.hasRun(report);
   return isComparable ? loadPackage.withComparison(report, compareWith) : report;
 }

@@ -15,6 +15,7 @@ import {
   type CheckReport,
   type DiagnosisReport,
   type LoadOptions,
+  type LoadProgress,
   type LoadReport,
   type SimulateOptions,
 } from '../../src/index.ts';
@@ -198,6 +199,22 @@ void t.test('a signal stops each run, and the report covers the run until then',
   t.ok(simulated.sessions.some(({ status }) => status === 'cancelled'));
   const never = await simulate({ url, signal: AbortSignal.abort() });
   t.equal(never.verdict, 'undecided');
+});
+
+void t.test('an error of a callback stops the run, and rejects it', async (t) => {
+  const { url } = await withAgent(t);
+  const fail = (): never => {
+    throw new Error('from the callback');
+  };
+  await t.rejects(check({ url, areas: ['health'], onExchange: fail }), /from the callback/);
+  for (const failing of ['preflight', 'warm-up', 'window']) {
+    const onProgress = ({ phase }: LoadProgress): void => {
+      if (phase === failing) fail();
+    };
+    const options = { url, profile: 'chat', durationMs: 60_000, warmUpMs: 4_000 } as const;
+    await t.rejects(load({ ...options, onProgress }), /from the callback/, failing);
+  }
+  await t.rejects(simulate({ url, scenarios: ['opening-hours'], onSession: fail }), /callback/);
 });
 
 void t.test('an unreachable sandbox is part of the report', async (t) => {

@@ -121,6 +121,7 @@ void t.test('a failed scenario gives a page and a summary in Markdown', async (t
   t.match(summary, /### Compared with .*\n\n(>.*\n)*.*1 scenario unchanged\./s);
   t.match(summary, /- ❌ 2 sessions ended with goal_achieved: hello, hello \\#2\n {2}- Is kind/);
   t.match(summary, /<summary>Transcript of hello<\/summary>\n\n- user/);
+  t.match(summary, '<summary>Transcript of hello #2</summary>', 'HTML has no backslashes');
   t.notMatch(summary, '[this](x)', 'replies are not markup');
   const { code, stdout, stderr } = await run([...args, '--markdown', '-']);
   t.equal(code, 1);

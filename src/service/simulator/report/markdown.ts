@@ -4,6 +4,7 @@ import type {
   SimulationReport,
 } from '../../../contract/index.ts';
 import { formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
+import { html } from '../../../report-kit/html.ts';
 import { escapeMarkdown, markdownLink, markdownTable } from '../../../report-kit/markdown.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
@@ -97,14 +98,13 @@ function reasonLines({ sessions }: SimulationReport): string[] {
 /** Writes the transcripts of the first failed sessions, collapsed. */
 function transcriptLines({ sessions }: SimulationReport): string[] {
   const failed = sessions.filter(({ verdict }) => verdict === 'failed');
-  return failed
-    .slice(0, TRANSCRIPTS_MAX)
-    .flatMap((session: SimulatedSessionReport) => [
-      '',
-      `<details><summary>Transcript of ${escapeMarkdown(toPrintable(nameOf(session)))}</summary>`,
-      '',
-      ...formatTranscript(session).map((line) => `- ${escapeMarkdown(line)}`),
-      '',
-      '</details>',
-    ]);
+  return failed.slice(0, TRANSCRIPTS_MAX).flatMap((session: SimulatedSessionReport) => [
+    '',
+    // Markdown has no effect in this line, because it is HTML.
+    `<details>${html`<summary>Transcript of ${toPrintable(nameOf(session))}</summary>`.text}`,
+    '',
+    ...formatTranscript(session).map((line) => `- ${escapeMarkdown(line)}`),
+    '',
+    '</details>',
+  ]);
 }

@@ -170,6 +170,13 @@ void t.test('--merge ignores the options of a run in the configuration file', as
   t.match(unwrap(ran.stderr), /--merge must be a report of sandbox-kit load --json\./);
 });
 
+void t.test('a shard ignores the report to compare with of the configuration file', async (t) => {
+  const cwd = t.testdir({ 'sandbox-kit.config.yaml': 'load: { compare: missing.json }\n' });
+  const ran = await run(['load', NOWHERE, '--shard', '1/2'], { cwd });
+  t.equal(ran.code, 3, ran.stderr);
+  t.match(unwrap(ran.stdout), /Nothing accepts connections at/);
+});
+
 void t.test('the library rejects invalid shards with a TypeError', async (t) => {
   const cases: [shard: object, message: RegExp][] = [
     [{ index: 3, count: 2 }, /^load: shard must have an index from 1 to count\.$/],

@@ -228,7 +228,8 @@ export const load = defineCommand({
     rejectConflicts(flags, choices, origin);
     const loadPackage = await import('../../../load/index.ts');
     const prepared = prepareOrReject(choices, loadPackage);
-    const earlier = readEarlierReport(flags.compare, 'LoadReport');
+    // A report in the configuration file is for whole runs and for --merge.
+    const earlier = readEarlierReport(flags.shard ? undefined : flags.compare, 'LoadReport');
     const lines = flags.scenario && readUserLines(flags.scenario);
     const { seed = flags.shard ? SHARD_SEED : randomSeed() } = flags;
     const access = {
@@ -309,7 +310,6 @@ function createShowOption(flags: LoadFlags, origin: ValueOrigin): ShowOption {
     stepMs: 'step',
     thresholds: 'threshold',
     findMax: 'find-max',
-    compareWith: 'compare',
     callsPerSecond: 'calls-per-second',
     voice: findSetOption(Object.keys(callOptions), flags, origin),
   };
@@ -344,7 +344,7 @@ function rejectConflicts(flags: LoadFlags, choices: LoadChoices, origin: ValueOr
   if (flags['start-at'] !== undefined && !flags.shard) {
     throw new UsageError('--start-at needs --shard.');
   }
-  if (flags.shard && flags.compare !== undefined) {
+  if (flags.shard && flags.compare !== undefined && !origin.isFromFile('compare')) {
     throw new UsageError(
       "--shard and --compare can't be combined: only the merged report has verdicts. Use --compare with --merge.",
     );

@@ -49,7 +49,7 @@ export function rejectExposure(
     {
       urls: [options.url, options.voice?.url],
       hasKey: options.apiKey !== undefined,
-      hasHeaders: options.headers !== undefined,
+      hasHeaders: Object.keys(options.headers ?? {}).length > 0,
       allowHttp: options.allowHttp,
     },
     { key: 'apiKey', headers: 'The headers', allowHttp: 'set allowHttp' },

@@ -1,5 +1,6 @@
 /** Additional headers, client certificates, and proxies of library functions. */
 import t from 'tap';
+import { rejectExposure } from '../../src/library/exposure.ts';
 import { check, diagnose, load, simulate } from '../../src/library/index.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
 import { withConnectProxy } from '../helpers/connect-proxy.ts';
@@ -96,4 +97,5 @@ void t.test('a key or headers are not sent over plain HTTP to another machine', 
   }
   const voice = { url: 'ws://sandbox.localdomain.test:1/voice' };
   await t.rejects(check({ url: 'http://127.0.0.1:1', apiKey: SECRET, voice }), /Use wss:\/\//);
+  t.doesNotThrow(() => rejectExposure('check', { url, headers: {} }), 'no headers are no secret');
 });

@@ -3,7 +3,7 @@ const WORD_LENGTH_MAX = 256;
 
 /**
  * Returns the known word with the smallest edit distance. Returns undefined if more than a third of
- * the letters differ (at least one letter may differ), and for texts that are no words.
+ * the letters differ (at least one letter may differ), or if the text is longer than any word.
  */
 export function findClosest(word: string, known: readonly string[]): string | undefined {
   if (word.length > WORD_LENGTH_MAX) return undefined;

@@ -21,7 +21,10 @@ export function createTraceparents(seed: string): CreateTraceparent {
   };
 }
 
-/** Creates the trace context of a request from the seed and its name, or how often the name was used. */
+/**
+ * Creates the trace context of a request from the seed and its name. If several requests have the same
+ * name, `count` is the number of those before it.
+ */
 export function createTraceparent(seed: string, name: string, count = 0): string {
   const digits = hash('sha256', `${seed}\ntraceparent\n${name}\n${count}`, 'hex');
   // The flag 01 (sampled) makes monitoring keep the trace, even if it keeps only some traces.

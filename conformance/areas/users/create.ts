@@ -1,6 +1,11 @@
 import type { UserCreateRequest } from '../../../src/contract/index.ts';
 import type { Step } from '../../engine/probe.ts';
-import { errorOf, isAccepted, isCutOff, type Exchange } from '../../engine/transcript/reading.ts';
+import {
+  errorOf,
+  isAccepted,
+  isInterrupted,
+  type Exchange,
+} from '../../engine/transcript/reading.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 import type { DeleteStep, GENERATED, ValidCreateStep } from './steps.ts';
 
@@ -45,7 +50,7 @@ export async function create(
   }
   if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
   // The sandbox may have created the user.
-  if (exchange && isCutOff(exchange)) context.users.wronglyAccepted.add(request.user_id);
+  if (exchange && isInterrupted(exchange)) context.users.wronglyAccepted.add(request.user_id);
   return exchange;
 }
 

@@ -15,7 +15,8 @@ export const RECOVERY = 'recovery';
 export const INTERRUPTED = 'the run was interrupted';
 
 /** Returns whether the response is unknown because the run was interrupted. */
-export const isCutOff = ({ failure }: ExchangeRecord): boolean => failure?.message === INTERRUPTED;
+export const isInterrupted = ({ failure }: ExchangeRecord): boolean =>
+  failure?.message === INTERRUPTED;
 
 /** Returns whether the connection failed: it was refused, or it broke before the response was complete. */
 export function isConnectionFailure({ failure }: ExchangeRecord): boolean {

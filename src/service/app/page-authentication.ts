@@ -69,6 +69,7 @@ export function createPageAuthentication(options: PageAuthenticationOptions): Pa
     },
     signOut(headers) {
       checkOrigin(headers);
+      sessions.end(headers);
       return SIGN_OUT_COOKIE;
     },
   };

@@ -9,30 +9,48 @@ export interface PageSessions {
   start(keyDigest: string): string;
   /** Returns the session that a request belongs to; undefined if it has none, or if it has expired. */
   find(headers: IncomingHttpHeaders): PageSession | undefined;
+  /** Ends the session that a request belongs to: a copy of its cookie is then worth nothing. */
+  end(headers: IncomingHttpHeaders): void;
   /** Returns the token for the forms of a session, or of browsers that need no session. */
   makeToken(session?: PageSession): string;
 }
 
 interface PageSession {
-  /** The value of the cookie. */
-  value: string;
+  /** The random part of the cookie. */
+  nonce: string;
   /** The key that the session was started with. It must still be valid. */
   keyDigest: string;
 }
 
 const COOKIE = 'sandbox_kit_session';
 const SESSION_MS = 12 * 3_600_000;
+/** The ended sessions that are remembered. */
+const ENDED_MAX = 10_000;
 
 /**
  * Creates the sessions of a service. A cookie contains its session, signed with a secret of this
- * process, so nothing has to be stored.
+ * process, so only the sessions that were ended have to be remembered.
  * @param isSecure Whether browsers reach the service by HTTPS only.
  */
 export function createPageSessions(clock: Clock, isSecure: () => boolean): PageSessions {
   const secret = randomBytes(32);
   const sign = (purpose: string, text: string): string =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest('hex');
+  const ended = new Set<string>();
+  const find: PageSessions['find'] = ({ cookie = '' }) => {
+    for (const pair of cookie.split(';')) {
+      const [name = '', value = ''] = pair.trim().split('=');
+      const [nonce = '', keyDigest = '', expiresAtMs = '', signature = ''] = value.split('.');
+      const text = [nonce, keyDigest, expiresAtMs].join('.');
+      // Digests have the same length, which a signature from the cookie may not have.
+      const isSigned = isSameDigest(digestKey(signature), digestKey(sign('session', text)));
+      const isOpen = clock.nowMs() < Number(expiresAtMs) && !ended.has(nonce);
+      if (name === COOKIE && isSigned && isOpen) return { nonce, keyDigest };
+    }
+    return undefined;
+  };
   return {
+    find,
     start(keyDigest) {
       const content = [randomBytes(16).toString('hex'), keyDigest, clock.nowMs() + SESSION_MS];
       const text = content.join('.');
@@ -43,20 +61,14 @@ export function createPageSessions(clock: Clock, isSecure: () => boolean): PageS
         ...(isSecure() ? ['Secure'] : []),
       ].join('; ');
     },
-    find({ cookie = '' }) {
-      for (const pair of cookie.split(';')) {
-        const [name = '', value = ''] = pair.trim().split('=');
-        const [nonce = '', keyDigest = '', expiresAtMs = '', signature = ''] = value.split('.');
-        const text = [nonce, keyDigest, expiresAtMs].join('.');
-        // Digests have the same length, which a signature from the cookie may not have.
-        const isSigned = isSameDigest(digestKey(signature), digestKey(sign('session', text)));
-        if (name === COOKIE && isSigned && clock.nowMs() < Number(expiresAtMs)) {
-          return { value, keyDigest };
-        }
-      }
-      return undefined;
+    end(headers) {
+      const session = find(headers);
+      if (!session) return;
+      ended.add(session.nonce);
+      const [oldest] = ended;
+      if (ended.size > ENDED_MAX && oldest !== undefined) ended.delete(oldest);
     },
-    makeToken: (session) => sign('form', session?.value ?? 'loopback'),
+    makeToken: (session) => sign('form', session?.nonce ?? 'loopback'),
   };
 }
 

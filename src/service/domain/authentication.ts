@@ -50,7 +50,10 @@ export interface PageAuthentication {
    * unknown key. @throws RequestError `forbidden` if the form comes from a page of another site.
    */
   signIn(headers: IncomingHttpHeaders, key: string): Promise<string | undefined>;
-  /** Returns the `Set-Cookie` header that ends a session. @throws RequestError like `signIn`. */
+  /**
+   * Ends the session of a browser, and returns the `Set-Cookie` header that removes its cookie.
+   * @throws RequestError like `signIn`.
+   */
   signOut(headers: IncomingHttpHeaders): string;
 }
 

@@ -40,7 +40,10 @@ export function addPageRoutes(
   const options = {
     ...parts,
     ...createViewers(parts, parts.findOwner),
-    live: createLiveUpdates(parts.stopping),
+    live: createLiveUpdates({
+      stopping: parts.stopping,
+      checkReader: ({ headers }) => parts.authentication.authenticateReader(headers),
+    }),
   };
   addSignInRoutes(app, options);
   addOpenApiRoute(app, options);

@@ -112,6 +112,50 @@ void t.test('sessions expire, end with their key, and cannot be forged', async (
   t.equal(await status(reader), 401, 'the key was revoked');
 });
 
+void t.test('a live page ends with its session, and with its key', async (t) => {
+  const { service } = await withOpenService(t);
+  const browser = await withBrowser(t);
+  const admin = { 'x-service-api-key': KEY, 'content-type': 'application/json' };
+  const granted = await fetch(`${service.adminUrl}/keys`, {
+    ...{ method: 'POST', body: '{}', headers: admin },
+  });
+  const { key } = (await granted.json()) as { key: string };
+  const openLive = async () => {
+    const { page } = await openPage(browser, `${service.url}/`);
+    const requested = page.waitForRequest('**/overview/live');
+    await page.fill('[name=key]', key);
+    await page.click('button');
+    await requested;
+    t.equal(await page.getByText('open conversations').count(), 1);
+    return page;
+  };
+  const page = await openLive();
+  const [{ name, value } = { name: '', value: '' }] = await page.context().cookies();
+  const other = await page.context().newPage();
+  await other.goto(`${service.url}/settings`);
+  await other.click('text=Sign out');
+  await page.getByText('You are signed out.').waitFor();
+  t.equal(await page.getByText('open conversation').count(), 0, 'the data is gone');
+  for (const copy of [value, `${value}.more`]) {
+    const { status } = await fetch(service.url, {
+      headers: { ...HTML, cookie: `${name}=${copy}` },
+    });
+    t.equal(status, 401, 'a copy of the cookie is worth nothing');
+  }
+  const live = await fetch(`${service.url}/overview/live`, {
+    headers: { accept: 'text/event-stream' },
+  });
+  t.match(await live.text(), /^event: final\ndata: .*You are signed out/, 'no endless repetition');
+  t.equal((await fetch(`${service.url}/overview/live`)).status, 401, 'programs get an error');
+
+  const keyed = await openLive();
+  const { status } = await fetch(`${service.adminUrl}/keys`, {
+    ...{ method: 'DELETE', body: JSON.stringify({ key }), headers: admin },
+  });
+  t.equal(status, 200);
+  await keyed.getByText('You are signed out.').waitFor();
+});
+
 void t.test('the sign-in leads to no other host, and takes no form of another site', async (t) => {
   const { service } = await withOpenService(t);
   for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', 'x', '']) {

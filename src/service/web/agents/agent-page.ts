@@ -7,6 +7,7 @@ import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
+import { formatCurl, renderKeyHint } from '../frame/commands.ts';
 import { renderField } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
@@ -33,8 +34,6 @@ export interface AgentPage extends Page {
   /** What is wrong with an uploaded report. */
   uploadProblem?: string | undefined;
   canCheckConnection: boolean;
-  /** Lower-case name of the header that carries the API key. */
-  apiKeyHeader: string;
 }
 
 const NOTICES = {
@@ -189,14 +188,11 @@ function renderReport(report: AgentReport, context: PageContext): Html {
 }
 
 function renderUpload(content: AgentPage, context: PageContext): Html {
-  const { uploadProblem, apiKeyHeader, readiness } = content;
+  const { uploadProblem, readiness } = content;
   const { agent } = readiness;
   const url = quoteArgument(agent.url);
   const upload = linkTo(context, `/__admin/agents/${agent.id}/reports`);
-  const key = context.hasSession ? ` -H "${apiKeyHeader}: $SANDBOX_KIT_SERVICE_API_KEY"` : '';
-  const curl =
-    `curl -X POST -H 'content-type: application/json'${key} \\\n` +
-    `  --data-binary @check.json ${quoteArgument(context.serviceUrl + upload)}`;
+  const curl = `${formatCurl(context)} \\\n  --data-binary @check.json ${quoteArgument(context.serviceUrl + upload)}`;
   return html`<h3 id="attach">Attach a report</h3>
     ${renderForm(context, {
       action: `/agents/${agent.id}/reports`,
@@ -213,6 +209,7 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
     })}
     <details ${content.reports.every(({ kind }) => kind === 'connection') ? 'open' : ''}>
       <summary>Commands that write and attach a report</summary>
+      ${renderKeyHint(context)}
       ${agent.has_api_key ? html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>` : undefined}
       <pre>
 npx sandbox-kit check ${url} --json check.json

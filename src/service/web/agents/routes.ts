@@ -93,7 +93,7 @@ interface Mistake {
 
 /** Creates the function that sends the page of an agent. */
 function createSendAgent(options: PageOptions) {
-  const { store, kit, apiKeyHeader } = options;
+  const { store, kit } = options;
   return async (
     request: FastifyRequest<WithId>,
     reply: FastifyReply,
@@ -117,7 +117,7 @@ function createSendAgent(options: PageOptions) {
     const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
     const draft = mistake.draft ?? toDraft(agent);
     reply.headers(servicePageHeaders).type(HTML_TYPE);
-    const content = { readiness, ...found, ...page, query, cure, draft, apiKeyHeader };
+    const content = { readiness, ...found, ...page, query, cure, draft };
     const { uploadProblem } = mistake;
     return reply.send(
       renderAgentPage(

@@ -3,11 +3,13 @@ import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import { RequestError, toRequestError } from '../../domain/errors.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
+import { EVENT_STREAM_TYPE, formatEnd } from './live.ts';
 import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
 import { pathOf, renderSignInPage } from './sign-in.ts';
 
 /**
- * Makes a scope show its errors as pages to browsers. Programs get them as JSON.
+ * Makes a scope show its errors as pages to browsers, and as the end of a live part of a page. Programs
+ * get them as JSON.
  * @param logServerError Called for each error that became a 5xx page and was not thrown on purpose.
  */
 export function showErrorsAsPages(
@@ -16,6 +18,13 @@ export function showErrorsAsPages(
 ): void {
   scope.setErrorHandler((error, request, reply) => {
     const problem = toPageError(error);
+    // Live parts of pages would repeat a request that is answered with an error.
+    const isLive = request.headers.accept === EVENT_STREAM_TYPE;
+    const end = isLive ? formatEnd(problem) : undefined;
+    if (end !== undefined) {
+      void reply.headers(servicePageHeaders).type(EVENT_STREAM_TYPE).send(end);
+      return;
+    }
     // The server's own handler logs what it responds to.
     if (!sendErrorPage(request, reply, problem)) throw error;
     if (problem.status >= 500 && error !== problem) logServerError(request.method, error);

@@ -2,7 +2,7 @@ import { pageHeaders } from '../../../http-kit/pages.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
 import type { Page, SessionKind } from '../../store/store.ts';
-import { LIVE_SCRIPT } from './live.ts';
+import { PAGE_SCRIPT } from './page-script.ts';
 import { FRAME_CSS } from './style.ts';
 
 /** The reader of a page. */
@@ -13,6 +13,8 @@ export interface PageContext {
   serviceUrl: string;
   /** The token that forms must contain; undefined if the reader may not change anything. */
   token: string | undefined;
+  /** Name of the header that commands need for the API key; undefined on loopback. */
+  keyHeader: string | undefined;
   /** Whether the reader has signed in. */
   hasSession: boolean;
   /** Code of what the reader has just done, from the URL. */
@@ -24,6 +26,7 @@ export const UNKNOWN_READER: PageContext = {
   owner: undefined,
   serviceUrl: '',
   token: undefined,
+  keyHeader: undefined,
   hasSession: false,
   notice: undefined,
 };
@@ -46,7 +49,7 @@ export const servicePageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
-    `script-src ${hashSource(LIVE_SCRIPT)}`,
+    `script-src ${hashSource(PAGE_SCRIPT)}`,
     ...["connect-src 'self'", "media-src 'self'", "form-action 'self'"],
     ...["base-uri 'none'", "frame-ancestors 'none'"],
   ].join('; '),
@@ -80,7 +83,7 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
   return renderPage({
     title: `${title} - sandbox-kit`,
     css: `${FRAME_CSS}${css}`,
-    script: LIVE_SCRIPT,
+    script: PAGE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation ? renderNavigation(page, context) : undefined}
       <main id="main" tabindex="-1">${main}</main>`,
@@ -130,8 +133,12 @@ export function renderNotice(
   sentences: Readonly<Record<string, string | Html>>,
 ): Html | undefined {
   if (!Object.hasOwn(sentences, notice)) return undefined;
-  return html`<p class="notice" role="status">${sentences[notice]}</p>`;
+  return renderDone(sentences[notice] ?? '');
 }
+
+/** Renders what the reader has just done. The page starts with the focus on it. */
+export const renderDone = (sentence: string | Html): Html =>
+  html`<p class="notice" role="status" tabindex="-1" autofocus>${sentence}</p>`;
 
 /** Renders links to the previous and the next page of a list; nothing if it has one page. */
 export function renderPages({

@@ -31,6 +31,8 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
 .remark, .notice { background: var(--box); border-left: 4px solid var(--warn);
   border-radius: 0 0.375rem 0.375rem 0; margin: 0.75rem 0; padding: 0.5rem 1rem; }
 .notice { border-color: var(--good); }
+.connection { margin: 0; }
+.connection:not(:empty) { border-left: 4px solid var(--warn); padding: 0.2rem 1rem; }
 .log li { border-left: 4px solid var(--line); margin: 0.5rem 0; padding-left: 0.75rem; }
 .log .soft { display: block; }
 .log .level-error { border-color: var(--bad); } .log .level-warn { border-color: var(--warn); }
@@ -56,6 +58,14 @@ button:focus-visible, select:focus-visible, textarea:focus-visible {
 [aria-invalid='true'] { border-color: var(--bad); }
 .scroll { overflow-x: auto; }
 .scroll:focus-visible { outline: 2px solid var(--link); }
+/* A shadow at an edge shows that the table continues there. Covers move with the table, and hide it. */
+@media (max-width: 48rem) {
+  .scroll { --shadow: color-mix(in srgb, var(--ink) 40%, transparent); background:
+    linear-gradient(to right, var(--page) 1.25rem, transparent) left / 2.5rem 100% no-repeat local,
+    linear-gradient(to left, var(--page) 1.25rem, transparent) right / 2.5rem 100% no-repeat local,
+    linear-gradient(to right, var(--shadow), transparent) left / 0.6rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--shadow), transparent) right / 0.6rem 100% no-repeat scroll; }
+}
 .scroll table { min-width: 44rem; }
 .scroll td:first-child { min-width: 12rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;

@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
 import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import type { KitFunctions } from '../../domain/kit-functions.ts';
+import type { RejectedRequests } from '../../domain/rejected-requests.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type { CloseResult, Store } from '../../store/store.ts';
 import type { PageContext } from './page-frame.ts';
@@ -23,6 +24,7 @@ export interface PageOptions extends Viewers {
     conversationId: string;
   }) => Promise<CloseResult | undefined>;
   sdkSettings: readonly SdkSettings[];
+  rejectedRequests: Pick<RejectedRequests, 'find'>;
   /** The service clock. */
   clock: Clock;
   /** Functions of other packages; undefined if the service was started without them. */
@@ -53,14 +55,18 @@ export interface Viewers {
 
 /** Creates what finds the viewers of a service. `findOwner` finds the owner that a query names. */
 export function createViewers(
-  { store, authentication }: Pick<PageOptions, 'store' | 'authentication'>,
+  {
+    store,
+    authentication,
+    apiKeyHeader,
+  }: Pick<PageOptions, 'store' | 'authentication' | 'apiKeyHeader'>,
   findOwner: (request: FastifyRequest) => Promise<string>,
 ): Viewers {
   const findViewer: Viewers['findViewer'] = async (request) => {
     const access = await authentication.authenticateReader(request.headers);
     // A reader on this machine may see the pages of every owner.
     const ownerId = access.ownerId ?? (await findOwner(request));
-    return { ownerId, context: readContext(request, access) };
+    return { ownerId, context: readContext(request, access, apiKeyHeader) };
   };
   return {
     findViewer,
@@ -68,7 +74,7 @@ export function createViewers(
       const access = await authentication.authenticateReader(request.headers);
       const { ownerId } = access;
       const ownerIds = ownerId === undefined ? await store.owners.listIds() : [ownerId];
-      return { ownerIds, context: readContext(request, access) };
+      return { ownerIds, context: readContext(request, access, apiKeyHeader) };
     },
     async findEditor(request) {
       const access = await authentication.authenticateReader(request.headers);
@@ -82,6 +88,7 @@ export function createViewers(
 function readContext(
   request: FastifyRequest,
   { ownerId, token, hasSession }: PageAccess,
+  apiKeyHeader: string,
 ): PageContext {
   const query = readQuery(request);
   return {
@@ -89,6 +96,8 @@ function readContext(
     owner: ownerId === undefined ? (query.get('owner') ?? undefined) : undefined,
     serviceUrl: `${request.protocol}://${request.host}`,
     token,
+    // Readers beyond loopback have a key.
+    keyHeader: ownerId === undefined ? undefined : apiKeyHeader,
     hasSession,
     notice: query.get('notice') ?? undefined,
   };

@@ -1,16 +1,15 @@
 import { quoteArgument } from '../../../platform/shell.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SimulationPlan } from '../../store/store.ts';
+import { formatCurl, renderKeyHint } from '../frame/commands.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 
 /** The most characters of the request: a longer one does not fit on a command line. */
 const REQUEST_LENGTH_MAX = 20_000;
 
 /** Renders the command that starts a simulation again, with the scenarios as they were. */
-export function formatRepeatCommand(
-  plan: SimulationPlan,
-  { serviceUrl, owner }: PageContext,
-): Html {
+export function formatRepeatCommand(plan: SimulationPlan, context: PageContext): Html {
+  const { serviceUrl, owner } = context;
   const { name, agent, seed, samples, channel, concurrency, scenarios } = plan;
   const request = {
     ...{ name, agent, seed, concurrency },
@@ -27,12 +26,17 @@ export function formatRepeatCommand(
     </p>`;
   }
   const command = [
-    ...['curl', '-X', 'POST', '-H', "'content-type: application/json'"],
-    ...[quoteArgument(`${serviceUrl}/__admin/simulations${query}`), '-d', quoteArgument(body)],
+    ...[
+      formatCurl(context),
+      quoteArgument(`${serviceUrl}/__admin/simulations${query}`),
+      '-d',
+      quoteArgument(body),
+    ],
   ].join(' ');
   return html`<p>
       The same seed gives the same simulated users. Add <code>"api_key"</code> to the agent if its
       sandbox needs one.
     </p>
+    ${renderKeyHint(context)}
     <pre>${command}</pre>`;
 }

@@ -1,0 +1,69 @@
+/** Takes tables and samples of code out of the tab order as long as they do not scroll. */
+const SCROLL_SCRIPT = `
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute('tabindex');
+  }
+});
+const observeFrames = (root) => {
+  for (const frame of root.querySelectorAll('[tabindex="0"]')) sizes.observe(frame);
+};
+observeFrames(document);
+`;
+
+/**
+ * Replaces the content of each live part with what the server sends, and keeps what the reader has
+ * opened, closed, and focused. Hidden tabs do not listen, because browsers open only six connections to
+ * a server. If the connection breaks for longer than a reconnection takes, the page says so.
+ */
+const LIVE_SCRIPT = `
+for (const part of document.querySelectorAll('[data-live]')) {
+  const status = part.previousElementSibling;
+  let events;
+  let isFinal = false;
+  let lostTimer;
+  let retryTimer;
+  let retryMs = 1_000;
+  const show = ({ data }) => {
+    const states = [...part.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]);
+    const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
+    part.innerHTML = JSON.parse(data);
+    observeFrames(part);
+    for (const [id, open] of states) document.getElementById(id)?.toggleAttribute('open', open);
+    if (focused) document.getElementById(focused)?.focus();
+  };
+  const sayConnected = () => {
+    clearTimeout(lostTimer);
+    lostTimer = undefined;
+    retryMs = 1_000;
+    if (status.textContent) status.textContent = '';
+  };
+  const sayLost = () => {
+    lostTimer ??= setTimeout(() => { status.textContent = 'Connection lost. Reconnecting…'; }, 2_000);
+    // Browsers do not repeat requests that got an error as a response.
+    if (events.readyState !== EventSource.CLOSED) return;
+    retryTimer = setTimeout(listen, retryMs);
+    retryMs = Math.min(2 * retryMs, 60_000);
+  };
+  const listen = () => {
+    events?.close();
+    clearTimeout(retryTimer);
+    if (isFinal || document.hidden) return;
+    events = new EventSource(part.dataset.live);
+    events.addEventListener('open', sayConnected);
+    events.addEventListener('error', sayLost);
+    events.addEventListener('message', show);
+    events.addEventListener('final', (event) => {
+      isFinal = true;
+      show(event);
+      events.close();
+    });
+  };
+  document.addEventListener('visibilitychange', listen);
+  listen();
+}
+`;
+
+/** The script of all pages of the service. Every page is complete without it. */
+export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}`;

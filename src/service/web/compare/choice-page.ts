@@ -1,6 +1,7 @@
 import { html } from '../../../report-kit/html.ts';
 import type { RunSummary, SessionKind } from '../../store/store.ts';
 import { renderKindTabs, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderProblem } from '../frame/fields.ts';
 import { renderChoice, RUNS_CSS } from '../runs/runs-page.ts';
 
 /** The runs to choose from, and those that are chosen already. */
@@ -23,8 +24,7 @@ export function renderChoicePage(
       section: 'Runs',
       css: RUNS_CSS,
       main: html`<h1>Choose two to compare</h1>
-        ${renderKindTabs(context, '/compare', kind)}
-        ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
+        ${renderKindTabs(context, '/compare', kind)} ${renderProblem(problem)}
         ${
           runs.length < 2
             ? html`<p>

@@ -83,7 +83,7 @@ export function renderDryRun({ result }: Pick<ShownTrial, 'result'>): Html | und
     })),
   }));
   const omitted = session.turns.length - turns.length;
-  return html`<section id="dry-run" aria-labelledby="dry-run-title">
+  return html`<section id="dry-run" tabindex="-1" aria-labelledby="dry-run-title">
     <h2 id="dry-run-title">Result of the dry run</h2>
     <p role="status">
       <span class="mark ${outcome}">${outcome}</span>

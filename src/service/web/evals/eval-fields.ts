@@ -191,7 +191,8 @@ export const idField: EvalField = {
   label: 'Id',
   hint: 'Names the eval in settings and scenarios, and can’t be changed later, for example order-found.',
   input: 'line',
-  expected: '1 to 64 letters, digits, dots, hyphens, and underscores, without spaces',
+  expected:
+    '1 to 64 letters, digits, dots, hyphens, and underscores, without spaces, and neither . nor ..',
 };
 
 /** The fields that evals of every kind have. */

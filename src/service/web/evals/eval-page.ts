@@ -1,6 +1,12 @@
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderCheckbox, renderField, renderSelect, renderTextArea } from '../frame/fields.ts';
+import {
+  renderCheckbox,
+  renderField,
+  renderProblem,
+  renderSelect,
+  renderTextArea,
+} from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderDryRun, renderTrial, TRIAL_CSS, type ShownTrial } from './dry-run.ts';
@@ -68,8 +74,7 @@ function renderBody(page: EvalPage, context: PageContext): Html {
   const inOrder = [...fields.filter(isParam), ...fields.filter((field) => !isParam(field))];
   return html`${original === undefined ? undefined : html`<input type="hidden" name="original" value="${original}" />`}
     ${kind === undefined ? renderDefinition(page) : html`<input type="hidden" name="kind" value="${kind}" />`}
-    ${problems?.has('') ? html`<p class="fail" role="alert">${problems.get('')}</p>` : undefined}
-    ${inOrder.map((field) => renderEvalField(field, page))}
+    ${renderProblem(problems?.get(''))} ${inOrder.map((field) => renderEvalField(field, page))}
     <p><button>Save</button> <a href="${linkTo(context, '/evals')}">Cancel</a></p>
     ${renderTrial(trial, context)}`;
 }

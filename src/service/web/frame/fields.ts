@@ -74,6 +74,23 @@ export const renderCheckbox = (
     ${label}</label
   >`;
 
+/**
+ * Renders what is wrong with a form, or with a group of fields. The page starts with the focus on it,
+ * or on the first field with a problem.
+ */
+export const renderProblem = (problem: string | undefined, id?: string): Html | undefined =>
+  problem === undefined
+    ? undefined
+    : html`<p
+        class="fail"
+        role="alert"
+        tabindex="-1"
+        autofocus
+        ${id === undefined ? '' : html`id="${id}"`}
+      >
+        ${withCode(problem)}
+      </p>`;
+
 function renderLabeled({ name, label, hint, problem }: Field, input: Html): Html {
   return html`<div class="field">
     <label

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import type { PageAuthentication } from '../../domain/authentication.ts';
+import { renderField } from './fields.ts';
 import { readForm, readText } from './forms.ts';
 import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
 import { readQuery } from './viewer.ts';
@@ -19,11 +20,10 @@ export function renderSignInPage(next: string, problem?: string): string {
         </p>
         <form method="post" action="/sign-in" class="form">
           <input type="hidden" name="next" value="${next}" />
-          ${problem === undefined ? undefined : html`<p class="fail" role="alert">${problem}</p>`}
-          <label
-            >API key
-            <input name="key" type="password" required autocomplete="current-password" autofocus
-          /></label>
+          ${renderField(
+            { name: 'key', label: 'API key', type: 'password', problem, isRequired: true },
+            html`autocomplete="current-password" ${problem === undefined ? 'autofocus' : ''}`,
+          )}
           <p><button>Sign in</button></p>
         </form>`,
     },

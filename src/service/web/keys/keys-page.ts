@@ -2,10 +2,11 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredKey } from '../../store/store.ts';
-import { renderField } from '../frame/fields.ts';
+import { renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
   linkTo,
+  renderDone,
   renderNotice,
   renderPages,
   renderServicePage,
@@ -39,7 +40,7 @@ export function renderKeysPage(page: KeysPage, context: PageContext): string {
           A key identifies its owner when a program sends traces, closes conversations, or reads
           results. The service stores only a digest of each key, so no page can show a key again.
         </p>
-        ${problems.id === undefined ? undefined : html`<p class="fail" role="alert">${problems.id}</p>`}
+        ${renderProblem(problems.id)}
         ${total === 0 ? html`<p>This owner has no keys.</p>` : renderKeys(keys, context)}
         ${renderPages({ path: '/keys', ...page })}
         <h2>Generate a key</h2>
@@ -118,10 +119,7 @@ export function renderNewKeyPage(
       title: 'New API key',
       section: 'Settings',
       main: html`<h1>New API key</h1>
-        <p class="notice" role="status">
-          Copy the key now: no page shows it
-          again.${label === '' ? '' : ` Its label is “${label}”.`}
-        </p>
+        ${renderDone(`Copy the key now: no page shows it again.${label === '' ? '' : ` Its label is “${label}”.`}`)}
         <pre class="key">${key}</pre>
         <h2>Send traces with it</h2>
         <p>For an OpenTelemetry SDK, set these variables:</p>

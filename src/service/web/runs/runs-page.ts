@@ -14,6 +14,7 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
+import { renderProblem } from '../frame/fields.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
 import { numberColumn, renderTable } from '../frame/table.ts';
@@ -43,7 +44,7 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
         ${
           problem === undefined
             ? renderFound(list, context)
-            : html`<p class="fail" role="alert">${nameFields(problem, LABELS)}</p>`
+            : renderProblem(nameFields(problem, LABELS))
         }`,
     },
     context,

@@ -2,7 +2,7 @@ import type { Scenario } from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredAgent } from '../../store/store.ts';
-import { renderSelect } from '../frame/fields.ts';
+import { renderProblem, renderSelect } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
   linkTo,
@@ -90,8 +90,7 @@ function renderRun(list: ScenarioList, context: PageContext): Html {
   if (context.token === undefined) return table;
   return renderForm(context, {
     action: RUN_PATH,
-    body: html`${table}
-      ${problems.scenarios === undefined ? undefined : html`<p class="fail" role="alert">${problems.scenarios}</p>`}
+    body: html`${table} ${renderProblem(problems.scenarios)}
       <div class="run" role="group" aria-labelledby="run">
         <h2 id="run">Run</h2>
         <label

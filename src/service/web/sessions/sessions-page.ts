@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderProblem } from '../frame/fields.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { OUTCOME_FILTERS } from './session-filter.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from './session-table.ts';
@@ -34,7 +35,7 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
         ${
           problem === undefined
             ? renderFound(list, context)
-            : html`<p class="fail" role="alert">${nameFields(problem, LABELS)}</p>`
+            : renderProblem(nameFields(problem, LABELS))
         }`,
     },
     context,

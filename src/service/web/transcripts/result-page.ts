@@ -1,7 +1,7 @@
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { StoredSessions } from '../../operations/transcripts.ts';
-import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { linkTo, renderDone, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { PROBLEM_LIST_CSS, renderProblems, type FileReport } from './problem-list.ts';
 import { UPLOAD_PATH } from './upload-page.ts';
 
@@ -39,10 +39,12 @@ export function renderResultPage(result: UploadResult, context: PageContext): st
     {
       ...{ title: 'Upload finished', section: 'Upload', css: PROBLEM_LIST_CSS },
       main: html`<h1>Upload finished</h1>
-        <p class="notice" role="status">
-          ${formatCount(stored, 'session')} ${stored === 1 ? 'was' : 'were'} stored.
-          ${queued === 0 ? 'No evals apply, so there will be no scores.' : 'Scores appear as soon as the evals have run.'}
-        </p>
+        ${renderDone(
+          `${formatCount(stored, 'session')} ${stored === 1 ? 'was' : 'were'} stored. ` +
+            (queued === 0
+              ? 'No evals apply, so there will be no scores.'
+              : 'Scores appear as soon as the evals have run.'),
+        )}
         <ul class="counts">
           ${counts.map(([count, label]) => html`<li><b>${formatNumber(count)}</b> ${label}</li>`)}
         </ul>

@@ -18,7 +18,15 @@ import { samples } from './samples.ts';
 import { renderUploadPage, TEXT_KEPT_MAX, UPLOAD_PATH, type UploadDraft } from './upload-page.ts';
 
 const EMPTY_DRAFT: UploadDraft = {
-  ...{ text: '', format: undefined, run: '', evalIds: [], leavesOut: false, problems: {} },
+  ...{
+    text: '',
+    lost: undefined,
+    format: undefined,
+    run: '',
+    evalIds: [],
+    leavesOut: false,
+    problems: {},
+  },
 };
 
 const SAMPLE_TYPES = {
@@ -81,11 +89,13 @@ async function upload(
   { ownerId, form }: Viewer & { form: FormData },
 ): Promise<{ result: UploadResult } | { draft: UploadDraft; status: number }> {
   const entered = readDraft(form);
-  const bytes = await readBytes(form);
+  const { bytes, origin } = await readBytes(form);
+  // Line breaks as in files.
+  const text = bytes.length > TEXT_KEPT_MAX ? '' : decodeLoosely(bytes);
   const draft: UploadDraft = {
     ...entered,
-    // Line breaks as in files.
-    text: bytes.length > TEXT_KEPT_MAX ? '' : decodeLoosely(bytes),
+    text,
+    lost: text === '' && bytes.length > 0 ? origin : undefined,
     problems: await findMistakes(options, ownerId, { ...entered, isEmpty: bytes.length === 0 }),
   };
   if (Object.keys(draft.problems).length > 0) return { draft, status: 400 };
@@ -118,11 +128,12 @@ function readDraft(form: FormData): UploadDraft {
 }
 
 /** Returns the chosen file, or else the pasted text with line breaks as in files. */
-async function readBytes(form: FormData): Promise<Uint8Array> {
+async function readBytes(form: FormData): Promise<{ bytes: Uint8Array; origin: 'file' | 'text' }> {
   const file = form.get('file');
-  if (file instanceof File && file.size > 0) return file.bytes();
+  if (file instanceof File && file.size > 0) return { bytes: await file.bytes(), origin: 'file' };
   const text = form.get('text');
-  return new TextEncoder().encode(typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '');
+  const entered = typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '';
+  return { bytes: new TextEncoder().encode(entered), origin: 'text' };
 }
 
 /** Returns the text of a file for its correction; empty if the file is not text. */

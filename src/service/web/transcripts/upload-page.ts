@@ -8,7 +8,13 @@ import {
   transcriptFormats,
   type TranscriptFormat,
 } from '../../domain/transcript-file/read-transcripts.ts';
-import { renderCheckbox, renderField, renderSelect, renderTextArea } from '../frame/fields.ts';
+import {
+  renderCheckbox,
+  renderField,
+  renderProblem,
+  renderSelect,
+  renderTextArea,
+} from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { PROBLEM_LIST_CSS, renderProblems, type FileReport } from './problem-list.ts';
@@ -20,6 +26,8 @@ export const UPLOAD_PATH = '/transcripts';
 /** What was entered in the form, and what is wrong with it. */
 export interface UploadDraft {
   text: string;
+  /** What the page could not keep, and needs again. */
+  lost: 'file' | 'text' | undefined;
   format: TranscriptFormat | undefined;
   run: string;
   evalIds: readonly string[];
@@ -60,12 +68,17 @@ export function renderUploadPage(form: UploadForm, context: PageContext): string
   );
 }
 
-function renderReport({ report, text }: UploadDraft): Html | undefined {
+/** Says how to send what the page could not keep again. */
+const AGAIN = {
+  file: 'choose the file again',
+  text: 'paste the corrected text again, which is too long to be kept',
+};
+
+function renderReport({ report, lost }: UploadDraft): Html | undefined {
   if (!report) return undefined;
   const { valid, invalid, format, problemCount } = report;
-  const next =
-    text === '' ? 'choose the file again' : 'correct the text below, or choose the corrected file';
-  return html`<div class="remark" role="alert">
+  const next = lost ? AGAIN[lost] : 'correct the text below, or choose the corrected file';
+  return html`<div class="remark" role="alert" tabindex="-1" autofocus>
       <p>
         <b>Nothing was stored.</b> The file was read as ${FORMAT_NAMES[format]}:
         ${formatCount(problemCount, 'problem')}, ${formatCount(valid, 'valid conversation')}, and
@@ -74,8 +87,8 @@ function renderReport({ report, text }: UploadDraft): Html | undefined {
       <p>
         ${
           valid > 0
-            ? html`To store only what is valid, ${text === '' ? html`${next},` : ''} tick "Leave out
-              what has problems", and upload again.`
+            ? html`To store only what is valid, ${lost ? html`${next},` : ''} tick "Leave out what
+              has problems", and upload again.`
             : html`To go on, ${next}.`
         }
       </p>
@@ -85,13 +98,19 @@ function renderReport({ report, text }: UploadDraft): Html | undefined {
 }
 
 function renderUploadForm({ draft, evals, liveEvals }: UploadForm, context: PageContext): Html {
-  const { text, format, run, leavesOut, problems } = draft;
+  const { text, lost, report, format, run, leavesOut, problems } = draft;
+  const fileProblem =
+    lost === 'file' && !report ? 'The page could not keep the file. Choose it again.' : undefined;
+  const textProblem =
+    lost === 'text'
+      ? `The text is longer than ${TEXT_KEPT_MAX / 1000} kB, so the page could not keep it. Paste it again, or choose it as a file.`
+      : undefined;
   return renderForm(context, {
     action: UPLOAD_PATH,
     hasFiles: true,
     body: html`${renderField(
         {
-          ...{ name: 'file', label: 'File', type: 'file', problem: problems.file },
+          ...{ name: 'file', label: 'File', type: 'file', problem: problems.file ?? fileProblem },
           hint: `JSON, JSONL, or CSV, in UTF-8, at most ${FILE_BYTES_MAX / 1e6} MB and ${formatNumber(FILE_LIMITS.conversations)} conversations.`,
         },
         html`accept=".json,.jsonl,.ndjson,.csv,.tsv,.txt"`,
@@ -99,6 +118,7 @@ function renderUploadForm({ draft, evals, liveEvals }: UploadForm, context: Page
       ${renderTextArea({
         ...{ name: 'text', label: 'Or paste text', value: text, rows: 6 },
         hint: 'Ignored if a file is chosen.',
+        problem: textProblem,
       })}
       ${renderSelect({ name: 'format', label: 'Format', value: format ?? '' }, [
         ['', 'Recognize it'],
@@ -154,7 +174,7 @@ function renderEvals({ draft, evals, liveEvals }: UploadForm, context: PageConte
         )}
       ${more > 0 ? html`<p class="soft">${formatCount(more, 'more eval')} can be named in the file.</p>` : undefined}
     </div>
-    ${problems.evals === undefined ? undefined : html`<p class="fail" role="alert">${problems.evals}</p>`}
+    ${renderProblem(problems.evals)}
   </div>`;
 }
 

@@ -5,6 +5,8 @@ import {
   formatCount,
   formatDuration,
   formatInstant,
+  formatList,
+  formatNumber,
   formatQuantity,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
@@ -16,8 +18,12 @@ import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame
 import { classOf } from './agents-page.ts';
 import { numberColumn, renderTable } from '../frame/table.ts';
 
-/** The most requirements, targets, or requests that a page shows in full. */
+/** The most requirements, targets, causes, notes, or requests that a page shows. */
 const ROWS_MAX = 100;
+/** The most requirements with the same verdict in the list of all. */
+const REQUIREMENTS_MAX = 500;
+/** The most requirements that are named for a cause. */
+const IDS_MAX = 20;
 /** The most characters of a command that a page shows. */
 const COMMAND_LENGTH_MAX = 2_000;
 
@@ -75,20 +81,21 @@ function renderCheck(report: CheckReport): Html {
     ({ verdict, accepted }) => ['fail', 'warn'].includes(verdict) && accepted === undefined,
   );
   return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
-    ${[...waived, ...notices].map((notice) => html`<p class="remark">${withCode(notice)}</p>`)}
+    ${renderFirst([...waived, ...notices], (notice) => html`<p class="remark">${withCode(notice)}</p>`)}
     ${
       causes.length === 0
         ? undefined
         : html`<h2>Fix first</h2>
             <ul>
-              ${causes.map(({ description, clears }) => html`<li>${withCode(description)}: clears ${clears.join(', ')}.</li>`)}
-            </ul>`
+              ${causes.slice(0, ROWS_MAX).map(renderCause)}
+            </ul>
+            ${renderRest(causes.length - ROWS_MAX)}`
     }
     ${
       open.length === 0
         ? undefined
         : html`<h2>${formatCount(open.length, 'requirement')} to look at</h2>
-            ${open.slice(0, ROWS_MAX).map(renderRequirement)} ${renderRest(open.length - ROWS_MAX)}`
+            ${renderFirst(open, renderRequirement)}`
     }
     <h2>All requirements</h2>
     ${[...Map.groupBy(requirements, ({ verdict }) => verdict)].map(
@@ -96,11 +103,15 @@ function renderCheck(report: CheckReport): Html {
         html`<details>
           <summary>${rows.length} ${verdict.replaceAll('_', ' ')}</summary>
           <ul>
-            ${rows.map(({ id, rule }) => html`<li><b>${id}</b> ${withCode(rule)}</li>`)}
+            ${rows.slice(0, REQUIREMENTS_MAX).map(({ id, rule }) => html`<li><b>${id}</b> ${withCode(rule)}</li>`)}
           </ul>
+          ${renderRest(rows.length - REQUIREMENTS_MAX)}
         </details>`,
     )}`;
 }
+
+const renderCause = ({ description, clears }: CheckReport['causes'][number]): Html =>
+  html`<li>${withCode(description)}: clears ${formatList(clears, IDS_MAX)}.</li>`;
 
 function renderRequirement(row: CheckReport['requirements'][number]): Html {
   const { id, level, section, verdict, rule, expected, received, pointer, hint, curl } = row;
@@ -133,7 +144,7 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
 function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadReport): Html {
   return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
     ${aborted === undefined ? undefined : html`<p class="remark">${aborted}</p>`}
-    ${selfCheck.reasons.map((reason) => html`<p class="remark">${reason}</p>`)}
+    ${renderFirst(selfCheck.reasons, (reason) => html`<p class="remark">${reason}</p>`)}
     <h2>Targets</h2>
     ${renderFirstRows(
       'Targets',
@@ -149,7 +160,7 @@ function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadRepor
             <td>${reason}</td>`,
       ),
     )}
-    ${notes.map((note) => html`<p class="soft">${note}</p>`)}`;
+    ${renderFirst(notes, (note) => html`<p class="soft">${note}</p>`)}`;
 }
 
 const targetClass = (verdict: LoadReport['verdict']): string =>
@@ -172,8 +183,16 @@ function renderFirstRows(name: string, columns: readonly string[], rows: readonl
   ${renderRest(rows.length - ROWS_MAX)}`;
 }
 
+/** Renders the first items of a list, and counts the others. */
+const renderFirst = <Item>(items: readonly Item[], render: (item: Item) => Html): Html =>
+  html`${items.slice(0, ROWS_MAX).map(render)} ${renderRest(items.length - ROWS_MAX)}`;
+
 const renderRest = (count: number): Html | undefined =>
-  count > 0 ? html`<p class="soft">${count} more are in the JSON.</p>` : undefined;
+  count > 0
+    ? html`<p class="soft">
+        ${formatNumber(count)} more ${count === 1 ? 'is' : 'are'} in the JSON.
+      </p>`
+    : undefined;
 
 const CSS = `
 .finding { border-top: 1px solid var(--line); padding: 0.6rem 0; }

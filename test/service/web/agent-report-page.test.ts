@@ -1,0 +1,36 @@
+/** The page of a report that is attached to an agent. */
+import t from 'tap';
+import { schemas } from '../../../src/contract/index.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { report, row } from '../../helpers/check-report.ts';
+import { withService } from '../../helpers/service.ts';
+
+const [LOAD_REPORT] = schemas.LoadReport.examples;
+
+void t.test('The page of a report stays short, and says how much it leaves out', async (t) => {
+  const { service, admin } = await withService(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
+  const many = Array.from({ length: 1_000 }, (_, nth) => `Number ${nth} ${'w'.repeat(90)}`);
+  const rows = many.map((_, nth) => row(`CHAT-${nth}`));
+  const clears = rows.map(({ id }) => id);
+  const causes = many.slice(0, 150).map((description) => ({ description, clears, verified: true }));
+  await admin('POST /agents/shop/reports', report(rows, { waived: many, causes }));
+  await admin('POST /agents/shop/reports', { ...LOAD_REPORT, notes: many });
+  const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  await page.click('[aria-label=Reports] tr:has-text("Load") a');
+  t.match(await page.innerText('main'), /Number 99 [^]*\s+900 more are in the JSON\.$/);
+  t.notMatch(await page.innerText('main'), 'Number 100 ');
+  await page.goBack();
+  await page.click('[aria-label=Reports] tr:has-text("Conformance") a');
+  await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
+  const text = await page.innerText('main');
+  t.match(text, /Number 99 w*\s+900 more are in the JSON\.\s+Fix first/);
+  t.match(
+    text,
+    /Number 99 w*: clears CHAT-0, .*CHAT-19,? and 980 more\.\s+50 more are in the JSON/,
+  );
+  t.match(text, /CHAT-499 [^\n]*\s+500 more are in the JSON/);
+  t.ok((await page.content()).length < 300_000);
+  await assertAccessible(t, page);
+});

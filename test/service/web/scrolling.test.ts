@@ -1,0 +1,63 @@
+/** Tables that are wider than the screen: a shadow shows it, and only those that scroll are tab stops. */
+import type { Locator, Page } from 'playwright-core';
+import t from 'tap';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { withService } from '../../helpers/service.ts';
+
+const WIDE = { width: 1280, height: 844 };
+const NARROW = { width: 390, height: 844 };
+
+void t.test('a table is a tab stop only while it scrolls', async (t) => {
+  const { service, admin } = await withService(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
+  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/agents`, {
+    viewport: WIDE,
+  });
+  for (const [viewport, table] of [
+    [WIDE, '.scroll:not([tabindex])'],
+    [NARROW, '.scroll[tabindex="0"]'],
+    [WIDE, '.scroll:not([tabindex])'],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    await page.locator(table).waitFor({ timeout: 5_000 });
+    await assertAccessible(t, page);
+  }
+  await page.goto(`${service.url}/transcripts`);
+  await page
+    .locator('[tabindex="0"]:visible')
+    .first()
+    .waitFor({ state: 'detached', timeout: 5_000 });
+  t.same(errors, []);
+});
+
+/** Returns pictures of the left and the right edge of an element. */
+async function readEdges(page: Page, frame: Locator): Promise<{ left: Buffer; right: Buffer }> {
+  const box = await frame.boundingBox();
+  if (!box) throw new Error('The table is not shown.');
+  const { x, y, width } = box;
+  const take = (at: number): Promise<Buffer> =>
+    page.screenshot({ clip: { x: at, y: Math.ceil(y) + 10, width: 4, height: 4 } });
+  return { left: await take(Math.ceil(x)), right: await take(Math.floor(x + width) - 4) };
+}
+
+void t.test('a shadow shows at which edge a table continues', async (t) => {
+  const { service, admin } = await withService(t);
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
+  const browser = await withBrowser(t);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page } = await openPage(browser, `${service.url}/agents`, {
+      ...{ viewport: NARROW, colorScheme },
+    });
+    const frame = page.locator('.scroll');
+    // Only the shadows are compared.
+    await page.evaluate(`document.querySelector('.scroll table').style.visibility = 'hidden'`);
+    const start = await readEdges(page, frame);
+    t.notSame(start.left, start.right, `${colorScheme}: a shadow at the right edge only`);
+    await page.evaluate(`document.querySelector('.scroll').scrollLeft = 10_000`);
+    const end = await readEdges(page, frame);
+    t.same(end.right, start.left, `${colorScheme}: no shadow at the end`);
+    t.notSame(end.left, start.left, `${colorScheme}: a shadow at the left edge`);
+    await page.context().close();
+  }
+});

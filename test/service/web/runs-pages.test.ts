@@ -219,6 +219,31 @@ void t.test('the command of the page starts the same simulation again', async (t
   t.equal(second.seed, first.seed);
 });
 
+void t.test('beyond loopback, the command names a variable with the key', async (t) => {
+  const key = 'the-first-key';
+  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
+  t.teardown(() => service.stop());
+  const agent = { name: 'Nowhere', url: 'http://127.0.0.1:9' };
+  const started = await fetch(`${service.adminUrl}/simulations`, {
+    ...{ method: 'POST', body: JSON.stringify({ agent, scenarios: [makeScenario({})] }) },
+    headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
+  });
+  const { id } = (await started.json()) as { id: string };
+  const { page } = await openPage(await withBrowser(t), `${service.url}/simulation/${id}`);
+  await page.fill('[name=key]', key);
+  await page.click('button');
+  await page.click('text=Repeat this simulation');
+  t.match(
+    await page.innerText('#repeat'),
+    /First set SANDBOX_KIT_SERVICE_API_KEY to the first API/,
+  );
+  t.match(
+    await page.innerText('#repeat pre'),
+    ` -H "x-service-api-key: $SANDBOX_KIT_SERVICE_API_KEY" http`,
+  );
+  t.notMatch(await page.content(), key, 'no key');
+});
+
 void t.test('the page of a running simulation updates itself until its end', async (t) => {
   const bench = await withService(t);
   const held: (() => void)[] = [];

@@ -180,6 +180,30 @@ void t.test('Problems name the row, the column or pointer, and what was expected
   t.ok((await page.content()).length < 100_000);
 });
 
+void t.test('after a mistake, the page says what it could not keep', async (t) => {
+  const { page } = await withPage(t);
+  const long = `${HEADER}${'a,b\n'.repeat(20_000)}`;
+  const paste = `document.querySelector('[name=text]').value = ${JSON.stringify(long)}`;
+  const asksAgain = 'The text is longer than 50 kB, so the page could not keep it. Paste it again';
+  await page.evaluate(paste);
+  const text = await submit(page);
+  t.match(text, asksAgain);
+  t.match(text, 'To go on, paste the corrected text again, which is too long to be kept.');
+  t.notMatch(text, 'choose the file again');
+  await page.evaluate(paste);
+  await page.evaluate(`document.querySelector('[name=run]').removeAttribute('maxlength')`);
+  await page.fill('[name=run]', 'r'.repeat(201));
+  const other = await submit(page);
+  t.match(other, asksAgain);
+  t.match(other, 'The name of a run has 1 to 200 characters');
+  await page.evaluate(`document.querySelector('[name=run]').removeAttribute('maxlength')`);
+  await page.fill('[name=run]', 'r'.repeat(201));
+  t.match(
+    await upload(t, page, 'a.csv', long),
+    'The page could not keep the file. Choose it again.',
+  );
+});
+
 void t.test('Files that can not be read are refused with the reason', async (t) => {
   const { page, service, errors } = await withPage(t);
   const cases: [name: string, content: string | Uint8Array, problem: RegExp][] = [

@@ -1,11 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
 import { RequestError } from '../domain/errors.ts';
-import { scoreBacklog, type BacklogOptions } from '../operations/backlog.ts';
+import type { Backlog } from '../operations/backlog.ts';
 import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
-export interface WorkOptions extends BacklogOptions {
+export interface WorkOptions {
+  store: Store;
+  clock: Clock;
+  /** Starts scoring what was queued. */
+  wake: () => void;
+  backlog: Backlog;
   /** Clock for the drain timeout (default: the system clock). */
   machineClock?: Clock;
   owners: Owners;
@@ -21,7 +26,7 @@ const DRAIN_TIMEOUT_MS = 120_000;
 export function addWorkRoutes(app: FastifyInstance, options: WorkOptions): void {
   app.post('/drain', () => drain(options));
   app.post('/score-backlog', async (request) =>
-    scoreBacklog(options, await options.owners.find(request)),
+    options.backlog.score(await options.owners.find(request)),
   );
 }
 

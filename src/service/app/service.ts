@@ -23,11 +23,13 @@ import type { Authentication, PageAuthentication } from '../domain/authenticatio
 import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
+import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createRateLimiter } from '../ingest/rate-limiter.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute } from '../ingest/route.ts';
+import { createBacklog, type Backlog } from '../operations/backlog.ts';
 import { createDryRun, type ScoreEval } from '../operations/dry-run.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
 import { addResultsRoutes } from '../results/routes.ts';
@@ -64,6 +66,7 @@ export interface ServiceParts {
   errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;
   misdirectedTraces: MisdirectedTraces;
+  rejectedRequests: RejectedRequests;
   /** Records what callers send; undefined to record nothing. */
   callerRecorder: CallerRecorder | undefined;
   /** Lowercase name of the header with the API key. */
@@ -92,6 +95,7 @@ export interface Service {
   controls: ServiceControls;
   seeder: Seeder;
   findWarnings: FindSettingsWarnings;
+  backlog: Backlog;
 }
 
 // Limits the memory of request bodies, from their first byte until they are stored. Beyond it,
@@ -127,13 +131,14 @@ export function buildService(parts: ServiceParts): Service {
     const injectInto = (route: FaultRoute) => () => faults.inject(route);
     addInterfaceRoutes(api, parts, { rateLimiter, close, injectInto });
   });
+  const backlog = createBacklog({ store, clock, log, makeSessionId, wake, stopping });
   const owners = createOwners(store.owners, parts.ownerName);
   const findWarnings = createSettingsWarnings({ ...parts, evals: store.evals });
   const simulations = createSimulations({ ...parts, runner: simulator });
   addScope(app, '', (pages) => {
     addPageRoutes(pages, {
       sdkSettings: listSdkSettings(),
-      ...{ ...parts, simulations, makeSessionId, wake, findWarnings },
+      ...{ ...parts, simulations, backlog, wake, findWarnings },
       close: (conversation) => close(conversation),
       runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),
@@ -145,7 +150,7 @@ export function buildService(parts: ServiceParts): Service {
   const admin: Parameters<typeof createControls>[0] = {
     ...parts,
     owners,
-    makeSessionId,
+    backlog,
     wake,
     seeder,
     findWarnings,
@@ -154,8 +159,9 @@ export function buildService(parts: ServiceParts): Service {
     simulations,
     isSimulating: () => !simulator.isIdle(),
     async drain() {
-      // In this order, because simulated sessions are scored after they end.
+      // In this order, because sessions are scored after they end, or are queued.
       await simulator.drain();
+      await backlog.drain();
       await runner.drain();
     },
     async settle() {
@@ -163,17 +169,14 @@ export function buildService(parts: ServiceParts): Service {
       wake();
     },
     clearMemory() {
-      rateLimiter.clear();
+      const { errored, unauthorizedCallers, misdirectedTraces, rejectedRequests } = parts;
+      const reported = [errored, unauthorizedCallers, misdirectedTraces, rejectedRequests];
+      for (const each of [rateLimiter, journal, missingEvals, backlog, ...reported]) each.clear();
       faults.replaceAll([]);
-      journal.clear();
-      parts.errored.clear();
-      parts.unauthorizedCallers.clear();
-      parts.misdirectedTraces.clear();
-      missingEvals.clear();
     },
   };
   addScope(app, '/__admin', (scope) => addAdminRoutes(scope, admin));
-  return { app, idleCloser, controls: createControls(admin), seeder, findWarnings };
+  return { app, idleCloser, controls: createControls(admin), seeder, findWarnings, backlog };
 }
 
 /** Adds routes below a prefix whose hooks and error handlers apply to them only. */
@@ -201,12 +204,14 @@ const TRACES_HINT = ' Send traces to /v1/traces.';
 
 function addInterfaceRoutes(
   api: FastifyInstance,
-  { clock, bodyClock, log, authentication, store, writer, appUrl, misdirectedTraces }: ServiceParts,
+  parts: ServiceParts,
   { rateLimiter, close, injectInto }: InterfaceOptions,
 ): void {
+  const { clock, bodyClock, log, authentication, store, writer, appUrl } = parts;
+  const { misdirectedTraces, rejectedRequests } = parts;
   const { ingestLog } = store;
   addIngestRoute(api, {
-    ...{ clock, bodyClock, log, authentication, writer, ingestLog },
+    ...{ clock, bodyClock, log, authentication, writer, ingestLog, rejectedRequests },
     rate: rateLimiter,
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
     injectFault: injectInto('traces'),

@@ -11,6 +11,7 @@ import { checkOptions } from '../../platform/options.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
 import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
 import { createIdMaker } from '../domain/ids.ts';
+import { createRejectedRequests } from '../domain/rejected-requests.ts';
 import { findScoredSession } from '../domain/sessions.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
@@ -137,7 +138,9 @@ async function start(
   const apiKeyHeader = (options.apiKeyHeader ?? SERVICE_API_KEY_HEADER).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
   const { owners } = store;
-  const callers = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
+  const rejectedRequests = createRejectedRequests(clock);
+  const reporting = { store, clock, log, ownerName };
+  const callers = createUnauthorizedCallers({ ...reporting, rejectedRequests, apiKeyHeader });
   const machineClock = options.clock ?? systemClock;
   const sessions = createPageSessions(machineClock, () => appUrl().startsWith('https:'));
   const keyOptions = { host, owners, apiKeyHeader, apiKey, sessions, appUrl };
@@ -154,8 +157,8 @@ async function start(
     ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, callerRecorder, ...workers },
     bodyClock: machineClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
-    unauthorizedCallers: callers,
-    misdirectedTraces: createMisdirectedTraces({ store, clock, log, ownerName }),
+    ...{ unauthorizedCallers: callers, rejectedRequests },
+    misdirectedTraces: createMisdirectedTraces(reporting),
     hasUserModel: options.userModel !== undefined,
     kit: options.kit,
     makeId: createIdMaker(seed),
@@ -281,7 +284,7 @@ async function loadSeed(
 }
 
 async function closeService(
-  { app, idleCloser }: Service,
+  { app, idleCloser, backlog }: Service,
   stopping: AbortController,
 ): Promise<void> {
   // Requests that wait for an injected delay respond now.
@@ -289,4 +292,5 @@ async function closeService(
   // Connections close in real time, whatever the service clock shows.
   await closeServer(app, systemClock);
   await idleCloser.stop();
+  await backlog.drain();
 }

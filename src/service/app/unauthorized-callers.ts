@@ -1,12 +1,13 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { Store } from '../store/store.ts';
 
-/** Reports requests without a valid API key in the ingest log, for users who wonder where their data is. */
+/** Counts and reports requests without a valid API key, for users who wonder where their data is. */
 export interface UnauthorizedCallers {
   /**
-   * Adds the first request of a series with the same problem to the ingest log of the service's own
-   * owner, at most once a minute for each problem. Never rejects.
+   * Counts a request for the service's own owner. Adds the first request of a series with the same
+   * problem to the ingest log, at most once a minute for each problem. Never rejects.
    * @param problem What is wrong with the key, without the key: one of a few fixed texts.
    */
   recordRejected(problem: string): Promise<void>;
@@ -18,6 +19,7 @@ export interface UnauthorizedCallers {
 
 export interface UnauthorizedCallersOptions {
   store: Pick<Store, 'ingestLog' | 'owners'>;
+  rejectedRequests: Pick<RejectedRequests, 'count'>;
   clock: Clock;
   log: Log;
   /** Name of the service's own owner. */
@@ -32,7 +34,8 @@ const REPORT_INTERVAL_MS = 60_000;
 export function createUnauthorizedCallers(
   options: UnauthorizedCallersOptions,
 ): UnauthorizedCallers {
-  const { store, clock, log, ownerName, apiKeyHeader } = options;
+  const { store, rejectedRequests, clock, log, ownerName, apiKeyHeader } = options;
+  let ownerId: string | undefined;
   /** The problem of the current series. */
   let current: string | undefined;
   const reportedAtMs = new Map<string, number>();
@@ -40,16 +43,22 @@ export function createUnauthorizedCallers(
     async recordRejected(problem) {
       const nowMs = clock.monotonicMs();
       const earlierMs = reportedAtMs.get(problem) ?? -Infinity;
-      if (current === problem || nowMs - earlierMs < REPORT_INTERVAL_MS) return;
-      current = problem;
-      reportedAtMs.set(problem, nowMs);
-      const message =
-        `Rejected with 401: ${apiKeyHeader} must contain an API key: ${problem}. Exporters send ` +
-        'the header when OTEL_EXPORTER_OTLP_HEADERS is set. Only the first of consecutive ' +
-        'requests with this problem is reported.';
-      const about = { header: apiKeyHeader, status: 401 };
+      const isReported = current === problem || nowMs - earlierMs < REPORT_INTERVAL_MS;
+      if (!isReported) {
+        current = problem;
+        reportedAtMs.set(problem, nowMs);
+      }
+      const cause =
+        `${apiKeyHeader} must contain an API key: ${problem}. Exporters send the header when ` +
+        'OTEL_EXPORTER_OTLP_HEADERS is set.';
       try {
-        const ownerId = await store.owners.ensure(ownerName);
+        ownerId ??= await store.owners.ensure(ownerName);
+        rejectedRequests.count(ownerId, { status: 401, message: cause });
+        if (isReported) return;
+        const message =
+          `Rejected with 401: ${cause} Only the first of consecutive requests with this problem is ` +
+          'reported.';
+        const about = { header: apiKeyHeader, status: 401 };
         const note = { level: 'error', code: 'unauthorized', message, about } as const;
         await store.ingestLog.add(ownerId, clock.nowMs(), [note]);
       } catch {
@@ -61,6 +70,7 @@ export function createUnauthorizedCallers(
       current = undefined;
     },
     clear() {
+      ownerId = undefined;
       current = undefined;
       reportedAtMs.clear();
     },

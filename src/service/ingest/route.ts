@@ -9,6 +9,7 @@ import {
   type ServiceErrorCode,
 } from '../domain/errors.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
+import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { RateLimiter, RateLimitResult } from './rate-limiter.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {
@@ -34,6 +35,7 @@ export interface IngestDeps {
   budget: ByteBudget;
   writer: IngestThread;
   ingestLog: IngestLogStore;
+  rejectedRequests: Pick<RejectedRequests, 'count'>;
   /** Injects the faults set for this endpoint; throws the error to respond with. */
   injectFault: () => Promise<void>;
 }
@@ -71,7 +73,10 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       }
       return await respond(reply, format, result);
     } catch (error) {
-      if (error instanceof RequestError) await logRejection(deps, caller, error);
+      if (error instanceof RequestError) {
+        deps.rejectedRequests.count(caller.ownerId, error);
+        await logRejection(deps, caller, error);
+      }
       throw error;
     }
   });

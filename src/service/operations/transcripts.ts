@@ -1,5 +1,5 @@
 import type { EvalDefinition, TranscriptUpload } from '../../contract/index.ts';
-import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
+import { isoTime, type Clock } from '../../platform/clock.ts';
 import { parseInstant } from '../domain/document-checks.ts';
 import { checkEvalIds, findLiveEvals } from '../domain/evals.ts';
 import { makeDocumentId } from '../domain/ids.ts';
@@ -10,6 +10,7 @@ import {
   type TranscriptFormat,
 } from '../domain/transcript-file/read-transcripts.ts';
 import type { NewSession, Store } from '../store/store.ts';
+import { pauseForWriter } from './writer-pause.ts';
 
 export interface TranscriptOptions {
   store: Store;
@@ -87,12 +88,8 @@ export interface StoredSessions {
   runs: { name: string; sessions: number }[];
 }
 
-/**
- * How many sessions are stored in one transaction. A transaction blocks the writer of spans, which
- * looks for the end of a transaction every 100 ms, so that it gets its turn in the pause.
- */
+/** How many sessions are stored in one transaction, which blocks the writer of spans. */
 const SESSIONS_PER_TRANSACTION = 1_000;
-const PAUSE_MS = 120;
 
 /** Stores transcripts, and queues their evals. */
 export async function storeSessions(
@@ -101,7 +98,7 @@ export async function storeSessions(
 ): Promise<StoredSessions> {
   let replaced = 0;
   for (let from = 0; from < sessions.length; from += SESSIONS_PER_TRANSACTION) {
-    if (from > 0) await systemClock.sleep(PAUSE_MS);
+    if (from > 0) await pauseForWriter();
     const batch = sessions.slice(from, from + SESSIONS_PER_TRANSACTION);
     replaced += (await store.sessions.addAll(batch)).replaced;
   }

@@ -45,6 +45,36 @@ void t.test('callers without a key are shown', async (t) => {
   t.match(await page.innerText('.log'), /Rejected with 401: .* must contain an API key/);
 });
 
+void t.test('rejected requests are counted, with the newest reason', async (t) => {
+  const { service, send, admin } = await withService(t);
+  for (let nth = 0; nth < 3; nth += 1) {
+    await send('GET /api/prod-evaluations/sessions/', { key: 'unknown' });
+  }
+  const browser = await withBrowser(t);
+  const { page } = await openPage(browser, `${service.url}/`);
+  t.match(await page.innerText('.counts'), /3\s+rejected requests/);
+  t.match(
+    await page.innerText('#rejected'),
+    /^3 requests were rejected since the service started: 3 with 401\. The newest one, at 2026-11-20 10:00.* got 401: x-service-api-key must contain an API key: the key is unknown\./,
+  );
+  t.notMatch(await page.innerText('main'), 'No trace has arrived.');
+  await send('POST /v1/traces', { raw: '{', headers: { 'content-type': 'application/json' } });
+  await send('POST /v1/traces', { raw: 'x', headers: { 'content-type': 'text/plain' } });
+  const tooLarge = ' '.repeat(10_485_761);
+  await send('POST /v1/traces', { raw: tooLarge, headers: { 'content-type': 'application/json' } });
+  for (let nth = 0; nth < 120; nth += 1) await send('POST /v1/traces', { body: {} });
+  await waitForText(page, '3 with 429');
+  t.match(
+    await page.innerText('#rejected'),
+    /9 requests .*: 1 with 400, 3 with 401, 1 with 413, 1 with 415,? and 3 with 429\. .* got 429: This API key sent more than 120 requests/,
+  );
+  t.equal(await page.getAttribute('.counts a:text("rejected")', 'href'), '#rejected');
+  await assertAccessible(t, page);
+  await admin('POST /reset', { to: 'empty' });
+  await page.reload();
+  t.equal(await page.locator('#rejected').count(), 0);
+});
+
 void t.test('the SDK that sent unreadable traces is named first, with its settings', async (t) => {
   const { service, send } = await withService(t);
   const span = makeSpan();

@@ -42,8 +42,10 @@ void t.test('the overview leads to the evals that score the backlog', async (t) 
   await page.check('[value=way]');
   await page.fill('[name=run_name]', 'Shop');
   const scored = await clickButton(page, 'Save and score 2 conversations');
-  t.match(scored, 'The settings were saved, and the conversations are queued.');
+  t.match(scored, 'The settings were saved, and the conversations are being queued.');
   t.notMatch(scored, 'not scored');
+  await page.getByText('2 conversations of the backlog were queued, with 2 evals').waitFor();
+  t.equal(await page.locator('button:has-text("score")').count(), 0, 'nothing is left to score');
   t.ok(await page.isChecked('[value=way]'));
   t.match(await page.innerText('.form'), 'Conversations of today join the run “Shop 2026-11-20”.');
   await drain();
@@ -61,6 +63,38 @@ void t.test('the overview leads to the evals that score the backlog', async (t) 
     errors.filter((error) => !error.includes('400')),
     [],
   );
+});
+
+void t.test('a large backlog is queued in the background, with its progress', async (t) => {
+  const bench = await withService(t);
+  const { service, admin, trace, drain, production } = bench;
+  const count = 450;
+  await trace(
+    ...Array.from({ length: count }, (_, nth) => makeSpan({ conversationId: `c-${nth}` })),
+  );
+  await admin('POST /clock', { advance_ms: 86_400_001 });
+  await admin('POST /evals', makeContainsEval('way', 'way'));
+  const { page, errors } = await open(t, bench);
+  t.match(await page.innerText('.remark'), `${count} closed conversations are not scored`);
+  const token = await page.locator('main [name=_token]').first().inputValue();
+  const send = () =>
+    fetch(`${service.url}/settings`, {
+      ...{ method: 'POST', redirect: 'manual', headers: { origin: service.url } },
+      body: new URLSearchParams([
+        ...[['_token', token] as [string, string], ['evals', 'way'] as [string, string]],
+        ...[['run_name', 'Shop'] as [string, string], ['then', 'score'] as [string, string]],
+      ]),
+    });
+  t.equal((await send()).status, 303);
+  t.equal((await send()).status, 303, 'a second click changes nothing');
+  const running = await (await fetch(`${service.url}/settings`)).text();
+  t.match(running, /The backlog is being queued\..*\d+ conversations\s+queued, [1-9]\d* to go/s);
+  t.notMatch(running, 'Save and score');
+  await page.reload();
+  await page.getByText(`${count} conversations of the backlog were queued`).waitFor();
+  await drain();
+  t.equal((await production('?limit=1')).total, count, 'each conversation is scored once');
+  t.same(errors, []);
 });
 
 void t.test('wrong settings are explained next to the field and keep what was typed', async (t) => {

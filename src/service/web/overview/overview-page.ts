@@ -1,8 +1,14 @@
 import { isoTime } from '../../../platform/clock.ts';
-import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
+import {
+  formatCount,
+  formatInstant,
+  formatList,
+  formatNumber,
+} from '../../../report-kit/format.ts';
 import { renderRoutes, type FrontPage } from '../../../report-kit/front-page.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
+import type { Rejections } from '../../domain/rejected-requests.ts';
 import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
@@ -18,6 +24,8 @@ export interface News {
   counts: OwnerCounts;
   /** The newest entries of the ingest log. */
   log: readonly (IngestLogEntry & { atMs: number })[];
+  /** The rejected requests; undefined if there are none. */
+  rejections: Rejections | undefined;
   /** Whether evals are chosen that score live traces. */
   hasLiveEvals: boolean;
 }
@@ -73,12 +81,12 @@ export const OVERVIEW_LIVE_PATH = '/overview/live';
 
 /** Renders the part that changes while traces arrive, until all of them are scored. */
 export function renderNews(news: News, context: PageContext): LiveContent {
-  const { counts, log } = news;
+  const { counts, log, rejections } = news;
   const isEmpty = isEmptyService(counts);
   return {
     isFinal: !isEmpty && counts.openConversations + counts.evaluatingSessions === 0,
     content: html`<ul class="counts">
-        ${listCounts(counts, context).map(
+        ${listCounts(news, context).map(
           ([count, label, link]) =>
             html`<li>
               <b>${formatNumber(count)}</b>
@@ -88,7 +96,7 @@ export function renderNews(news: News, context: PageContext): LiveContent {
       </ul>
       ${counts.openConversations > 0 ? renderOpen(news, context) : undefined}
       ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
-      ${isEmpty || log.length > 0 ? renderArrivals({ log }, isEmpty) : undefined}`,
+      ${isEmpty || rejections || log.length > 0 ? renderArrivals(news, isEmpty) : undefined}`,
   };
 }
 
@@ -113,7 +121,10 @@ function renderOpen({ counts, hasLiveEvals }: News, context: PageContext): Html 
 }
 
 /** The figures at the top, each with a link to what it counts. */
-function listCounts(counts: OwnerCounts, context: PageContext): [number, string, string?][] {
+function listCounts(
+  { counts, rejections }: News,
+  context: PageContext,
+): [number, string, string?][] {
   const { production, simulation } = counts;
   const link = (kind: SessionKind, more = {}): string =>
     linkTo(context, '/sessions', { kind, ...more });
@@ -130,6 +141,15 @@ function listCounts(counts: OwnerCounts, context: PageContext): [number, string,
     [production.failed, 'with a failed eval', link('production', failed)],
     [simulation.total, `simulation session${plural(simulation.total)}`, link('simulation')],
     [simulation.failed, 'with a failed eval', link('simulation', failed)],
+    ...(rejections
+      ? [
+          [
+            countAll(rejections),
+            `rejected request${plural(countAll(rejections))}`,
+            '#rejected',
+          ] as [number, string, string],
+        ]
+      : []),
   ];
 }
 
@@ -143,12 +163,33 @@ function renderUnscored({ unscoredConversations: count }: OwnerCounts, context: 
   </p>`;
 }
 
+const countAll = ({ counts }: Rejections): number =>
+  [...counts.values()].reduce((sum, count) => sum + count, 0);
+
+/** Renders how many requests were rejected, and why the newest one was. */
+function renderRejections(rejections: Rejections): Html {
+  const { counts, newest } = rejections;
+  const all = countAll(rejections);
+  const byStatus = [...counts]
+    .sort(([left], [right]) => left - right)
+    .map(([status, count]) => `${formatNumber(count)} with ${status}`);
+  return html`<p class="remark" id="rejected">
+    ${formatCount(all, 'request')} ${all === 1 ? 'was' : 'were'} rejected since the service started:
+    ${formatList(byStatus)}. The newest one, at ${formatInstant(isoTime(newest.atMs))}, got
+    ${newest.status}: ${withCode(newest.message)}
+  </p>`;
+}
+
 /** Renders each kind of problem in the ingest log once, with its count and its fix. */
-function renderArrivals({ log }: Pick<Overview, 'log'>, isEmpty: boolean): Html {
+function renderArrivals(
+  { log, rejections }: Pick<News, 'log' | 'rejections'>,
+  isEmpty: boolean,
+): Html {
   const kinds = [...Map.groupBy(log, ({ message }) => message).values()];
   return html`<h2>Why data may be missing</h2>
+    ${rejections && renderRejections(rejections)}
     ${
-      kinds.length === 0 && isEmpty
+      kinds.length === 0 && isEmpty && !rejections
         ? html`<p>
             No trace has arrived. Check the address and the key of your exporter, and that it
             flushes before its process ends.

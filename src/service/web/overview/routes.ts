@@ -4,7 +4,7 @@ import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import { html } from '../../../report-kit/html.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
-import type { SessionKind, Store } from '../../store/store.ts';
+import type { SessionKind } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { OVERVIEW_LIVE_PATH, renderNews, renderOverviewPage, type News } from './overview-page.ts';
@@ -38,14 +38,12 @@ const LOG_ENTRIES_MAX = 200;
  * `Accept` prefers HTML. On loopback every program on this machine may read it; elsewhere it needs an
  * API key.
  */
-export function addOverviewRoutes(
-  app: FastifyInstance,
-  { store, authentication, apiKeyHeader, findViewer, live, sdkSettings }: PageOptions,
-): void {
+export function addOverviewRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { store, authentication, apiKeyHeader, findViewer, live, sdkSettings } = options;
   app.get(OVERVIEW_LIVE_PATH, async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     return live.send(request, reply, async () => {
-      return renderNews(await loadNews(store, ownerId), context);
+      return renderNews(await loadNews(options, ownerId), context);
     });
   });
   app.get('/', async (request, reply) => {
@@ -64,7 +62,7 @@ export function addOverviewRoutes(
     const listRuns = (kind: SessionKind) =>
       store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
     const [news, { runs }, { runs: simulations }] = await Promise.all([
-      loadNews(store, ownerId),
+      loadNews(options, ownerId),
       listRuns('production'),
       listRuns('simulation'),
     ]);
@@ -75,11 +73,15 @@ export function addOverviewRoutes(
   });
 }
 
-async function loadNews(store: Store, ownerId: string): Promise<News> {
+async function loadNews(
+  { store, rejectedRequests }: Pick<PageOptions, 'store' | 'rejectedRequests'>,
+  ownerId: string,
+): Promise<News> {
   const [counts, log, liveEvals] = await Promise.all([
     store.overview.count(ownerId),
     store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     findLiveEvals(store.evals, ownerId),
   ]);
-  return { counts, log, hasLiveEvals: liveEvals.evals.length > 0 };
+  const rejections = rejectedRequests.find(ownerId);
+  return { counts, log, rejections, hasLiveEvals: liveEvals.evals.length > 0 };
 }

@@ -5,15 +5,17 @@ import { isoTime } from '../../../platform/clock.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import { missingJudgeWarnings } from '../../domain/missing-models.ts';
-import { scoreBacklog, type BacklogOptions } from '../../operations/backlog.ts';
+import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import type { PageOptions } from '../frame/viewer.ts';
+import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 import { renderSettingsPage, type SettingsPage, type SettingsProblems } from './settings-page.ts';
 
 /** What the settings page needs besides the options of all pages. */
-export interface SettingsPageOptions extends BacklogOptions {
+export interface SettingsPageOptions {
+  backlog: Backlog;
   findWarnings: FindSettingsWarnings;
   /** Whether an LLM judge is configured. */
   hasJudge: boolean;
@@ -26,7 +28,13 @@ export function addSettingsRoutes(
   app: FastifyInstance,
   options: PageOptions & SettingsPageOptions,
 ): void {
-  const { findViewer, findEditor } = options;
+  const { findViewer, findEditor, live } = options;
+  app.get(BACKLOG_LIVE_PATH, async (request, reply) => {
+    const { ownerId, context } = await findViewer(request);
+    return live.send(request, reply, async () =>
+      renderBacklog(await loadBacklog(options, ownerId), context),
+    );
+  });
   app.get('/settings', async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     reply.headers(servicePageHeaders).type(HTML_TYPE);
@@ -72,7 +80,7 @@ async function saveSettings(
   if (Object.keys(problems).length > 0) return problems;
   try {
     await changeSettings({ store: store.evals, findWarnings }, ownerId, entered);
-    if (scores) await scoreBacklog(options, ownerId);
+    if (scores) await options.backlog.start(ownerId);
     return undefined;
   } catch (error) {
     // Another page may have deleted an eval in the meantime.
@@ -82,21 +90,38 @@ async function saveSettings(
   }
 }
 
+/** Loads what the part of the page about the backlog shows. */
+async function loadBacklog(
+  { store, backlog }: PageOptions & SettingsPageOptions,
+  ownerId: string,
+): Promise<ShownBacklog> {
+  const [settings, waiting] = await Promise.all([
+    store.evals.getSettings(ownerId),
+    store.conversations.listWaiting(ownerId, 'unscored', { skip: 0, limit: 1 }),
+  ]);
+  return {
+    unscoredConversations: waiting.total,
+    hasEvals: settings.evals.length > 0,
+    progress: backlog.find(ownerId),
+  };
+}
+
 async function loadPage(
-  { store, hasJudge, clock }: PageOptions & SettingsPageOptions,
+  options: PageOptions & SettingsPageOptions,
   ownerId: string,
 ): Promise<SettingsPage> {
-  const [evals, settings, live, waiting, keys] = await Promise.all([
+  const { store, hasJudge, clock } = options;
+  const [evals, settings, live, backlog, keys] = await Promise.all([
     store.evals.list(ownerId),
     store.evals.getSettings(ownerId),
     findLiveEvals(store.evals, ownerId),
-    store.conversations.listWaiting(ownerId, 'unscored', { skip: 0, limit: 1 }),
+    loadBacklog(options, ownerId),
     store.owners.listKeys(ownerId, { skip: 0, limit: 1 }),
   ]);
   return {
     evals,
     settings,
-    unscoredConversations: waiting.total,
+    backlog,
     warnings: missingJudgeWarnings(live.evals, hasJudge),
     today: isoTime(clock.nowMs()).slice(0, 10),
     keyCount: keys.total,

@@ -1,9 +1,12 @@
 import type { EvalDefinition, LiveSettings } from '../../../contract/index.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderCheckbox, renderField } from '../frame/fields.ts';
+import { renderCheckbox, renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
+import { renderLive } from '../frame/live.ts';
 import { linkTo, renderNotice, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+
+import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 
 /** The fields with a problem. */
 export type SettingsProblems = Partial<Record<'evals' | 'run_name', string>>;
@@ -13,7 +16,7 @@ export interface SettingsPage {
   evals: readonly EvalDefinition[];
   /** The settings as stored, or as the reader entered them. */
   settings: Required<LiveSettings>;
-  unscoredConversations: number;
+  backlog: ShownBacklog;
   warnings: readonly string[];
   /** The date of the service clock, such as `2026-11-20`. */
   today: string;
@@ -27,7 +30,7 @@ const EVALS_SHOWN_MAX = 300;
 const NOTICES = {
   saved: 'The settings were saved.',
   scored:
-    'The settings were saved, and the conversations are queued. They get their outcomes soon.',
+    'The settings were saved, and the conversations are being queued. They get their outcomes soon.',
 };
 
 /** Renders the settings: live evals, the name of the daily run, the backlog, and the API keys. */
@@ -40,7 +43,8 @@ export function renderSettingsPage(page: SettingsPage, context: PageContext): st
       main: html`<h1>Settings</h1>
         ${renderNotice(context, NOTICES)}
         <h2>Live traces</h2>
-        ${warnings.map((warning) => html`<p class="remark">${warning}</p>`)} ${renderBacklog(page)}
+        ${warnings.map((warning) => html`<p class="remark">${warning}</p>`)}
+        ${renderLive(linkTo(context, BACKLOG_LIVE_PATH), renderBacklog(page.backlog, context))}
         ${context.token === undefined ? renderSummary(page) : undefined}
         ${renderForm(context, { action: '/settings', body: renderFields(page, context) })}
         <h2>API keys</h2>
@@ -51,22 +55,6 @@ export function renderSettingsPage(page: SettingsPage, context: PageContext): st
     },
     context,
   );
-}
-
-function renderBacklog({ unscoredConversations: count, settings }: SettingsPage): Html | undefined {
-  if (count === 0) return undefined;
-  const hasEvals = settings.evals.length > 0;
-  return html`<div class="remark">
-    <p>
-      <b>${formatCount(count, 'closed conversation')}</b> ${count === 1 ? 'is' : 'are'} not scored,
-      because no evals were set at that time.
-      ${hasEvals ? 'Score the backlog with the evals below.' : 'To score the backlog, pick evals below first.'}
-    </p>
-    <p class="soft">
-      Closing a conversation responds with <code>evaluating</code> in any case; without evals,
-      <code>evaluations_queued</code> is 0. Each conversation joins the run of its own day.
-    </p>
-  </div>`;
 }
 
 /** Renders the settings for readers who may not change them. */
@@ -81,7 +69,8 @@ function renderSummary({ evals, settings }: SettingsPage): Html {
 }
 
 function renderFields(page: SettingsPage, context: PageContext): Html {
-  const { settings, today, unscoredConversations, problems = {} } = page;
+  const { settings, today, backlog, problems = {} } = page;
+  const { unscoredConversations, progress } = backlog;
   const base = settings.run_name === '' ? '…' : settings.run_name;
   return html`${renderEvals(page, context)}
     ${renderField({
@@ -94,7 +83,7 @@ function renderFields(page: SettingsPage, context: PageContext): Html {
     <p class="buttons">
       <button name="then" value="save">Save</button>
       ${
-        unscoredConversations === 0
+        unscoredConversations === 0 || progress?.isRunning === true
           ? undefined
           : html`<button name="then" value="score" class="quiet">
               Save and score ${formatCount(unscoredConversations, 'conversation')}
@@ -114,11 +103,7 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
     <p class="soft">
       At most five. An eval of kind judge calls a language model for every conversation.
     </p>
-    ${
-      problems.evals === undefined
-        ? undefined
-        : html`<p class="fail" role="alert" id="problem-evals">${problems.evals}</p>`
-    }
+    ${renderProblem(problems.evals, 'problem-evals')}
     ${settings.evals.map((id) => {
       const definition = evals.find((each) => each.id === id);
       return definition ? renderChoice(definition, true) : renderDeleted(id);
@@ -166,5 +151,6 @@ const CSS = `
 fieldset { min-width: 0; border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.75rem 0;
   padding: 0.5rem 1rem; }
 legend { font-weight: 550; padding: 0 0.3rem; }
+progress { accent-color: var(--link); max-width: 32rem; width: 100%; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 `;

@@ -211,8 +211,12 @@ function describeNode(node: SchemaNode): string {
   return words;
 }
 
-/** Describes a pattern. One that only limits the length is described by the limits. */
+/** Describes a pattern. One that only limits the length is described by the limits, and ids in words. */
 function describePattern(pattern: string): string {
+  const [, length] = /^\^\(\?!\\\.\{1,2\}\$\)\[A-Za-z0-9_\.-\]\{1,(\d+)\}\$$/.exec(pattern) ?? [];
+  if (length !== undefined) {
+    return `1 to ${length} letters, digits, dots, hyphens, or underscores, and neither . nor ..`;
+  }
   const [, set, least, most] = /^\^\[(\\s\\S|\^\\r\\n)\]\{(\d+),(\d+)\}\$$/.exec(pattern) ?? [];
   if (set === undefined) return `a string like ${pattern}`;
   const lines = set === '\\s\\S' ? '' : ' on one line';

@@ -16,6 +16,26 @@ const scenario: Scenario = {
   user: { opening: 'Where is it?' },
 };
 
+void t.test('. and .. are not ids, because no URL can name them', async (t) => {
+  const { send, admin } = await withService(t);
+  for (const [path, document] of [
+    ['agents', agent],
+    ['personas', persona],
+    ['scenarios', scenario],
+    ['evals', makeContainsEval('e', 'x')],
+  ] as const) {
+    const length = path === 'evals' ? 64 : 128;
+    for (const id of ['.', '..']) {
+      const refused = await send(`POST /__admin/${path}`, { body: { ...document, id } });
+      const expected = `/id must be 1 to ${length} letters, digits, dots, hyphens, or underscores, and neither . nor ..`;
+      assertError(t, refused, 400);
+      t.match(refused.json, { message: `${expected}, got "${id}".` }, path);
+    }
+    await admin(`POST /${path}`, { ...document, id: '...' });
+    t.match(await admin(`GET /${path}/...`), { id: '...' });
+  }
+});
+
 void t.test('Documents can be added, replaced, listed, read, and deleted per owner', async (t) => {
   const { admin, send } = await withService(t);
   const keyless = { has_api_key: false };

@@ -3,10 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { decodeBody } from '../../src/service/ingest/decode-body.ts';
 import type { ThreadData } from '../../src/service/ingest/thread-messages.ts';
 import { processTasks } from '../../src/service/ingest/write-batches.ts';
-import { openSpanWriter } from '../../src/service/store/sqlite/span-writer.ts';
+import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 
 if (!parentPort) throw new Error('This module is the entry point of a thread.');
-const spanWriter = openSpanWriter({ file: (workerData as ThreadData).file });
+const spanWriter = openSpanWriter(workerData as ThreadData);
 processTasks({
   port: parentPort,
   spanWriter: {

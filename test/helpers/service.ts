@@ -12,6 +12,7 @@ import {
 } from '../../src/contract/index.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { makeTraceRequest } from './otlp.ts';
+import { newDatabaseOption } from './store.ts';
 
 /** A response of the service. */
 export interface ServiceResponse {
@@ -53,7 +54,8 @@ export const START_MS = Date.UTC(2026, 10, 20, 10);
 /** Starts a service on a free port with a manual clock, and stops it after the test. */
 export async function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
   const clock = manualClock(START_MS);
-  const service = await startService({ clock, randomSeed: 'test', ...options });
+  const database = await newDatabaseOption(t, options);
+  const service = await startService({ clock, randomSeed: 'test', ...database, ...options });
   const dispatcher = new Agent();
   t.teardown(async () => {
     await dispatcher.close();

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openFile } from '../../src/service/store/sqlite/open-file.ts';
+import type { StoreLocation } from '../../src/service/store/location.ts';
+import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
-import { openSpanWriter } from '../../src/service/store/sqlite/span-writer.ts';
 import type { SpanWriter } from '../../src/service/store/span-writer.ts';
 import type {
   CloseRequest,
@@ -17,29 +18,57 @@ import type {
 import type { NewDocument } from '../../src/service/store/store.ts';
 import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
+import { withPostgres } from './postgres.ts';
 
 /** Noon of 2026-11-20, UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
 export const noonNs = BigInt(NOON_MS) * 1_000_000n;
 
-/** A store in a temporary file, with a span writer and an owner. */
+/** Whether the tests use PostgreSQL; `npm run test:postgres` sets the variable. */
+export const isPostgres = process.env.SANDBOX_KIT_TEST_STORE === 'postgres';
+
+/** A store in a temporary file or database, with a span writer and an owner. */
 export interface OpenStore {
-  file: string;
+  location: StoreLocation;
   store: Store;
   sink: SpanWriter;
   ownerId: string;
 }
 
-/** Opens a store in a temporary file, and closes it after the test. */
+/** Returns a file or a database of its own for a test. */
+export async function newStoreLocation(t: Test): Promise<StoreLocation> {
+  if (isPostgres) return { databaseUrl: (await withPostgres(t)).url };
+  return { file: join(t.testdir(), 'store.db') };
+}
+
+/** Returns the option for a service with a database of its own, if the tests use PostgreSQL. */
+export async function newDatabaseOption(
+  t: Test,
+  { dataDir }: { dataDir?: string } = {},
+): Promise<{ databaseUrl?: string }> {
+  if (!isPostgres || dataDir !== undefined) return {};
+  return { databaseUrl: (await withPostgres(t)).url };
+}
+
+/** Opens a store in a file or a database of its own, and closes it after the test. */
 export async function withStore(t: Test): Promise<OpenStore> {
+  return openTestStore(t, await newStoreLocation(t));
+}
+
+/** Opens a store in a SQLite file, for a test of what only SQLite does. */
+export async function withFileStore(t: Test): Promise<OpenStore & { file: string }> {
   const file = join(t.testdir(), 'store.db');
-  const store = await openStore({ file });
-  const sink = openSpanWriter({ file });
+  return { file, ...(await openTestStore(t, { file })) };
+}
+
+async function openTestStore(t: Test, location: StoreLocation): Promise<OpenStore> {
+  const store = await openStore(location);
+  const sink = openSpanWriter(location);
   t.teardown(async () => {
     await sink.close();
     await store.close();
   });
-  return { file, store, sink, ownerId: await store.owners.ensure('development') };
+  return { location, store, sink, ownerId: await store.owners.ensure('development') };
 }
 
 /**

@@ -4,7 +4,12 @@ import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
-import { readModelEndpoint, readServiceKey, readSpeechEndpoint } from '../flags/environment.ts';
+import {
+  readDatabaseUrl,
+  readModelEndpoint,
+  readServiceKey,
+  readSpeechEndpoint,
+} from '../flags/environment.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
@@ -18,6 +23,7 @@ const PORT = 9090;
 /** Options of a service that `serve` and `exec` start. */
 export const serviceOptions = {
   data: option(values.filePath, 'DIR', 'Directory that keeps all data', 'deleted at the end'),
+  database: option(values.text, 'URL', 'PostgreSQL database that keeps all data'),
   'seed-file': option(values.filePath, 'FILE', 'Load seed data from this YAML or JSON file'),
   seed: option(values.seed, 'SEED', 'Random seed of all ids', 'random'),
   'log-level': common.logLevel,
@@ -47,6 +53,7 @@ export const serve = defineCommand({
   examples: [
     { command: 'sandbox-kit serve --data ./service' },
     { command: 'sandbox-kit serve --port 0 --json' },
+    { command: 'sandbox-kit serve --database postgres://kit@db.example/kit' },
     { command: 'sandbox-kit serve --seed-file demo.yaml' },
     {
       note: 'List mutants with sandbox-kit selftest --list',
@@ -55,6 +62,7 @@ export const serve = defineCommand({
   ],
   environment: {
     SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service; generated on loopback if unset',
+    SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
     SANDBOX_KIT_JUDGE_URL: 'OpenAI-compatible endpoint of the LLM judge; with _MODEL, _API_KEY',
     SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY',
     SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY',
@@ -76,10 +84,7 @@ export const serve = defineCommand({
       await mutant?.stop();
       await service.stop();
     }
-    const { data } = flags;
-    const kept = `stopped. Its data is in ${data}.`;
-    const deleted = 'stopped, and its data was deleted. --data DIR keeps it.';
-    announceStop(flags, `The service ${data === undefined ? deleted : kept}`);
+    announceStop(flags, `The service stopped${describeKeptData(flags)}`);
   },
 });
 
@@ -106,6 +111,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,
     );
   }
+  const databaseUrl = readDatabaseUrl(flags);
   const judge = readModelEndpoint('JUDGE');
   const userModel = readModelEndpoint('USER');
   const speech = readSpeechEndpoint();
@@ -123,6 +129,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       recordCallers: flags.recordCallers ?? false,
       kit: createKitFunctions(),
       ...(flags.data !== undefined && { dataDir: flags.data }),
+      ...(databaseUrl !== undefined && { databaseUrl }),
       ...(flags.seed !== undefined && { randomSeed: flags.seed }),
       ...(flags['app-url'] !== undefined && { appUrl: flags['app-url'] }),
       ...(seed && {
@@ -146,6 +153,17 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   }
 }
 
+function describeData(flags: ServeFlags): string {
+  if (readDatabaseUrl(flags) !== undefined) return 'in the database';
+  return flags.data ?? 'deleted when it stops; --data DIR keeps it';
+}
+
+function describeKeptData(flags: ServeFlags): string {
+  if (readDatabaseUrl(flags) !== undefined) return '. Its data is in the database.';
+  if (flags.data !== undefined) return `. Its data is in ${flags.data}.`;
+  return ', and its data was deleted. --data DIR keeps it.';
+}
+
 function introduce(service: RunningService & { breaks?: string }, flags: ServeFlags): void {
   const { url, apiKey, appUrl, adminUrl, env, hasLiveEvals, breaks } = service;
   if (flags.json) {
@@ -159,7 +177,7 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
     `  API key   ${apiKey}`,
     `  admin     ${adminUrl}`,
-    `  data      ${flags.data ?? 'deleted when it stops; --data DIR keeps it'}`,
+    `  data      ${describeData(flags)}`,
     '',
     'Send the traces of your agent:',
     ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: url })

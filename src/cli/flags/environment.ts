@@ -12,6 +12,7 @@ const variable = z.string().trim().min(1).optional().catch(undefined);
 const environment = z.object({
   SANDBOX_KIT_API_KEY: variable,
   SANDBOX_KIT_SERVICE_API_KEY: variable,
+  SANDBOX_KIT_DATABASE_URL: variable,
   SANDBOX_KIT_JUDGE_URL: variable,
   SANDBOX_KIT_JUDGE_MODEL: variable,
   SANDBOX_KIT_JUDGE_API_KEY: variable,
@@ -60,6 +61,23 @@ export function readSandboxKey(flags: KeyFlags): string | undefined {
 /** Returns the service's key from the file or the option, or else from SANDBOX_KIT_SERVICE_API_KEY. */
 export function readServiceKey(flags: KeyFlags): string | undefined {
   return readKey(flags, 'SANDBOX_KIT_SERVICE_API_KEY');
+}
+
+/**
+ * Returns the URL of the service's database from the option, or else from SANDBOX_KIT_DATABASE_URL,
+ * unless the service has a data directory.
+ *
+ * @throws {UsageError} if the options set both.
+ */
+export function readDatabaseUrl(flags: {
+  data?: string | undefined;
+  database?: string | undefined;
+}): string | undefined {
+  if (flags.data === undefined) {
+    return flags.database ?? readEnvironment().SANDBOX_KIT_DATABASE_URL;
+  }
+  if (flags.database === undefined) return undefined;
+  throw new UsageError("--data and --database can't be combined: choose where the data is.");
 }
 
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */

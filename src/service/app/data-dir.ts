@@ -51,8 +51,12 @@ export async function loadDevelopmentKey(dataDir: string): Promise<string> {
   return withDataFile(file, async () => (await readKey(file)) ?? (await createKey(file)));
 }
 
+/** Returns a new development key. */
+export const createDevelopmentKey = (): string =>
+  `sk_dev_${randomSeed()}${randomSeed()}${randomSeed()}`;
+
 async function createKey(file: string): Promise<string> {
-  const key = `sk_dev_${randomSeed()}${randomSeed()}${randomSeed()}`;
+  const key = createDevelopmentKey();
   await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'w' });
   // An existing file keeps its mode when it is written.
   await chmod(file, 0o600);

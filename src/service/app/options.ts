@@ -26,6 +26,11 @@ export interface ServiceOptions {
   /** Data directory (default: a temporary directory that is removed on stop). */
   dataDir: string;
   /**
+   * URL of a PostgreSQL database that keeps all data instead of the data directory. Any number of
+   * services can use it at the same time.
+   */
+  databaseUrl: string;
+  /**
    * Base of the service clock; may be manual. `/__admin/clock` moves the service clock ahead of it.
    * The offset is not stored: a restarted service shows this clock's time again, and treats records
    * with later times as received at the start.
@@ -110,6 +115,7 @@ export const serviceOptionsSchema = options.optionsObject<ServiceSetup>({
   host: options.nonEmptyStringOption,
   port: options.portOption,
   dataDir: options.nonEmptyStringOption,
+  databaseUrl: options.nonEmptyStringOption,
   clock: options.clockOption,
   seed: options.objectOption,
   onSeedProgress: options.functionOption,

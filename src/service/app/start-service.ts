@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describeArgument, SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { StartError } from '../../http-kit/errors.ts';
 import { closeServer, listen } from '../../http-kit/listen.ts';
@@ -20,14 +19,11 @@ import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
 import { startSimulator } from '../simulator/simulation-runner.ts';
-import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
-import { isFileMissing } from '../store/sqlite/file-identity.ts';
-import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
 import { createCallerRecorder, type CallerRecording } from './caller-recorder.ts';
-import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
+import { openData, type Cleanups } from './open-data.ts';
 import {
   serviceOptionsSchema,
   type ServiceKey,
@@ -74,9 +70,6 @@ export interface RunningService extends ServiceControls {
 
 const OWNER_NAME_DEFAULT = 'development';
 
-/** Steps that undo the start, in the order of the start. */
-type Cleanups = (() => Promise<void> | void)[];
-
 type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
 
 /**
@@ -91,6 +84,9 @@ export async function startService(options: Partial<ServiceSetup> = {}): Promise
   const problem = seed && describeArgument('seed', 'SeedDocument', seed);
   if (problem !== undefined) throw new TypeError(`startService: ${problem}`);
   checkAccess(host, keys);
+  if (options.dataDir !== undefined && options.databaseUrl !== undefined) {
+    throw new TypeError('startService: Set dataDir or databaseUrl, not both.');
+  }
   const cleanups: Cleanups = [];
   const cleanUp = async (): Promise<void> => {
     for (const step of cleanups.splice(0).reverse()) await step();
@@ -113,22 +109,12 @@ async function start(
 ): Promise<Omit<RunningService, 'stop'>> {
   const { host, port = 0, log = silentLog } = options;
   const clock = createAdjustableClock(options.clock ?? systemClock);
-  const dataDir = await openDataDir(options.dataDir);
-  cleanups.push(() => dataDir.remove());
-  const file = join(dataDir.path, 'service.db');
-  const isTemporary = options.dataDir === undefined;
-  if (!isTemporary) {
-    const lockFile = getLockPath(dataDir.path);
-    const lock = await withDataFile(lockFile, () => lockDirectory(dataDir.path));
-    cleanups.push(() => lock.release());
-  }
-  const store = await openStoreFile({ file, isTemporary }, log);
-  cleanups.push(() => store.close());
-  const { apiKey, ownerName } = await withDataFile(file, () =>
-    configureKeys(store, dataDir.path, options.keys),
+  const { store, location, guard, loadDevelopmentKey } = await openData(options, log, cleanups);
+  const { apiKey, ownerName } = await guard(() =>
+    configureKeys(store, options.keys, loadDevelopmentKey),
   );
-  await withDataFile(file, () => store.conversations.capReceivedAt(clock.nowMs()));
-  const writer = await withDataFile(file, () => startIngestThread({ file, isTemporary }));
+  await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
+  const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();
   const workers = startWorkers({ ...options, randomSeed: seed, clock, log, store }, cleanups);
@@ -165,7 +151,7 @@ async function start(
     stopping: stopping.signal,
   });
   cleanups.push(() => closeService(service, stopping));
-  await withDataFile(file, () => loadSeed(service, store, { ...options, ownerName }));
+  await guard(() => loadSeed(service, store, { ...options, ownerName }));
   address.url = await listen(service.app, { host, port, scheme: 'http' });
   log.info('service_listening', { url: address.url });
   const { evals } = await store.evals.getSettings(await owners.ensure(ownerName));
@@ -178,24 +164,6 @@ async function start(
     hasLiveEvals: evals.length > 0,
     callerRecording: async () => callerRecorder?.recording(),
   };
-}
-
-/** Opens the store, and warns if only its file is missing from a data directory. */
-async function openStoreFile(
-  storeFile: { file: string; isTemporary: boolean },
-  log: Log,
-): Promise<Store> {
-  const { file } = storeFile;
-  const isMissing = await withDataFile(file, () => isFileMissing(file));
-  const store = await withDataFile(file, () => openStore(storeFile));
-  if (isMissing) {
-    log.warn('database_missing', {
-      file,
-      warning:
-        'The service starts empty. To get its data back, stop it, and restore the file from a backup.',
-    });
-  }
-  return store;
 }
 
 function createEnvironment(
@@ -252,10 +220,10 @@ function checkAccess(host: string, keys: readonly ServiceKey[]): void {
  */
 async function configureKeys(
   { owners }: Store,
-  dataDir: string,
   configured: readonly ServiceKey[],
+  loadDevelopmentKey: () => Promise<string>,
 ): Promise<{ apiKey: string; ownerName: string }> {
-  const [first = { key: await loadDevelopmentKey(dataDir) }, ...others]: readonly ServiceKey[] =
+  const [first = { key: await loadDevelopmentKey() }, ...others]: readonly ServiceKey[] =
     configured;
   const keys = [];
   for (const { key, owner = OWNER_NAME_DEFAULT } of [first, ...others]) {

@@ -11,6 +11,7 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { StoreLocation } from '../store/location.ts';
 import {
   describeOrigin,
   type CloseMessage,
@@ -33,10 +34,7 @@ export interface IngestThread {
 
 /** Options for starting an ingest thread. */
 export interface IngestThreadOptions {
-  /** The file of the store. */
-  file: string;
-  /** The file is deleted on shutdown, so commits need not survive a power failure. */
-  isTemporary?: boolean;
+  store: StoreLocation;
   /** Limits the bytes in flight (default: 64 MiB). */
   bytesInFlightMax?: number;
   /** The entry point of the thread (default: `thread-entry`). */
@@ -48,7 +46,7 @@ const BYTES_IN_FLIGHT_DEFAULT = 67_108_864;
 // The extension is `.ts` when Node strips types, and `.js` in the build.
 const ownThreadUrl = new URL(`thread-entry${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts an ingest thread. Rejects if the thread can't open the file. */
+/** Starts an ingest thread. Rejects if the thread can't open the store. */
 export async function startIngestThread(options: IngestThreadOptions): Promise<IngestThread> {
   const thread = new RestartingThread(options);
   await thread.start();
@@ -61,8 +59,7 @@ interface InFlight {
 }
 
 class RestartingThread implements IngestThread {
-  readonly #file: string;
-  readonly #isTemporary: boolean;
+  readonly #store: StoreLocation;
   readonly #bytesInFlightMax: number;
   readonly #url: URL;
   #thread: Worker | undefined;
@@ -72,16 +69,15 @@ class RestartingThread implements IngestThread {
   #closed: Promise<void> | undefined;
   #onIdle: () => void = () => undefined;
 
-  constructor({ file, isTemporary = false, bytesInFlightMax, threadUrl }: IngestThreadOptions) {
-    this.#file = file;
-    this.#isTemporary = isTemporary;
+  constructor({ store, bytesInFlightMax, threadUrl }: IngestThreadOptions) {
+    this.#store = store;
     this.#bytesInFlightMax = bytesInFlightMax ?? BYTES_IN_FLIGHT_DEFAULT;
     this.#url = threadUrl ?? ownThreadUrl;
   }
 
   async start(): Promise<void> {
     this.#thread = this.#spawn();
-    // The first message means that the file is open; an earlier error makes this reject.
+    // The first message means that the store is open; an earlier error makes this reject.
     await once(this.#thread, 'message');
   }
 
@@ -121,8 +117,7 @@ class RestartingThread implements IngestThread {
   }
 
   #spawn(): Worker {
-    const workerData: ThreadData = { file: this.#file, isTemporary: this.#isTemporary };
-    const thread = new Worker(this.#url, { workerData });
+    const thread = new Worker(this.#url, { workerData: this.#store satisfies ThreadData });
     thread.on('message', (results: ResultMessage[]) => {
       for (const { id, result } of results) this.#settle(id, result);
     });

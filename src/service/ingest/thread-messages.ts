@@ -1,5 +1,6 @@
 /** The messages between the main thread and the ingest thread. */
 import { errorOrigin, isError } from '../../platform/error-origin.ts';
+import type { StoreLocation } from '../store/location.ts';
 import type { InsertResult } from '../store/store.ts';
 import type { RejectedSpans } from './read-spans.ts';
 
@@ -51,10 +52,7 @@ export interface ResultMessage {
 export type CloseMessage = 'close';
 
 /** The `workerData` of the thread. */
-export interface ThreadData {
-  file: string;
-  isTemporary: boolean;
-}
+export type ThreadData = StoreLocation;
 
 /** Describes an error by name, code and place. Its message may quote a conversation. */
 export function describeOrigin(error: unknown): string {

@@ -38,7 +38,7 @@ export function createConversationStore({
         .selectFrom('tags')
         .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
         .select(['tags.name as key', 'value'])
-        .where('owner_id', '=', ownerId)
+        .where('conversations.owner_id', '=', ownerId)
         .where('conversation_id', '=', conversationId)
         .orderBy('tags.name')
         .orderBy('value')

@@ -1,11 +1,6 @@
-import { CompiledQuery } from 'kysely';
-import type { Connections } from './connections.ts';
-import {
-  DELETE_OLD_ENTRIES_SQL,
-  INSERT_ENTRY_SQL,
-  toEntryRows,
-  ENTRIES_PER_OWNER_MAX,
-} from './ingest-log-rows.ts';
+import { sql } from 'kysely';
+import type { Connections, WriteTransaction } from './connections.ts';
+import { ENTRIES_PER_OWNER_MAX, toEntryRows } from './ingest-log-rows.ts';
 import type { IngestLogStore, IngestLogEntry } from './store.ts';
 
 /** Codes of entries about dropped spans that probably belong to a conversation. */
@@ -25,16 +20,31 @@ const dropCodes = [
 const ignoreCodes = ['ignored_spans', 'malformed_operation', 'older_conventions'] as const;
 
 /** Creates the store of the ingest log. */
-export function createIngestLogStore({ reader, write }: Connections): IngestLogStore {
+export function createIngestLogStore({ dialect, reader, write }: Connections): IngestLogStore {
   return {
     add: (ownerId, atMs, entries) =>
       write(ownerId, async (db) => {
-        for (const row of toEntryRows(ownerId, atMs, entries)) {
-          await db.executeQuery(CompiledQuery.raw(INSERT_ENTRY_SQL, row));
+        for (const row of toEntryRows(atMs, entries)) {
+          // PostgreSQL numbers the entries itself, because replicas add them at the same time.
+          const number = { number: sql<number>`(${nextNumber(db, ownerId)})` };
+          await db
+            .insertInto('ingest_log')
+            .values({ owner_id: ownerId, ...row, ...(dialect === 'sqlite' && number) })
+            .execute();
         }
-        await db.executeQuery(
-          CompiledQuery.raw(DELETE_OLD_ENTRIES_SQL, [ownerId, ownerId, ENTRIES_PER_OWNER_MAX]),
-        );
+        await db
+          .deleteFrom('ingest_log')
+          .where('owner_id', '=', ownerId)
+          .where('number', '<=', (eb) =>
+            eb
+              .selectFrom('ingest_log')
+              .select('number')
+              .where('owner_id', '=', ownerId)
+              .orderBy('number', 'desc')
+              .offset(ENTRIES_PER_OWNER_MAX)
+              .limit(1),
+          )
+          .execute();
       }),
     async findNewestDropCode(ownerId) {
       const row = await reader(ownerId)
@@ -66,3 +76,9 @@ export function createIngestLogStore({ reader, write }: Connections): IngestLogS
     },
   };
 }
+
+const nextNumber = (db: WriteTransaction, ownerId: string) =>
+  db
+    .selectFrom('ingest_log')
+    .select(({ fn }) => sql<number>`coalesce(${fn.max('number')}, 0) + 1`.as('next'))
+    .where('owner_id', '=', ownerId);

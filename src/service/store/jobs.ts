@@ -47,6 +47,8 @@ export function createJobStore(connections: Connections): JobStore {
           .execute();
       }),
     async releaseAll(nowMs) {
+      // Other replicas may hold leases; those of a replica that died expire.
+      if (connections.dialect === 'postgres') return 0;
       const early = await directory.reader
         .selectFrom('jobs')
         .select('owner_id')

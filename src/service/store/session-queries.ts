@@ -148,6 +148,7 @@ export async function findSessions(
 
 /** Returns the sessions of these keys, with their outcomes, in the same order. */
 async function loadSessions(db: Db, keys: readonly number[]): Promise<Session[]> {
+  if (keys.length === 0) return [];
   const [rows, outcomes] = [await findRows(db, keys), await listOutcomes(db, keys)];
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return keys.flatMap((key) => {

@@ -69,6 +69,11 @@ export interface Store {
    * owner, changes nothing and returns the index of that key.
    */
   insertSeedData(seedData: SeedData): Promise<number | undefined>;
+  /**
+   * Returns the value with this name that all processes on the store share. Sets it to `value` if there
+   * is none. Values of a file last until the store is closed.
+   */
+  shareValue(name: string, value: string): Promise<string>;
   /** Describes what happened to the file since it was opened: emptied, replaced, or moved away. */
   describeFileChange(): string | undefined;
   close(): Promise<void>;

@@ -210,7 +210,7 @@ interface AgentReportRow {
 
 interface IngestLogRow {
   owner_id: string;
-  number: number;
+  number: Generated<number>;
   at_ms: number;
   level: IngestLogEntry['level'];
   code: string;

@@ -126,6 +126,7 @@ void t.test('The package exports the types of all options', async (t) => {
   const serviceOptions: ServiceOptions = {
     ...shared,
     dataDir: t.testdir(),
+    databaseUrl: 'postgres://127.0.0.1:1/none',
     seed,
     onSeedProgress: () => undefined,
     randomSeed: 'a test',
@@ -149,10 +150,9 @@ void t.test('The package exports the types of all options', async (t) => {
     journalEntriesMax: 3,
     journalBodies: true,
   };
-  const [service, agent] = await Promise.all([
-    startService(serviceOptions),
-    startAgent(agentOptions),
-  ]);
+  // Data is either in a directory or in a database.
+  const { databaseUrl: _, ...inDirectory } = serviceOptions;
+  const [service, agent] = await Promise.all([startService(inDirectory), startAgent(agentOptions)]);
   await Promise.all([service.stop(), agent.stop()]);
   t.same(events.toSorted(), ['agent_listening', 'leases_freed', 'service_listening']);
 });

@@ -17,13 +17,13 @@ import {
 } from '../../../src/service/ingest/ingest-thread.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { makeTraceRequest, makeSpan, makeHexId } from '../../helpers/otlp.ts';
-import { newSpans, NOON_MS, noonNs, withStore } from '../../helpers/store.ts';
+import { newSpans, NOON_MS, noonNs, withFileStore, withStore } from '../../helpers/store.ts';
 
 const faultyThread = new URL('../../helpers/faulty-ingest-thread.ts', import.meta.url);
 
 async function withThread(t: Test, options: Partial<IngestThreadOptions> = {}) {
   const open = await withStore(t);
-  const thread = await startIngestThread({ file: open.file, ...options });
+  const thread = await startIngestThread({ store: open.location, ...options });
   t.teardown(() => thread.close());
   const storedIds = async (conversationId = 'conversation-1'): Promise<string[]> =>
     (await open.store.conversations.listSpans(open.ownerId, conversationId)).map(
@@ -229,7 +229,7 @@ void t.test('A thread that died can still be closed', async (t) => {
 
 void t.test('Starting fails if the file cannot be opened', async (t) => {
   const file = join(t.testdir(), 'no such directory', 'store.db');
-  await t.rejects(startIngestThread({ file }), /no such file or directory/);
+  await t.rejects(startIngestThread({ store: { file } }), /no such file or directory/);
 });
 
 /** Runs the thread's loop on a channel, with a span writer that only records batch sizes. */
@@ -291,7 +291,7 @@ void t.test('The decompressed bytes of a transaction are limited', async (t) => 
 void t.test(
   'A batched request sees the traces of earlier requests, as if it were written alone',
   async (t) => {
-    const { file, store, ownerId } = await withStore(t);
+    const { file, store, ownerId } = await withFileStore(t);
     const other = await store.owners.ensure('other');
     const opened = openSpanWriter({ file });
     const sizes: number[] = [];

@@ -13,6 +13,7 @@ import {
   newSpan,
   newSpans,
   NOON_MS,
+  withFileStore,
   withStore,
 } from '../../helpers/store.ts';
 import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
@@ -67,7 +68,7 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
 void t.test(
   "Two stores on one file see each other's writes and close a conversation once",
   async (t) => {
-    const { file, store, sink, ownerId } = await withStore(t);
+    const { file, store, sink, ownerId } = await withFileStore(t);
     const other = await openStore({ file });
     t.teardown(() => other.close());
     t.equal(await other.owners.findId('development'), ownerId);
@@ -103,7 +104,7 @@ void t.test('Two processes that open a new file concurrently both find its table
 void t.test(
   'Reads continue while a long write holds the lock; writes wait without blocking the thread',
   async (t) => {
-    const { file, store, ownerId } = await withStore(t);
+    const { file, store, ownerId } = await withFileStore(t);
     await store.sessions.add(newSession(ownerId, 'before'));
     const long = openDatabase(t, file);
     long.exec('begin immediate');
@@ -129,7 +130,7 @@ void t.test(
 );
 
 void t.test('The span writer stores nothing and throws when it cannot get the lock', async (t) => {
-  const { file, store, ownerId } = await withStore(t);
+  const { file, store, ownerId } = await withFileStore(t);
   const sink = openSpanWriter({ file, lockWaitMsMax: 1 });
   t.teardown(() => sink.close());
   const long = openDatabase(t, file);

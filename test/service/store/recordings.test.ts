@@ -1,7 +1,12 @@
 import t from 'tap';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { createRecordingStore } from '../../../src/service/store/recordings.ts';
-import { newRecording, newSimulatedSession, withStore } from '../../helpers/store.ts';
+import {
+  newRecording,
+  newSimulatedSession,
+  withFileStore,
+  withStore,
+} from '../../helpers/store.ts';
 
 void t.test('A recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -22,7 +27,7 @@ void t.test('A recording belongs to its session and its owner', async (t) => {
 });
 
 void t.test('The oldest recordings of an owner make room for new ones', async (t) => {
-  const { file, store, ownerId } = await withStore(t);
+  const { file, store, ownerId } = await withFileStore(t);
   const other = await store.owners.ensure('other');
   const connections = connect({ file, isTemporary: false });
   t.teardown(() => connections.close());

@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  isPostgres,
   newCloseRequest,
   newSpan,
   newSpans,
@@ -21,7 +22,11 @@ void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
   });
   const request = newSpans(ownerId, [span]);
   t.same(await sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
-  const stored = { ...span, receivedAtMs: request.receivedAtMs, late: false };
+  const stored = {
+    ...{ ...span, receivedAtMs: request.receivedAtMs, late: false },
+    // PostgreSQL stores no NUL character.
+    ...(isPostgres && { inputMessages: span.inputMessages?.replace('\0', '\uFFFD') }),
+  };
   t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [stored]);
 });
 

@@ -22,7 +22,13 @@ import {
   newSpans,
   NOON_MS,
 } from '../../helpers/store.ts';
-import { newCloseRequest, readValue, openDatabase, withStore } from '../../helpers/store.ts';
+import {
+  newCloseRequest,
+  readValue,
+  openDatabase,
+  withFileStore,
+  withStore,
+} from '../../helpers/store.ts';
 import { until } from '../../helpers/until.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -87,7 +93,7 @@ void t.test('Evals are listed in insertion order; put replaces', async (t) => {
 void t.test(
   'Documents are identified by owner, kind, and id; no list contains the key of a sandbox',
   async (t) => {
-    const { file, store, ownerId } = await withStore(t);
+    const { file, store, ownerId } = await withFileStore(t);
     const { documents } = store;
     const other = await store.owners.ensure('other');
     const calm = { id: 'one', name: 'Calm' };
@@ -171,7 +177,7 @@ void t.test('One request leaves a limited number of log entries of limited lengt
 void t.test(
   'Deleting the data of an owner keeps its keys and the data of other owners',
   async (t) => {
-    const { file, store, sink, ownerId } = await withStore(t);
+    const { file, store, sink, ownerId } = await withFileStore(t);
     const other = await store.owners.ensure('other');
     for (const owner of [ownerId, other]) {
       await store.owners.addKey(owner, digest(owner));
@@ -226,7 +232,7 @@ void t.test('Stored data is there when the file is opened again', async (t) => {
 });
 
 void t.test('Commits are synced to disk, except for a temporary file', async (t) => {
-  const { file, store, ownerId } = await withStore(t);
+  const { file, store, ownerId } = await withFileStore(t);
   await store.evals.put(ownerId, newEval('a'));
   t.ok(statSync(`${file}-wal`).size > 0);
   const db = openDatabase(t, file);

@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { DELETE_OLD_ENTRIES_SQL, INSERT_ENTRY_SQL, type EntryRow } from '../ingest-log-rows.ts';
 
 /** The statements of the span writer, prepared once. Kysely would compile them for each call. */
 export interface SpanWriterStatements
@@ -17,8 +16,12 @@ export function prepareStatements(db: Database): SpanWriterStatements {
     ...prepareConversations(db),
     ...prepareSpans(db),
     ...prepareTags(db),
-    insertLogEntry: db.prepare(INSERT_ENTRY_SQL),
-    deleteOldLogEntries: db.prepare(DELETE_OLD_ENTRIES_SQL),
+    insertLogEntry: db.prepare(`
+      insert into ingest_log (owner_id, at_ms, level, code, message, about, number)
+      select ?, ?, ?, ?, ?, ?, coalesce(max(number), 0) + 1 from ingest_log where owner_id = ?`),
+    deleteOldLogEntries: db.prepare(`
+      delete from ingest_log where owner_id = ? and number <=
+        (select max(number) from ingest_log where owner_id = ?) - ?`),
   };
 }
 
@@ -140,6 +143,16 @@ function prepareTags(db: Database): TagStatements {
 }
 
 interface LogStatements {
-  insertLogEntry: Statement<EntryRow>;
+  insertLogEntry: Statement<
+    [
+      ownerId: string,
+      atMs: number,
+      level: string,
+      code: string,
+      message: string,
+      about: string,
+      again: string,
+    ]
+  >;
   deleteOldLogEntries: Statement<[ownerId: string, again: string, bound: number]>;
 }

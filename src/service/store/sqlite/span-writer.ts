@@ -133,8 +133,9 @@ function insertRequest(statements: SpanWriterStatements, request: TraceRequestRo
   }
   if (request.links.length > 0) statements.deleteOldLinks.run(LINKS_MAX);
   const entries = [...request.logEntries, ...collector.entries()];
-  for (const row of toEntryRows(ownerId, receivedAtMs, entries)) {
-    statements.insertLogEntry.run(...row);
+  for (const row of toEntryRows(receivedAtMs, entries)) {
+    const { level, code, message, about } = row;
+    statements.insertLogEntry.run(ownerId, row.at_ms, level, code, message, about, ownerId);
   }
   if (entries.length > 0)
     statements.deleteOldLogEntries.run(ownerId, ownerId, ENTRIES_PER_OWNER_MAX);

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { StartError } from '../../http-kit/errors.ts';
+import type { Log } from '../../platform/log.ts';
+import type { StoreLocation } from '../store/location.ts';
+import { openStore } from '../store/open-store.ts';
+import { DatabaseUrlError } from '../store/postgres/database-url.ts';
+import { SchemaTooNewError, toDatabaseProblem } from '../store/postgres/database-problem.ts';
+import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
+import { isFileMissing } from '../store/sqlite/file-identity.ts';
+import type { Store } from '../store/store.ts';
+import { createDevelopmentKey, loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
+
+/** Steps that undo the start, in the order of the start. */
+export type Cleanups = (() => Promise<void> | void)[];
+
+/** The data of a service: in a directory, or in a database. */
+export interface ServiceData {
+  store: Store;
+  location: StoreLocation;
+  /**
+   * Runs an action on the data.
+   * @throws StartError that says what to do, if the file or the database causes an error.
+   */
+  guard: <Result>(action: () => Result | Promise<Result>) => Promise<Result>;
+  /** Returns the key of a service without configured keys; the first start creates it. */
+  loadDevelopmentKey: () => Promise<string>;
+}
+
+/** Opens the data of a service. @throws StartError if it can't be used. */
+export async function openData(
+  options: { dataDir?: string; databaseUrl?: string },
+  log: Log,
+  cleanups: Cleanups,
+): Promise<ServiceData> {
+  return options.databaseUrl === undefined
+    ? openDirectory(options.dataDir, log, cleanups)
+    : openDatabase(options.databaseUrl, cleanups);
+}
+
+async function openDirectory(
+  path: string | undefined,
+  log: Log,
+  cleanups: Cleanups,
+): Promise<ServiceData> {
+  const dataDir = await openDataDir(path);
+  cleanups.push(() => dataDir.remove());
+  const file = join(dataDir.path, 'service.db');
+  const isTemporary = path === undefined;
+  if (!isTemporary) {
+    const lockFile = getLockPath(dataDir.path);
+    const lock = await withDataFile(lockFile, () => lockDirectory(dataDir.path));
+    cleanups.push(() => lock.release());
+  }
+  const location = { file, isTemporary };
+  const isMissing = await withDataFile(file, () => isFileMissing(file));
+  const store = await withDataFile(file, () => openStore(location));
+  cleanups.push(() => store.close());
+  if (isMissing) {
+    log.warn('database_missing', {
+      file,
+      warning:
+        'The service starts empty. To get its data back, stop it, and restore the file from a backup.',
+    });
+  }
+  return {
+    ...{ store, location },
+    guard: (action) => withDataFile(file, action),
+    loadDevelopmentKey: () => loadDevelopmentKey(dataDir.path),
+  };
+}
+
+async function openDatabase(databaseUrl: string, cleanups: Cleanups): Promise<ServiceData> {
+  const location = { databaseUrl };
+  const store = await withDatabase(() => openStore(location));
+  cleanups.push(() => store.close());
+  return {
+    ...{ store, location },
+    guard: withDatabase,
+    loadDevelopmentKey: () => store.shareValue('development_key', createDevelopmentKey()),
+  };
+}
+
+async function withDatabase<Result>(action: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof DatabaseUrlError || error instanceof SchemaTooNewError) {
+      throw new StartError(error.message, { cause: error });
+    }
+    const problem = toDatabaseProblem(error);
+    if (!problem) throw error;
+    throw new StartError(`${problem.message} (${problem.code})`, { cause: error });
+  }
+}

@@ -1,0 +1,193 @@
+import { isError } from '../../../platform/error-origin.ts';
+
+/** Kinds of failures of a database that is not a bug of this program. */
+export type PostgresProblemKind =
+  | 'unreachable'
+  | 'tls_failed'
+  | 'authentication_failed'
+  | 'database_missing'
+  | 'too_many_connections'
+  | 'read_only'
+  | 'disk_full'
+  | 'timeout'
+  | 'shutting_down'
+  | 'permission_denied'
+  | 'schema_too_new';
+
+/** Why the database did not do its work. Neither field contains data or a password. */
+export interface PostgresProblem {
+  kind: PostgresProblemKind;
+  /** The SQLSTATE of the server, or the code of Node, for logs. */
+  code: string;
+  /** What happened, what was expected, and what to do next. */
+  message: string;
+  /** Whether the same work may succeed later without a change of the configuration. */
+  canRetry: boolean;
+}
+
+/** Thrown if a newer version of this program has migrated the database. */
+export class SchemaTooNewError extends Error {
+  override name = 'SchemaTooNewError';
+  readonly code = 'schema_too_new';
+
+  constructor(version: number, newestSupported: number) {
+    super(
+      `The database has version ${version}, but this program supports only versions up to ` +
+        `${newestSupported}. Update the program.`,
+    );
+  }
+}
+
+/** Thrown if the server of an open connection sent nothing for too long. */
+export class ResponseTimeoutError extends Error {
+  override name = 'ResponseTimeoutError';
+  readonly code = 'response_timeout';
+
+  constructor() {
+    super('The database did not respond in time. The connection is closed.');
+  }
+}
+
+const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind' | 'code'>>> = {
+  unreachable: {
+    message:
+      "The connection to the database failed. PostgreSQL must run and be reachable at the URL's host and port. Check the server, the URL, and the network.",
+    canRetry: true,
+  },
+  tls_failed: {
+    message:
+      'The TLS connection to the database failed. The server and the URL must agree on TLS. Check sslmode and sslrootcert in the URL, and the certificate of the server.',
+    canRetry: false,
+  },
+  authentication_failed: {
+    message:
+      'The database refused the user or the password. Both must be valid for a connection from this machine. Check the URL, and pg_hba.conf of the server.',
+    canRetry: false,
+  },
+  database_missing: {
+    message:
+      'The database in the URL does not exist. The service creates tables, but not the database. Create it with CREATE DATABASE, or correct the URL.',
+    canRetry: false,
+  },
+  too_many_connections: {
+    message:
+      'The database has no free connection. All replicas together must stay below its limit. Lower the connections of each replica, or raise max_connections.',
+    canRetry: true,
+  },
+  read_only: {
+    message:
+      'The database is read-only. The service needs the primary server. Check that the URL names it, and that default_transaction_read_only is off.',
+    canRetry: true,
+  },
+  disk_full: {
+    message:
+      "The database can't write to its disk. Nothing was stored. Free disk space on the database server.",
+    canRetry: true,
+  },
+  timeout: {
+    message:
+      'The database did not respond in time. Nothing was stored. Check its load and its locks, and try again.',
+    canRetry: true,
+  },
+  shutting_down: {
+    message: 'The database is starting or stopping. Try again when it accepts connections.',
+    canRetry: true,
+  },
+  permission_denied: {
+    message:
+      'The user in the database URL lacks a permission. It must own the database, or be allowed to create tables in its schema. Grant the permission, or name another user.',
+    canRetry: false,
+  },
+  schema_too_new: {
+    message:
+      'A newer version of this program has migrated the database. Update this program to that version.',
+    canRetry: false,
+  },
+};
+
+/** SQLSTATE codes (appendix A of PostgreSQL's manual) and codes of Node, by the problem they show. */
+const codes: Readonly<Record<PostgresProblemKind, readonly string[]>> = {
+  unreachable: [
+    ...['08000', '08001', '08003', '08004', '08006'],
+    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+    ...['EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'],
+  ],
+  tls_failed: [
+    ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED'],
+    ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+    ...['UNABLE_TO_GET_ISSUER_CERT', 'CERT_NOT_YET_VALID', 'CERT_UNTRUSTED', 'CERT_REVOKED'],
+    ...['CERT_SIGNATURE_FAILURE', 'INVALID_CA', 'INVALID_PURPOSE', 'HOSTNAME_MISMATCH'],
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ],
+  authentication_failed: ['28P01', '28000'],
+  // 57P04: the database was dropped while it was in use.
+  database_missing: ['3D000', '57P04'],
+  too_many_connections: ['53300'],
+  read_only: ['25006'],
+  // 58030 is an input or output error.
+  disk_full: ['53100', '58030'],
+  // Of a statement, a lock, a transaction, an idle transaction, an idle connection, and our own.
+  timeout: ['57014', '55P03', '25P04', '25P03', '57P05', 'response_timeout'],
+  shutting_down: ['57P01', '57P02', '57P03'],
+  permission_denied: ['42501'],
+  schema_too_new: ['schema_too_new'],
+};
+
+const kindByCode: ReadonlyMap<string, PostgresProblemKind> = new Map(
+  Object.entries(codes).flatMap(([kind, list]) =>
+    list.map((code) => [code, kind as PostgresProblemKind]),
+  ),
+);
+
+/** Errors of the driver without a code, by their message. */
+const driverErrors: readonly { kind: PostgresProblemKind; code: string; pattern: RegExp }[] = [
+  {
+    kind: 'unreachable',
+    code: 'connection_lost',
+    pattern:
+      /^Connection terminated|^timeout expired$|not queryable|^Client was closed|^Connection lost/,
+  },
+  // All connections of the pool were in use for too long.
+  { kind: 'timeout', code: 'pool_timeout', pattern: /^timeout exceeded when trying to connect$/ },
+  {
+    kind: 'authentication_failed',
+    code: 'sasl_failed',
+    pattern: /^SASL: |password must be a string/,
+  },
+  {
+    kind: 'tls_failed',
+    code: 'tls_refused',
+    pattern: /SSL connection|^There was an error establishing an SSL/,
+  },
+];
+
+/** How the server says that `pg_hba.conf` allows the connection only with TLS. */
+const NEEDS_TLS = /no encryption|SSL off/;
+
+/**
+ * Returns the problem of the database that an error of the driver shows; undefined for any other error,
+ * which is a bug.
+ */
+export function toDatabaseProblem(error: unknown): PostgresProblem | undefined {
+  if (!isError(error)) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  const coded = kindByCode.get(code) ?? (isTlsCode(code) ? 'tls_failed' : undefined);
+  if (coded === 'authentication_failed' && NEEDS_TLS.test(error.message)) {
+    return createProblem('tls_failed', code);
+  }
+  if (coded) return createProblem(coded, code);
+  // A Unix socket that is missing or private. Other files have the same codes.
+  const isSocket = 'syscall' in error && error.syscall === 'connect';
+  if (isSocket && ['ENOENT', 'EACCES'].includes(code)) return createProblem('unreachable', code);
+  const known = driverErrors.find(({ pattern }) => pattern.test(error.message));
+  if (known && code === '') return createProblem(known.kind, known.code);
+  // An error of a name that has several addresses contains the error of each.
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
+  return parts.map(toDatabaseProblem).find((problem) => problem !== undefined);
+}
+
+const isTlsCode = (code: string): boolean => /^(ERR_SSL_|ERR_TLS_)/.test(code);
+
+function createProblem(kind: PostgresProblemKind, code: string): PostgresProblem {
+  return { kind, code, ...problems[kind] };
+}

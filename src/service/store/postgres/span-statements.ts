@@ -1,0 +1,87 @@
+/** The statements of the span writer. Their first parameter is the owner; the others are columns. */
+import { ENTRIES_PER_OWNER_MAX } from '../ingest-log-rows.ts';
+import { LINKS_MAX } from '../span-writer.ts';
+
+/** Inserts missing conversations without a time range, and locks and returns all of them. */
+export const LOCK_CONVERSATIONS = `
+  insert into conversations
+    (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms)
+  select $1, id, 0, 0, 0 from unnest($2::text[]) as given (id) order by id collate "C"
+  on conflict (owner_id, conversation_id) do update set tag_count = conversations.tag_count
+  returning conversation_id, key, state, tag_count, (xmax = 0) as is_new`;
+
+/** Inserts spans with new ids, and returns their ids. */
+export const INSERT_SPANS = `
+  insert into spans
+    (owner_id, conversation_key, span_id, trace_id, parent_span_id, operation, name,
+     start_ns, end_ns, failed, late, received_at_ms, attributes, input_messages, output_messages)
+  select $1, * from unnest(
+    $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
+    $9::bigint[], $10::integer[], $11::integer[], $12::bigint[], $13::text[], $14::text[],
+    $15::text[])
+  on conflict (owner_id, span_id) do nothing
+  returning span_id`;
+
+export const LOCATE_SPANS = `
+  select span_id, trace_id, conversation_key from spans
+  where owner_id = $1 and span_id = any($2::text[])`;
+
+export const FIND_TAGS = `
+  select tags.conversation_key, tags.name, tags.value
+  from unnest($2::bigint[], $3::text[], $4::text[]) as given (key, name, value)
+  join tags on tags.owner_id = $1 and tags.conversation_key = given.key
+    and tags.name = given.name and tags.value_digest = md5(given.value)`;
+
+export const INSERT_TAGS = `
+  insert into tags (owner_id, conversation_key, name, value)
+  select $1, * from unnest($2::bigint[], $3::text[], $4::text[])
+  on conflict do nothing`;
+
+/** Sets the number of tags, and sets or extends the time range unless a conversation is closed. */
+export const UPDATE_CONVERSATIONS = `
+  update conversations set
+    tag_count = given.tag_count,
+    first_start_ns = case
+      when state = 'closed' then first_start_ns
+      when is_new then first else least(first_start_ns, first) end,
+    last_end_ns = case
+      when state = 'closed' then last_end_ns
+      when is_new then last else greatest(last_end_ns, last) end,
+    last_received_at_ms = case
+      when state = 'closed' then last_received_at_ms
+      else greatest(last_received_at_ms, received_at_ms) end
+  from unnest($2::bigint[], $3::boolean[], $4::integer[], $5::bigint[], $6::bigint[], $7::bigint[])
+    as given (key, is_new, tag_count, first, last, received_at_ms)
+  where conversations.owner_id = $1 and conversations.key = given.key`;
+
+export const DELETE_CONVERSATIONS = `
+  delete from conversations where owner_id = $1 and key = any($2::bigint[])`;
+
+export const INSERT_TRACES = `
+  insert into traces (owner_id, trace_id, conversation_key)
+  select $1, * from unnest($2::text[], $3::bigint[])
+  on conflict do nothing`;
+
+export const FIND_CONVERSATIONS_OF_TRACES = `
+  select trace_id, conversation_id from traces
+  join conversations on conversations.owner_id = traces.owner_id
+    and conversations.key = traces.conversation_key
+  where traces.owner_id = $1 and trace_id = any($2::text[])`;
+
+export const INSERT_LINKS = `
+  insert into span_links (owner_id, trace_id, span_id, parent_span_id)
+  select $1, * from unnest($2::text[], $3::text[], $4::text[])
+  on conflict do nothing`;
+
+export const DELETE_OLD_LINKS = `
+  delete from span_links where owner_id = $1 and key <=
+    (select max(key) from span_links where owner_id = $1) - ${LINKS_MAX}`;
+
+export const INSERT_LOG_ENTRIES = `
+  insert into ingest_log (owner_id, at_ms, level, code, message, about)
+  select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])`;
+
+export const DELETE_OLD_LOG_ENTRIES = `
+  delete from ingest_log where owner_id = $1 and number <= (
+    select number from ingest_log where owner_id = $1
+    order by number desc offset ${ENTRIES_PER_OWNER_MAX} limit 1)`;

@@ -1,0 +1,369 @@
+/**
+ * Writes spans to PostgreSQL.
+ *
+ * - One transaction holds the requests of one owner, so that many requests share one durable commit. If
+ *   it fails because of its content, each request is inserted alone, so that only the bad one fails.
+ * - One statement inserts all rows of a table, in the order of their keys. Replicas that insert the same
+ *   rows therefore wait for each other, and never deadlock.
+ * - Conversations are locked first, so their spans can't be inserted while they are closed.
+ */
+import type { Pool, PoolClient } from 'pg';
+import { toError } from '../../../platform/error-origin.ts';
+import { toEntryRows } from '../ingest-log-rows.ts';
+import {
+  clampNs,
+  findBounds,
+  LogEntryCollector,
+  TAGS_PER_CONVERSATION_MAX,
+  type SpanWriter,
+} from '../span-writer.ts';
+import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
+import { toDatabaseProblem } from './database-problem.ts';
+import { replaceNul } from './replace-nul.ts';
+import * as statements from './span-statements.ts';
+
+/** Creates a span writer on a pool, and closes the pool with it. */
+export function createSpanWriter(pool: Pool): SpanWriter {
+  return {
+    async insert(requests) {
+      const byOwner = Map.groupBy(requests, ({ ownerId }) => ownerId);
+      const results = new Map<TraceRequestRows, InsertResult | Error>();
+      await Promise.all(
+        Array.from(byOwner.values(), async (ofOwner) => {
+          const inserted = await insertOfOwner(pool, ofOwner);
+          for (const [nth, result] of inserted.entries()) {
+            const request = ofOwner[nth];
+            if (request) results.set(request, result);
+          }
+        }),
+      );
+      return requests.map((request) => results.get(request) ?? new Error('There is no result.'));
+    },
+    async findConversations(ownerId, traceIds) {
+      const { rows } = await pool.query<{ trace_id: string; conversation_id: string }>(
+        statements.FIND_CONVERSATIONS_OF_TRACES,
+        [ownerId, traceIds],
+      );
+      return new Map(rows.map((row) => [row.trace_id, row.conversation_id]));
+    },
+    close: () => pool.end(),
+  };
+}
+
+async function insertOfOwner(
+  pool: Pool,
+  requests: readonly TraceRequestRows[],
+): Promise<(InsertResult | Error)[]> {
+  try {
+    return await insertTogether(pool, requests);
+  } catch (error) {
+    const cause = toError(error);
+    // What is wrong with the database is wrong for each request.
+    if (requests.length === 1 || toDatabaseProblem(cause)) return requests.map(() => cause);
+    const results: (InsertResult | Error)[] = [];
+    for (const request of requests) results.push(...(await insertOfOwner(pool, [request])));
+    return results;
+  }
+}
+
+async function insertTogether(
+  pool: Pool,
+  requests: readonly TraceRequestRows[],
+): Promise<InsertResult[]> {
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    await client.query('begin');
+    const results = await insertRequests(client, requests);
+    await client.query('commit');
+    return results;
+  } catch (error) {
+    await client.query('rollback').catch(() => (isBroken = true));
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** The spans that one request brings for one conversation. */
+interface Part {
+  request: TraceRequestRows;
+  conversationId: string;
+  spans: readonly NewSpan[];
+  conversation: Conversation;
+  inserted: NewSpan[];
+  /** Spans whose id is already stored for another trace or conversation. */
+  conflicting: NewSpan[];
+  droppedTags: number;
+}
+
+/** A conversation that a transaction has locked. */
+interface Conversation {
+  key: number;
+  isNew: boolean;
+  isClosed: boolean;
+  tagCount: number;
+}
+
+async function insertRequests(
+  client: PoolClient,
+  requests: readonly TraceRequestRows[],
+): Promise<InsertResult[]> {
+  const ownerId = requests[0]?.ownerId ?? '';
+  const parts = await lockConversations(client, ownerId, requests);
+  await insertSpans(client, ownerId, parts);
+  const stored = parts.filter(({ inserted }) => inserted.length > 0);
+  await insertTags(client, ownerId, stored);
+  await updateConversations(client, ownerId, parts);
+  await insertTraces(client, ownerId, stored);
+  await insertLinks(client, ownerId, requests);
+  const partsByRequest = Map.groupBy(parts, ({ request }) => request);
+  await insertLog(client, ownerId, requests, partsByRequest);
+  return requests.map((request) => toResult(partsByRequest.get(request) ?? []));
+}
+
+/** Inserts the conversations that are missing, and locks all of them. */
+async function lockConversations(
+  client: PoolClient,
+  ownerId: string,
+  requests: readonly TraceRequestRows[],
+): Promise<Part[]> {
+  const groups = requests.flatMap((request) =>
+    Array.from(
+      Map.groupBy(request.spans, (span) => replaceNul(span.conversationId)),
+      ([conversationId, spans]) => ({ request, conversationId, spans }),
+    ),
+  );
+  if (groups.length === 0) return [];
+  const ids = [...new Set(groups.map(({ conversationId }) => conversationId))].sort();
+  const { rows } = await client.query<{
+    conversation_id: string;
+    key: number;
+    state: string;
+    tag_count: number;
+    is_new: boolean;
+  }>(statements.LOCK_CONVERSATIONS, [ownerId, ids]);
+  const byId = new Map(
+    rows.map((row) => [
+      row.conversation_id,
+      {
+        ...{ key: row.key, isNew: row.is_new, tagCount: row.tag_count },
+        isClosed: row.state === 'closed',
+      },
+    ]),
+  );
+  return groups.map((group) => {
+    const conversation = byId.get(group.conversationId);
+    if (!conversation) throw new Error('A conversation was not locked.');
+    return { ...group, conversation, inserted: [], conflicting: [], droppedTags: 0 };
+  });
+}
+
+/** Inserts the spans whose ids are new, and finds out which of the others are stored elsewhere. */
+async function insertSpans(
+  client: PoolClient,
+  ownerId: string,
+  parts: readonly Part[],
+): Promise<void> {
+  const candidates = parts
+    .flatMap((part) => part.spans.map((span) => ({ part, span })))
+    // Sorting is stable: of spans with one id, the first is inserted.
+    .sort((left, right) => compare(left.span.spanId, right.span.spanId));
+  if (candidates.length === 0) return;
+  const column = (read: (candidate: (typeof candidates)[number]) => unknown): unknown[] =>
+    candidates.map((candidate) => replaceNul(read(candidate)));
+  const { rows } = await client.query<{ span_id: string }>(statements.INSERT_SPANS, [
+    ownerId,
+    column(({ part }) => part.conversation.key),
+    column(({ span }) => span.spanId),
+    column(({ span }) => span.traceId),
+    column(({ span }) => span.parentSpanId ?? null),
+    column(({ span }) => span.operation),
+    column(({ span }) => span.name),
+    column(({ span }) => String(clampNs(span.startNs))),
+    column(({ span }) => String(clampNs(span.endNs))),
+    column(({ span }) => (span.failed ? 1 : 0)),
+    column(({ part }) => (part.conversation.isClosed ? 1 : 0)),
+    column(({ part }) => part.request.receivedAtMs),
+    column(({ span }) => JSON.stringify(span.attributes)),
+    column(({ span }) => span.inputMessages ?? null),
+    column(({ span }) => span.outputMessages ?? null),
+  ]);
+  const insertedIds = new Set(rows.map((row) => row.span_id));
+  const others: typeof candidates = [];
+  for (const candidate of candidates) {
+    // A second span with this id is a repeated one.
+    if (insertedIds.delete(candidate.span.spanId)) candidate.part.inserted.push(candidate.span);
+    else others.push(candidate);
+  }
+  if (others.length === 0) return;
+  const located = await client.query<{
+    span_id: string;
+    trace_id: string;
+    conversation_key: number;
+  }>(statements.LOCATE_SPANS, [ownerId, others.map(({ span }) => span.spanId)]);
+  const byId = new Map(located.rows.map((row) => [row.span_id, row]));
+  for (const { part, span } of others) {
+    const location = byId.get(span.spanId);
+    const isSame =
+      location?.trace_id === span.traceId && location.conversation_key === part.conversation.key;
+    if (!isSame) part.conflicting.push(span);
+  }
+}
+
+/** Inserts tags up to the limit of each conversation, and counts the others. */
+async function insertTags(
+  client: PoolClient,
+  ownerId: string,
+  parts: readonly Part[],
+): Promise<void> {
+  const wanted = parts.flatMap((part) =>
+    part.request.tags
+      .filter(({ conversationId }) => replaceNul(conversationId) === part.conversationId)
+      .map((tag) => ({
+        part,
+        tag: { ...tag, key: replaceNul(tag.key), value: replaceNul(tag.value) },
+      })),
+  );
+  if (wanted.length === 0) return;
+  const columns = (tags: typeof wanted): unknown[][] => [
+    tags.map(({ part }) => part.conversation.key),
+    tags.map(({ tag }) => tag.key),
+    tags.map(({ tag }) => tag.value),
+  ];
+  const known = await client.query<{ conversation_key: number; name: string; value: string }>(
+    statements.FIND_TAGS,
+    [ownerId, ...columns(wanted)],
+  );
+  const idOf = (key: number, name: string, value: string): string =>
+    JSON.stringify([key, name, value]);
+  const stored = new Set(known.rows.map((row) => idOf(row.conversation_key, row.name, row.value)));
+  const added: typeof wanted = [];
+  for (const candidate of wanted) {
+    const { part, tag } = candidate;
+    const { conversation } = part;
+    const id = idOf(conversation.key, tag.key, tag.value);
+    if (stored.has(id)) continue;
+    if (conversation.tagCount >= TAGS_PER_CONVERSATION_MAX) part.droppedTags += 1;
+    else {
+      conversation.tagCount += 1;
+      stored.add(id);
+      added.push(candidate);
+    }
+  }
+  if (added.length > 0) await client.query(statements.INSERT_TAGS, [ownerId, ...columns(added)]);
+}
+
+/** Sets the time range of open conversations, and deletes new ones that got no span. */
+async function updateConversations(
+  client: PoolClient,
+  ownerId: string,
+  parts: readonly Part[],
+): Promise<void> {
+  const changed = [];
+  const empty: number[] = [];
+  for (const [conversation, ofConversation] of Map.groupBy(parts, (part) => part.conversation)) {
+    const stored = ofConversation.filter(({ inserted }) => inserted.length > 0);
+    if (stored.length > 0) changed.push({ conversation, ...boundsOf(stored) });
+    else if (conversation.isNew) empty.push(conversation.key);
+  }
+  if (changed.length > 0) {
+    await client.query(statements.UPDATE_CONVERSATIONS, [
+      ownerId,
+      changed.map(({ conversation }) => conversation.key),
+      changed.map(({ conversation }) => conversation.isNew),
+      changed.map(({ conversation }) => conversation.tagCount),
+      changed.map(({ first }) => String(first)),
+      changed.map(({ last }) => String(last)),
+      changed.map(({ receivedAtMs }) => receivedAtMs),
+    ]);
+  }
+  if (empty.length > 0) await client.query(statements.DELETE_CONVERSATIONS, [ownerId, empty]);
+}
+
+function boundsOf(parts: readonly Part[]): { first: bigint; last: bigint; receivedAtMs: number } {
+  const bounds = parts.map(({ inserted, request }) => findBounds(inserted, request.receivedAtMs));
+  return {
+    first: bounds.map(([first]) => first).reduce((low, first) => (first < low ? first : low)),
+    last: bounds.map(([, last]) => last).reduce((high, last) => (last > high ? last : high)),
+    receivedAtMs: Math.max(...parts.map(({ request }) => request.receivedAtMs)),
+  };
+}
+
+async function insertTraces(
+  client: PoolClient,
+  ownerId: string,
+  parts: readonly Part[],
+): Promise<void> {
+  const keyByTrace = new Map<string, number>();
+  for (const { inserted, conversation } of parts) {
+    for (const { traceId } of inserted) {
+      if (!keyByTrace.has(traceId)) keyByTrace.set(traceId, conversation.key);
+    }
+  }
+  if (keyByTrace.size === 0) return;
+  const traceIds = [...keyByTrace.keys()].sort(compare);
+  const keys = traceIds.map((id) => keyByTrace.get(id));
+  await client.query(statements.INSERT_TRACES, [ownerId, traceIds, keys]);
+}
+
+async function insertLinks(
+  client: PoolClient,
+  ownerId: string,
+  requests: readonly TraceRequestRows[],
+): Promise<void> {
+  const links = requests
+    .flatMap((request) => request.links)
+    .sort((left, right) => compare(left.traceId + left.spanId, right.traceId + right.spanId));
+  if (links.length === 0) return;
+  await client.query(statements.INSERT_LINKS, [
+    ownerId,
+    links.map(({ traceId }) => traceId),
+    links.map(({ spanId }) => spanId),
+    links.map(({ parentSpanId }) => parentSpanId),
+  ]);
+  await client.query(statements.DELETE_OLD_LINKS, [ownerId]);
+}
+
+async function insertLog(
+  client: PoolClient,
+  ownerId: string,
+  requests: readonly TraceRequestRows[],
+  partsByRequest: ReadonlyMap<TraceRequestRows, readonly Part[]>,
+): Promise<void> {
+  const rows = requests.flatMap((request) => {
+    const collector = new LogEntryCollector();
+    for (const part of partsByRequest.get(request) ?? []) describePart(collector, part);
+    return toEntryRows(request.receivedAtMs, [...request.logEntries, ...collector.entries()]);
+  });
+  if (rows.length === 0) return;
+  const columns = (['at_ms', 'level', 'code', 'message', 'about'] as const).map((name) =>
+    rows.map((row) => replaceNul(row[name])),
+  );
+  await client.query(statements.INSERT_LOG_ENTRIES, [ownerId, ...columns]);
+  await client.query(statements.DELETE_OLD_LOG_ENTRIES, [ownerId]);
+}
+
+function describePart(collector: LogEntryCollector, part: Part): void {
+  const { conversationId, spans, inserted, conflicting, conversation, droppedTags } = part;
+  const repeated = spans.length - inserted.length;
+  collector.add('repeated_spans', conversationId, repeated - conflicting.length);
+  collector.add('span_id_taken', conversationId, conflicting.length, {
+    span_id: conflicting[0]?.spanId ?? '',
+  });
+  if (conversation.isClosed) collector.add('late_spans', conversationId, inserted.length);
+  collector.add('tags_left_out', conversationId, droppedTags);
+}
+
+function toResult(parts: readonly Part[]): InsertResult {
+  const result = { inserted: 0, repeated: 0, late: 0 };
+  for (const { spans, inserted, conversation } of parts) {
+    result.inserted += inserted.length;
+    result.repeated += spans.length - inserted.length;
+    if (conversation.isClosed) result.late += inserted.length;
+  }
+  return result;
+}
+
+/** Orders texts as the collation "C" of PostgreSQL does for ids, which are ASCII. */
+const compare = (left: string, right: string): number => (left < right ? -1 : Number(left > right));

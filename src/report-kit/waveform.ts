@@ -27,7 +27,7 @@ const LEVEL_MIN = 0.01;
 export function renderWaveform(call: Waveform): Html {
   const label =
     `Waveform of a call of ${formatDuration(call.durationMs)}: the user above, the agent below, ` +
-    `${call.turns.length} turns. A table below lists the turns.`;
+    `${call.turns.length} turns. The turns are listed below.`;
   return renderChart((ticksMax) => ({
     label,
     height: 120,

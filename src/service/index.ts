@@ -22,4 +22,5 @@ export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
 export { markdownReport } from './simulator/report/markdown.ts';
 export { htmlReport } from './simulator/report/page.ts';
+export { createCallSummaries, type CallSummaries } from './simulator/call-summaries.ts';
 export { formatSessionLine, terminalReport } from './simulator/report/terminal.ts';

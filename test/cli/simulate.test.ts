@@ -155,6 +155,12 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
     durations.every((seconds) => seconds > 1),
     durations.join(', '),
   );
+  const label = await page.locator('svg').first().getAttribute('aria-label');
+  t.match(label, /^Waveform of a call of [\d.]+ s: the user above, the agent below, 1 turns/);
+  for (const side of ['user', 'agent']) {
+    const path = await page.locator(`path.wave.${side}`).first().getAttribute('d');
+    t.ok((path?.match(/M/g) ?? []).length > 10, `${side}: ${path?.slice(0, 60)}`);
+  }
   t.same(errors, []);
 });
 

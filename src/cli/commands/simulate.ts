@@ -1,6 +1,6 @@
 import type * as serviceModule from '../../service/index.ts';
 import { dirname } from 'node:path';
-import type { Scenario, SimulationReport } from '../../contract/index.ts';
+import type { Scenario, SimulatedSessionReport, SimulationReport } from '../../contract/index.ts';
 import { resolveCallTarget } from '../../library/call-target.ts';
 import { readScenarioSet, type ScenarioSet } from '../../library/input/scenario-files.ts';
 import {
@@ -29,7 +29,11 @@ import * as values from '../flags/values.ts';
 import { findSetOption, voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readSandboxConnection } from '../input/connection.ts';
 import { readEarlierReport } from '../input/report-files.ts';
-import { createAudioDirectory, type AudioDirectory } from '../output/audio-files.ts';
+import {
+  createAudioDirectory,
+  type AudioDirectory,
+  type AudioLinks,
+} from '../output/audio-files.ts';
 import { openOutputs, writeViews } from '../output/outputs.ts';
 import { createSessionProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
@@ -108,13 +112,19 @@ export const simulate = defineCommand({
     const resolved = resolveScenarios(set, service);
     const out = openOutputs(flags);
     const calls = await prepareCalls(flags, set.scenarios, origin);
+    const summaries = service.createCallSummaries();
+    if (calls.voice && flags.html !== undefined) {
+      calls.voice.onAudio = callBoth(calls.voice.onAudio, summaries.add);
+    }
     const report = await runSessions(flags, { set, resolved, service, out, calls, earlier });
     out.write(service.terminalReport(report, out));
+    const summaryOf = await summaries.collect();
     const views = {
       json: report,
       junit: () => service.junitReport(report),
       markdown: () => service.markdownReport(report),
-      html: () => service.htmlReport(report, findAudio(flags.html, calls.audio)),
+      html: () =>
+        service.htmlReport(report, { audioOf: findAudio(flags.html, calls.audio), summaryOf }),
     };
     writeViews(flags, views, out);
     process.exitCode = report.exitCode;
@@ -138,6 +148,16 @@ function resolveScenarios(
     throw set.errorAt(error.pointer, error.problem);
   }
 }
+
+type OnAudio = NonNullable<NonNullable<SimulationRun['voice']>['onAudio']>;
+
+/** Returns a listener that passes the audio of a call to two listeners. */
+const callBoth =
+  (first: OnAudio | undefined, second: OnAudio): OnAudio =>
+  (...call) => {
+    first?.(...call);
+    second(...call);
+  };
 
 /** Which sessions use voice, and how their calls are placed and saved. */
 interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
@@ -180,7 +200,7 @@ async function prepareCalls(
 function findAudio(
   path = '',
   audio: AudioDirectory | undefined,
-): Parameters<Service['htmlReport']>[1] {
+): (session: SimulatedSessionReport) => AudioLinks | undefined {
   return ({ scenario_id: id, sample }) => audio?.linkFrom(dirname(path), audioNameOf(id, sample));
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createDecoder, writeStereoOgg, type Decoder } from '../../voice/opus/index.ts';
 import type { CallAudio, SpeechSpan } from '../../voice/call/index.ts';
-import type { NewRecording } from '../store/store.ts';
+import type { CallSummary, NewRecording } from '../store/store.ts';
 
 /** A line that the simulated user spoke in a call. */
 export interface SpokenLine extends SpeechSpan {
@@ -23,29 +23,48 @@ const SILENT_PACKET_BYTES_MAX = 3;
 const PACKETS_PER_BLOCK = 50;
 
 /** Builds what the service keeps of a call; undefined if no packet was exchanged. */
-export async function buildRecording({
-  audio: { kit, sandbox, startMs },
-  lines,
-}: RecordedCall): Promise<NewRecording | undefined> {
+export async function buildRecording(call: RecordedCall): Promise<NewRecording | undefined> {
+  const streams = alignStreams(call);
+  if (!streams) return undefined;
+  const audio = writeStereoOgg(streams.user, streams.agent);
+  return { audio, summary: await summarize(call, streams) };
+}
+
+/** Measures the levels of a call, and the times of its lines; undefined if no packet was exchanged. */
+export async function summarizeCall(call: RecordedCall): Promise<CallSummary | undefined> {
+  const streams = alignStreams(call);
+  return streams && summarize(call, streams);
+}
+
+/** The packets of both sides, from the time at which the first of them was sent. */
+interface Streams {
+  startedMs: number;
+  user: Buffer[];
+  agent: Buffer[];
+}
+
+function alignStreams({ audio: { kit, sandbox, startMs } }: RecordedCall): Streams | undefined {
   const startedMs = Math.min(startMs.kit ?? Infinity, startMs.sandbox ?? Infinity);
   if (startedMs === Infinity) return undefined;
   const user = delay(kit, (startMs.kit ?? startedMs) - startedMs);
   const agent = delay(sandbox, (startMs.sandbox ?? startedMs) - startedMs);
-  return {
-    audio: writeStereoOgg(user, agent),
-    summary: {
-      durationMs: Math.max(user.length, agent.length) * FRAME_MS,
-      levelMs: FRAMES_PER_LEVEL * FRAME_MS,
-      user: await measurePeaks(user),
-      agent: await measurePeaks(agent),
-      lines: lines.map(({ turn, startMs: from, endMs: until }) => ({
-        turn,
-        startMs: Math.max(0, Math.round(from - startedMs)),
-        endMs: Math.max(0, Math.round(until - startedMs)),
-      })),
-    },
-  };
+  return { startedMs, user, agent };
 }
+
+const summarize = async (
+  { lines }: RecordedCall,
+  { startedMs, user, agent }: Streams,
+): Promise<CallSummary> => ({
+  durationMs: Math.max(user.length, agent.length) * FRAME_MS,
+  levelMs: FRAMES_PER_LEVEL * FRAME_MS,
+  user: await measurePeaks(user),
+  agent: await measurePeaks(agent),
+  lines: lines.map(({ turn, startMs, endMs }) => ({
+    turn,
+    startMs: Math.max(0, Math.round(startMs - startedMs)),
+    endMs: Math.max(0, Math.round(endMs - startedMs)),
+  })),
+});
 
 /** Puts missing packets before a stream that started later than the other one. */
 function delay(packets: readonly Buffer[], ms: number): Buffer[] {

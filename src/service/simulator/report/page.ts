@@ -5,6 +5,7 @@ import type {
   SimulationReport,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
+import { CHART_CSS } from '../../../report-kit/chart.ts';
 import {
   createFilterRules,
   filterClassesOf,
@@ -32,6 +33,7 @@ import {
   TRANSCRIPT_CSS,
   type ShownTurn,
 } from '../../../report-kit/transcript.ts';
+import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import {
   describeEnd,
@@ -40,6 +42,7 @@ import {
   listReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
+import type { CallSummary } from '../../store/store.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;
@@ -64,11 +67,16 @@ export interface SessionAudio {
   agent: string;
 }
 
-/** Renders the report as one HTML page. `audioOf` finds the saved audio of a session. */
-export function htmlReport(
-  original: SimulationReport,
-  audioOf: (session: SimulatedSessionReport) => SessionAudio | undefined = () => undefined,
-): string {
+/** Finds what was recorded of the calls. */
+export interface RecordedCalls {
+  /** Finds the saved audio of a session. */
+  audioOf?: (session: SimulatedSessionReport) => SessionAudio | undefined;
+  /** Finds the levels of a session. */
+  summaryOf?: (session: SimulatedSessionReport) => CallSummary | undefined;
+}
+
+/** Renders the report as one HTML page. */
+export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}): string {
   const report = toVisible(original);
   const { verdict, sentence, sandbox, seed, kitVersion, startedAt, endedAt, counts } = report;
   const shown = selectSessions(report.sessions);
@@ -88,9 +96,9 @@ export function htmlReport(
       comparisonSection(report.comparison),
       scenariosSection(report, shown),
       reasonsSection(report, shown),
-      sessionsSection(report, shown, audioOf),
+      sessionsSection(report, shown, calls),
     ],
-    css: `${TRANSCRIPT_CSS}${CSS}${createFilterRules(shown, facets)}`,
+    css: `${TRANSCRIPT_CSS}${CHART_CSS}${WAVEFORM_CSS}${CSS}${createFilterRules(shown, facets)}`,
     json: original,
   });
 }
@@ -269,7 +277,7 @@ function reasonsSection(
 function sessionsSection(
   { sessions }: SimulationReport,
   shown: readonly SimulatedSessionReport[],
-  audioOf: (session: SimulatedSessionReport) => SessionAudio | undefined,
+  { audioOf, summaryOf }: RecordedCalls,
 ): ReportSection | undefined {
   if (sessions.length === 0) return undefined;
   const omitted = sessions.length - shown.length;
@@ -285,14 +293,21 @@ function sessionsSection(
         )
   }
   ${shown.map((session) =>
-    renderSession(session, { audio: audioOf(session), isOpen: examples.has(session) }),
+    renderSession(session, {
+      ...{ audio: audioOf?.(session), summary: summaryOf?.(session) },
+      isOpen: examples.has(session),
+    }),
   )}`;
   return { id: 'sessions', title: 'Sessions', body };
 }
 
 function renderSession(
   session: SimulatedSessionReport,
-  { audio, isOpen }: { audio: SessionAudio | undefined; isOpen: boolean },
+  {
+    audio,
+    summary,
+    isOpen,
+  }: { audio: SessionAudio | undefined; summary: CallSummary | undefined; isOpen: boolean },
 ): Html {
   const { verdict, channel, traces, user_id: userId, trace_ids: traceIds = [] } = session;
   const durationMs = (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
@@ -312,7 +327,9 @@ function renderSession(
         <b>${nameOf(session)}</b>
         <span class="soft">${facts.join('; ')}</span>
       </summary>
-      ${renderEvals(session)} ${renderAudio(audio)} ${renderTranscript(traces.map(toTurn(session)))}
+      ${renderEvals(session)} ${renderAudio(audio)}
+      ${summary && html`<figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>`}
+      ${renderTranscript(traces.map(toTurn(session)))}
       <p class="soft">
         Session
         ${session.id}${userId === null ? '' : `, user ${userId}`}${
@@ -371,6 +388,8 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; wh
 .unseen { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
 .session { border-top: 1px solid var(--line); padding: 0.5rem 0; }
 .outcomes { margin: 0.5rem 0; padding-left: 1.25rem; }
+/* Charts have marks, too. */
+span.mark { font: inherit; font-size: 0.8125rem; font-weight: 600; }
 .links a { margin-right: 0.75rem; }
 .audio { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; }
 .audio audio { display: block; max-width: 100%; }

@@ -10,6 +10,7 @@ import {
   type SimulationReport,
 } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { assertAccessible } from '../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../helpers/browser.ts';
 import { assertUsageError, run, start, type CommandResult } from '../helpers/command.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
@@ -161,6 +162,7 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
     const path = await page.locator(`path.wave.${side}`).first().getAttribute('d');
     t.ok((path?.match(/M/g) ?? []).length > 10, `${side}: ${path?.slice(0, 60)}`);
   }
+  await assertAccessible(t, page);
   t.same(errors, []);
 });
 

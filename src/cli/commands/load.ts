@@ -145,7 +145,7 @@ const options = {
   seed: { ...common.runSeed, defaultText: `random; ${SHARD_SEED} with --shard` },
   yes: switchOption('Skip the confirmation for large runs'),
   ...common.sandboxAccess,
-  ...group('Several machines', {
+  ...group('Sharding', {
     shard: option(
       values.shard,
       'N/COUNT',
@@ -214,7 +214,7 @@ export const load = defineCommand({
     'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
   ],
   exitCodes: {
-    0: 'all tested targets are met, or the shard is complete',
+    0: 'all tested targets are met (with --shard: the shard is complete)',
     1: 'a target is missed',
     3: 'could not judge',
   },

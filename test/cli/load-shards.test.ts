@@ -145,6 +145,7 @@ void t.test('wrong usage is one message with exit code 2, before any request', a
       [NOWHERE, ...shard, '--compare', 'other.json'],
       /--shard and --compare can't be combined: .* Use --compare with --merge\./,
     ],
+    [[NOWHERE, ...shard], /--shard needs --json FILE: --merge judges the reports of all shards\./],
     [['--merge'], /--merge needs a value: --merge FILE\./],
     [[NOWHERE, '--merge', 'a.json'], /URL and --merge can't be combined: the reports name/],
     [['--merge', 'a.json', '--rate', '5'], /--merge and --rate can't be combined/],
@@ -172,7 +173,7 @@ void t.test('--merge ignores the options of a run in the configuration file', as
 
 void t.test('a shard ignores the report to compare with of the configuration file', async (t) => {
   const cwd = t.testdir({ 'sandbox-kit.config.yaml': 'load: { compare: missing.json }\n' });
-  const ran = await run(['load', NOWHERE, '--shard', '1/2'], { cwd });
+  const ran = await run(['load', NOWHERE, '--shard', '1/2', '--json', 'a.json'], { cwd });
   t.equal(ran.code, 3, ran.stderr);
   t.match(unwrap(ran.stdout), /Nothing accepts connections at/);
 });

@@ -76,7 +76,7 @@ void t.test('serve and agent: one line on stderr says that they stopped', async 
 
 void t.test('serve: says at the start that no evals are set', async (t) => {
   const notice =
-    /No evals are set, so nothing scores closed conversations\. Add evals, then choose them:\n {2}open (\S+)\/evals and \1\/settings in a browser\n/;
+    /^No evals are set, so closed conversations stay unscored\. Set them in a browser:\n {2}(\S+)\/evals and \1\/settings\n/m;
   const folder = t.testdir({
     'seed.yaml':
       'evals: [{ id: any, name: Any, kind: contains, params: { text: a } }]\n' +

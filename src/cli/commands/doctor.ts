@@ -44,7 +44,7 @@ export const doctor = defineCommand({
     const access = readAccess(flags);
     const out = openOutputs({ json });
     const progress = createTerminal(process.stderr);
-    progress.live(`Testing ${url}. A sandbox that does not respond takes a minute or more.`);
+    progress.live('Testing the endpoints. Without responses, this takes a minute or more.');
     const diagnosis = await runDiagnosis({
       url,
       areas: area,

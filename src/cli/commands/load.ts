@@ -351,6 +351,9 @@ function rejectConflicts(flags: LoadFlags, choices: LoadChoices, origin: ValueOr
   }
   const conflict = findLoadConflict(choices, createShowOption(flags, origin));
   if (conflict !== undefined) throw new UsageError(conflict);
+  if (flags.shard && flags.json === undefined) {
+    throw new UsageError('--shard needs --json FILE: --merge judges the reports of all shards.');
+  }
 }
 
 /**

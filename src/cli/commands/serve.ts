@@ -193,8 +193,8 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     ...(hasLiveEvals
       ? []
       : [
-          'No evals are set, so nothing scores closed conversations. Add evals, then choose them:',
-          `  open ${appUrl}/evals and ${appUrl}/settings in a browser`,
+          'No evals are set, so closed conversations stay unscored. Set them in a browser:',
+          `  ${appUrl}/evals and ${appUrl}/settings`,
         ]),
     'See received data, results, and reasons for missing data:',
     `  open ${appUrl}/ in a browser, or run sandbox-kit lint-traces FILE`,

@@ -45,8 +45,10 @@ export function createEnvironment(
   mkdirSync(directory);
   for (const [name, file] of libraries) symlinkSync(file, join(directory, name));
   const { PATH = '' } = process.env;
+  const directories = new Set([directory, ...[...libraries.values()].map((file) => dirname(file))]);
+  const path = [...directories].join(':');
   // Messages are in English, so that the helpers can read them.
-  return { PATH, LC_ALL: 'C', LD_LIBRARY_PATH: directory, DYLD_LIBRARY_PATH: directory };
+  return { PATH, LC_ALL: 'C', LD_LIBRARY_PATH: path, DYLD_LIBRARY_PATH: path };
 }
 
 const readMajor = (path: string): number => Number(/postgresql\/(\d+)/.exec(path)?.[1] ?? 0);

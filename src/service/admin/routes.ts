@@ -41,7 +41,7 @@ export interface AdminOptions extends WorkOptions {
   /** Resolves when everything that a clock change triggered is done, such as idle closing. */
   settle: () => Promise<void>;
   /** Clears the state in memory: faults, recorded requests, rate limits. */
-  clearMemory: () => void;
+  clearMemory: (ownerId: string) => Promise<void>;
 }
 
 const INGEST_LOG_ENTRIES_MAX = 1000;
@@ -144,7 +144,7 @@ export async function resetOwner(
   await simulations.cancelAll(ownerId);
   if (to === 'seed') await seeder.resetToSeed(ownerId);
   else await store.deleteOwnerData(ownerId);
-  clearMemory();
+  await clearMemory(ownerId);
 }
 
 /** `/reset`: deletes an owner's data, except its keys. The clock keeps its time. */

@@ -23,10 +23,10 @@ import type { Authentication, PageAuthentication } from '../domain/authenticatio
 import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
+import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
-import { createRateLimiter } from '../ingest/rate-limiter.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute } from '../ingest/route.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
@@ -168,11 +168,12 @@ export function buildService(parts: ServiceParts): Service {
       await idleCloser.sweep();
       wake();
     },
-    clearMemory() {
+    async clearMemory(ownerId) {
       const { errored, unauthorizedCallers, misdirectedTraces, rejectedRequests } = parts;
       const reported = [errored, unauthorizedCallers, misdirectedTraces, rejectedRequests];
-      for (const each of [rateLimiter, journal, missingEvals, backlog, ...reported]) each.clear();
+      for (const each of [journal, missingEvals, backlog, ...reported]) each.clear();
       faults.replaceAll([]);
+      await rateLimiter.clear(ownerId);
     },
   };
   addScope(app, '/__admin', (scope) => addAdminRoutes(scope, admin));

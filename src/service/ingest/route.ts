@@ -9,8 +9,8 @@ import {
   type ServiceErrorCode,
 } from '../domain/errors.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
+import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
-import type { RateLimiter, RateLimitResult } from './rate-limiter.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {
   BODY_MS_MAX,
@@ -56,7 +56,7 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
     const caller = await deps.authentication.authenticateCaller(request.raw.headers);
     try {
       await deps.injectFault();
-      admit(deps.rate.checkRequest(caller.keyDigest));
+      admit(await deps.rate.checkRequest(caller));
       using share = createShare(deps.budget);
       const received = await receive(deps, caller, request, share);
       if (received === undefined) return await reply.hijack();
@@ -107,7 +107,7 @@ function admit(admission: RateLimitResult): void {
  */
 async function receive(
   { rate, bodyClock }: IngestDeps,
-  { keyDigest }: Caller,
+  caller: Caller,
   request: FastifyRequest,
   share: Share,
 ): Promise<{ format: BodyFormat; body: ArrayBuffer } | undefined> {
@@ -115,11 +115,11 @@ async function receive(
     const format = readBodyFormat(request.raw.headers);
     const body = await readWholeBody(request, share, bodyClock);
     if (body === undefined) return undefined;
-    admit(rate.countRequest(keyDigest));
+    admit(await rate.countRequest(caller));
     return { format, body };
   } catch (error) {
     if (error instanceof RequestError && COUNTED_CODES.includes(error.code)) {
-      rate.countRequest(keyDigest);
+      await rate.countRequest(caller);
     }
     throw error;
   }

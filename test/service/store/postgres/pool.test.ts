@@ -1,0 +1,277 @@
+/** A pool of connections survives failures of the database, and says what they are. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import type pg from 'pg';
+import t, { type Test } from 'tap';
+import {
+  toDatabaseProblem,
+  type PostgresProblem,
+} from '../../../../src/service/store/postgres/database-problem.ts';
+import { openPool, type PoolOptions } from '../../../../src/service/store/postgres/pool.ts';
+import { generateKeyPair } from '../../../helpers/certificates.ts';
+import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
+import { until } from '../../../helpers/until.ts';
+
+function withPool(t: Test, url: string, options: PoolOptions = {}): pg.Pool {
+  const pool = openPool(url, options);
+  t.teardown(() => pool.end());
+  return pool;
+}
+
+/** Returns the problem of work that must fail. */
+async function findProblem(work: Promise<unknown>): Promise<PostgresProblem | undefined> {
+  try {
+    await work;
+  } catch (error) {
+    const problem = toDatabaseProblem(error);
+    if (problem) return problem;
+    throw error;
+  }
+  throw new Error('The work did not fail.');
+}
+
+function changeUrl(url: string, change: (parsed: URL) => void): string {
+  const parsed = new URL(url);
+  change(parsed);
+  return parsed.href;
+}
+
+void t.test('the settings of a connection', async (t) => {
+  const { url } = await withPostgres(t);
+  const pool = withPool(t, url, { statementMsMax: 1_500, lockMsMax: 700 });
+  const { rows } = await pool.query(
+    `select name, setting from pg_settings where name in ('application_name', 'statement_timeout',
+       'lock_timeout', 'idle_in_transaction_session_timeout') order by name`,
+  );
+  t.same(rows, [
+    { name: 'application_name', setting: 'sandbox-kit' },
+    { name: 'idle_in_transaction_session_timeout', setting: '30000' },
+    { name: 'lock_timeout', setting: '700' },
+    { name: 'statement_timeout', setting: '1500' },
+  ]);
+});
+
+void t.test('int8 is a number, unless it would lose digits', async (t) => {
+  const { url } = await withPostgres(t);
+  const pool = withPool(t, url);
+  const { rows } = await pool.query(
+    'select count(*) as n, 9007199254740991::int8 as large, (-1)::int8 as less, null::int8 as none',
+  );
+  t.strictSame(rows, [{ n: 1, large: 9_007_199_254_740_991, less: -1, none: null }]);
+  await t.rejects(pool.query('select 1795521600000000001::int8 as ns'), {
+    message: /1795521600000000001 .*cast/,
+  });
+  const { rows: exact } = await pool.query('select 1795521600000000001::int8::text as ns');
+  t.strictSame(exact, [{ ns: '1795521600000000001' }]);
+});
+
+void t.test('no more connections are open than allowed; others wait', async (t) => {
+  const { url, superuserUrl, name } = await withPostgres(t);
+  const pool = withPool(t, url, { connectionsMax: 3, connectMsMax: 300 });
+  await Promise.all(Array.from({ length: 20 }, () => pool.query('select pg_sleep(0)')));
+  const [row] = await execute(
+    superuserUrl,
+    `select count(*)::int as count from pg_stat_activity where usename = '${name}'`,
+  );
+  t.same(row, { count: 3 });
+  const held = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
+  t.match(await findProblem(pool.query('select 1')), { kind: 'timeout', code: 'pool_timeout' });
+  for (const client of held) client.release();
+  await pool.query('select 1');
+});
+
+void t.test('a restarted database breaks neither the process nor the pool', async (t) => {
+  const { url, stop, start, kill } = await withPostgresServer(t);
+  const lost: (PostgresProblem | undefined)[] = [];
+  const pool = withPool(t, url, { onConnectionLost: (problem) => lost.push(problem) });
+  const [idle, used] = await Promise.all([pool.connect(), pool.connect()]);
+  idle.release();
+  await used.query('begin');
+  await stop();
+  await until('both connections are lost', () => lost.length >= 2);
+  t.match(lost[0], { kind: 'shutting_down', canRetry: true });
+  t.ok(await findProblem(used.query('select 1')), 'the connection in use fails');
+  used.release();
+  t.match(await findProblem(pool.query('select 1')), { kind: 'unreachable', canRetry: true });
+  await start();
+  t.match((await pool.query('select 1 as one')).rows, [{ one: 1 }], 'it reconnects');
+  const running = findProblem(pool.query('select pg_sleep(60)'));
+  await until('the statement runs', async () => {
+    const rows = await execute(
+      url,
+      "select from pg_stat_activity where query like 'select pg_sleep(6%' and state = 'active'",
+    );
+    return rows.length > 0;
+  });
+  await kill();
+  t.match(await running, { canRetry: true });
+  await start();
+  t.match((await pool.query('select 1 as one')).rows, [{ one: 1 }]);
+});
+
+void t.test('failures that the operator must fix', async (t) => {
+  const { url, superuserUrl, name } = await withPostgres(t);
+  const problemOf = (changed: string) => findProblem(withPool(t, changed).query('select 1'));
+  t.match(await problemOf(changeUrl(url, (parsed) => (parsed.password = 'wrong'))), {
+    ...{ kind: 'authentication_failed', code: '28P01', canRetry: false },
+  });
+  t.match(await problemOf(changeUrl(url, (parsed) => (parsed.username = 'nobody'))), {
+    kind: 'authentication_failed',
+  });
+  t.match(await problemOf(changeUrl(url, (parsed) => (parsed.password = ''))), {
+    kind: 'authentication_failed',
+  });
+  t.match(await problemOf(changeUrl(url, (parsed) => (parsed.pathname = '/missing'))), {
+    ...{ kind: 'database_missing', canRetry: false },
+  });
+  t.match(await problemOf(changeUrl(url, (parsed) => (parsed.port = '1'))), {
+    ...{ kind: 'unreachable', code: 'ECONNREFUSED' },
+  });
+  await execute(superuserUrl, 'create table private (n int)');
+  t.match(await findProblem(withPool(t, url).query('select * from private')), {
+    ...{ kind: 'permission_denied', canRetry: false },
+  });
+  await execute(superuserUrl, `alter role ${name} connection limit 0`);
+  t.match(await problemOf(url), { kind: 'too_many_connections', canRetry: true });
+});
+
+void t.test('a server at its limit of connections', async (t) => {
+  const { url } = await withPostgresServer(t, { settings: { max_connections: '8' } });
+  const pool = withPool(t, url, { connectionsMax: 20 });
+  const held = await Promise.allSettled(Array.from({ length: 20 }, () => pool.connect()));
+  const refused = held.filter((each) => each.status === 'rejected');
+  t.ok(refused.length > 0 && refused.length < 20, `${refused.length} of 20 refused`);
+  for (const { reason } of refused) {
+    t.match(toDatabaseProblem(reason), { kind: 'too_many_connections', canRetry: true });
+  }
+  for (const each of held) if (each.status === 'fulfilled') each.value.release();
+  await pool.query('select 1');
+});
+
+void t.test('a read-only database', async (t) => {
+  const { url, superuserUrl, name } = await withPostgres(t);
+  await execute(superuserUrl, `alter database ${name} set default_transaction_read_only = on`);
+  t.match(await findProblem(withPool(t, url).query('create table kept (n int)')), {
+    ...{ kind: 'read_only', code: '25006', canRetry: true },
+  });
+});
+
+void t.test('statements, locks, and idle transactions have limits', async (t) => {
+  const { url } = await withPostgres(t);
+  await execute(url, 'create table kept (n int)', 'insert into kept values (1)');
+  const pool = withPool(t, url, {
+    ...{ statementMsMax: 400, lockMsMax: 100, idleInTransactionMsMax: 300 },
+  });
+  t.match(await findProblem(pool.query('select pg_sleep(60)')), { kind: 'timeout', code: '57014' });
+  const holder = await pool.connect();
+  const broken = once(holder, 'error');
+  await holder.query('begin');
+  await holder.query('update kept set n = 2');
+  t.match(await findProblem(pool.query('update kept set n = 3')), {
+    ...{ kind: 'timeout', code: '55P03' },
+  });
+  const [error] = (await broken) as [Error];
+  t.match(toDatabaseProblem(error), { kind: 'timeout', code: '25P03' }, 'the transaction is idle');
+  holder.release();
+  await pool.query('update kept set n = 4');
+});
+
+void t.test('a server that stops responding fails the query, and its connection', async (t) => {
+  const { url } = await withPostgres(t);
+  const relay = await startRelay(t, Number(new URL(url).port));
+  const pool = withPool(
+    t,
+    changeUrl(url, (parsed) => (parsed.port = String(relay.port))),
+    {
+      ...{ connectionsMax: 1, responseMsMax: 300, connectMsMax: 300 },
+    },
+  );
+  await pool.query('select 1');
+  relay.pause();
+  t.match(await findProblem(pool.query('select 1')), { kind: 'timeout', code: 'response_timeout' });
+  await until('the connection is closed', () => pool.totalCount === 0);
+  t.match(await findProblem(pool.query('select 1')), { kind: 'unreachable' }, 'so is a new one');
+  relay.resume();
+  t.match((await pool.query('select 2 as two')).rows, [{ two: 2 }]);
+});
+
+void t.test('TLS', async (t) => {
+  const tls = await generateKeyPair('db.example');
+  const { url } = await withPostgresServer(t, { tls });
+  const ca = join(t.testdir(), 'ca.pem');
+  writeFileSync(ca, tls.cert);
+  const select = async (query: string, host = '127.0.0.1'): Promise<unknown> => {
+    const changed = changeUrl(url, (parsed) => (parsed.hostname = host));
+    const { rows } = await withPool(t, `${changed}?${query}`).query<{ ssl: boolean }>(
+      'select ssl from pg_stat_ssl where pid = pg_backend_pid()',
+    );
+    return rows[0]?.ssl;
+  };
+  t.equal(await select('sslmode=disable'), false);
+  t.equal(await select('sslmode=require'), true);
+  t.equal(await select(`sslmode=verify-full&sslrootcert=${ca}`), true);
+  t.match(await findProblem(select('sslmode=verify-full')), {
+    kind: 'tls_failed',
+    canRetry: false,
+  });
+  t.match(await findProblem(select(`sslmode=verify-full&sslrootcert=${ca}`, 'localhost')), {
+    ...{ kind: 'tls_failed', code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+  });
+  t.equal(await select(`sslmode=verify-ca&sslrootcert=${ca}`, 'localhost'), true);
+  const { url: plain } = await withPostgres(t);
+  t.match(await findProblem(withPool(t, `${plain}?sslmode=require`).query('select 1')), {
+    kind: 'tls_failed',
+  });
+});
+
+void t.test('no error and no object shows the password', async (t) => {
+  const { url, superuserUrl, name } = await withPostgres(t);
+  const { password } = new URL(url);
+  const pool = withPool(t, url);
+  const client = await pool.connect();
+  const shown = [inspect(pool, { depth: null }), inspect(client, { depth: null })];
+  client.release();
+  await execute(superuserUrl, `alter role ${name} password 'changed'`);
+  const refused = withPool(t, url);
+  for (const fail of [
+    () => refused.query('select 1'),
+    () => refused.connect(),
+    () => pool.query('select broken'),
+  ]) {
+    shown.push(await fail().then(String, (error: unknown) => inspect(error, { depth: null })));
+  }
+  t.match(shown.slice(2), [/28P01/, /28P01/, /42703/], 'all three failed');
+  for (const text of shown) t.notOk(text.includes(password));
+});
+
+/** Forwards connections to a port, and can stop forwarding without closing them. */
+async function startRelay(t: Test, target: number) {
+  const sockets = new Set<Socket>();
+  let isPaused = false;
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (chunk) => isPaused || to.write(chunk));
+      from.on('close', () => to.destroy());
+      from.on('error', () => to.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    pause: () => (isPaused = true),
+    resume: () => (isPaused = false),
+  };
+}

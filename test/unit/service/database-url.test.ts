@@ -1,0 +1,85 @@
+/** URLs of databases mean what they mean to PostgreSQL's own clients, and hide their password. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import t from 'tap';
+import {
+  DatabaseUrlError,
+  parseDatabaseUrl,
+  redactDatabaseUrl,
+} from '../../../src/service/store/postgres/database-url.ts';
+
+const messageOf = (url: string): string => {
+  try {
+    parseDatabaseUrl(url);
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) return inspect(error, { depth: null });
+    throw error;
+  }
+  return '';
+};
+
+void t.test('the parts of a URL', (t) => {
+  t.match(parseDatabaseUrl('postgres://kit:p%40ss%2F@db.example:6432/kit%20data'), {
+    ...{ host: 'db.example', port: 6432, database: 'kit data', user: 'kit', password: 'p@ss/' },
+    ssl: false,
+  });
+  t.match(parseDatabaseUrl('postgresql:///kit'), {
+    ...{ host: 'localhost', port: 5432, database: 'kit', user: undefined, password: undefined },
+  });
+  t.match(parseDatabaseUrl('postgres://[::1]/kit'), { host: '::1' });
+  t.match(parseDatabaseUrl('postgres://kit@%2Fvar%2Frun%2Fpostgresql/kit'), {
+    host: '/var/run/postgresql',
+  });
+  t.end();
+});
+
+void t.test('the modes of TLS', (t) => {
+  const ca = join(t.testdir(), 'ca.pem');
+  writeFileSync(ca, 'PEM');
+  const tlsOf = (query: string) => parseDatabaseUrl(`postgres://db.example/kit?${query}`).ssl;
+  t.equal(tlsOf('sslmode=disable'), false);
+  t.match(tlsOf('sslmode=require'), { rejectUnauthorized: false });
+  t.match(tlsOf(`sslmode=require&sslrootcert=${ca}`), { rejectUnauthorized: true, ca: 'PEM' });
+  t.match(tlsOf(`sslmode=verify-ca&sslrootcert=${ca}`), {
+    ...{ rejectUnauthorized: true, ca: 'PEM', checkServerIdentity: Function },
+  });
+  t.strictSame(tlsOf(`sslmode=verify-full&sslrootcert=${ca}`), {
+    ...{ rejectUnauthorized: true, ca: 'PEM' },
+  });
+  t.strictSame(tlsOf('sslmode=verify-full&sslrootcert=system'), { rejectUnauthorized: true });
+  t.match(parseDatabaseUrl('postgres://127.0.0.1/kit?sslmode=verify-full').ssl, {
+    host: '127.0.0.1',
+  });
+  t.match(messageOf('postgres://db/kit?sslmode=prefer'), /Supported modes are disable, require/);
+  t.match(
+    messageOf('postgres://db/kit?sslmode=verify-full&sslrootcert=/missing.pem'),
+    /Can't read \/missing\.pem/,
+  );
+  t.end();
+});
+
+void t.test('an invalid URL says what is wrong, and hides the password', (t) => {
+  for (const [url, message] of [
+    ['secret', /is invalid\. Write postgres:/],
+    ['https://kit:secret@db/kit', /is invalid/],
+    ['postgres://kit:secret@/kit', /is invalid/],
+    ['postgres://kit:sec#ret@db/kit', /is invalid/],
+    ['postgres://kit:1/secret@db/kit', /is invalid/],
+    ['postgres://kit:1?secret@db/kit', /is invalid/],
+    ['postgres://kit:secret%@db/kit', /is invalid/],
+    ['postgres://kit:secret@db', /no name of a database/],
+    ['postgres://kit:secret@db/kit?password=secret', /unsupported parameter, password/],
+    ['postgres://kit:secret@db/kit?sslmode=secret', /unsupported sslmode/],
+  ] as const) {
+    const text = messageOf(url);
+    t.match(text, message, url);
+    t.notMatch(text, /secret|sec#|1\/s/, url);
+    t.notMatch(redactDatabaseUrl(url), /secret|sec#|1\/s/, url);
+  }
+  t.equal(
+    redactDatabaseUrl('postgres://kit:secret@db:5433/data?sslmode=require'),
+    'postgres://kit@db:5433/data',
+  );
+  t.end();
+});

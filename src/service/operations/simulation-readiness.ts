@@ -34,7 +34,8 @@ export async function judgeSimulations(
   const [newest] = simulations;
   if (!newest) return { ...part, verdict: 'None yet', detail: 'No simulation has ended.' };
   if (ofUrl.length === 0) {
-    const detail = `The simulations ran with ${newest.agentUrl}, not with the URL of this agent.`;
+    const ranWith = newest.agentUrl === '' ? 'an agent without a URL' : newest.agentUrl;
+    const detail = `The simulations ran with ${ranWith}, not with the URL of this agent.`;
     return { ...part, verdict: 'Run for another URL', detail, run: newest };
   }
   const found = await findNewestResults(deps, ownerId, ofUrl);

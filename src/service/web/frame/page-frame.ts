@@ -1,4 +1,5 @@
 import { pageHeaders } from '../../../http-kit/pages.ts';
+import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
 import type { Page, SessionKind } from '../../store/store.ts';
@@ -157,9 +158,12 @@ export function renderPages({
     return html`<a href="${path}?${changed.toString()}">${name}</a>`;
   };
   const last = Math.min(skip + limit, total);
+  const [from, to, all] = [Math.min(skip + 1, total), last, total].map((each) =>
+    formatNumber(each),
+  );
   return html`<p class="pages">
     ${skip > 0 ? linkFrom(Math.max(0, skip - limit), 'Newer') : undefined}
-    ${total === 0 ? '' : `${Math.min(skip + 1, total)} to ${last} of ${total}`}
+    ${total === 0 ? '' : `${from} to ${to} of ${all}`}
     ${last < total ? linkFrom(skip + limit, 'Older') : undefined}
   </p>`;
 }

@@ -67,6 +67,8 @@ button:focus-visible, select:focus-visible, textarea:focus-visible {
     linear-gradient(to left, var(--shadow), transparent) right / 0.6rem 100% no-repeat scroll; }
 }
 .scroll table { min-width: 44rem; }
+.scroll td { min-width: 6.5rem; }
+.scroll td.number { min-width: 0; }
 .scroll td:first-child { min-width: 12rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.75rem 0.4rem 0; text-align: left;
   vertical-align: top; }

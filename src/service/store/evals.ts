@@ -29,12 +29,12 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    countRecentOutcomes: (ownerId, names, limit) =>
+    countRecentOutcomes: (ownerId, evals, limit) =>
       read(ownerId, async (db) => {
         const counts = new Map<string, RecentOutcomes>();
-        for (const name of new Set(names)) {
-          const recent = await countRecentOutcomes(db, { ownerId, name, limit });
-          if (recent.outcomes > 0) counts.set(name, recent);
+        for (const { id, name } of evals) {
+          const recent = await countRecentOutcomes(db, { ownerId, id, name, limit });
+          if (recent.outcomes > 0) counts.set(id, recent);
         }
         return counts;
       }),
@@ -44,35 +44,35 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
   };
 }
 
-/** Reads at most `limit` entries of an index, so that many outcomes cost no more than a few. */
+/** Reads at most `limit` entries of an index for each name of an eval, so that the cost is bounded. */
 async function countRecentOutcomes(
   db: Reader,
-  { ownerId, name, limit }: { ownerId: string; name: string; limit: number },
+  { ownerId, id, name, limit }: { ownerId: string; id: string; name: string; limit: number },
 ): Promise<RecentOutcomes> {
-  const { outcomes, passed } = await db
-    .selectFrom(
-      db
-        .selectFrom('outcomes')
-        .select('outcome')
-        .where('eval_name_key', '=', (eb) =>
-          eb
-            .selectFrom('eval_names')
-            .select('key')
-            .where('owner_id', '=', ownerId)
-            .where('name', '=', name),
-        )
-        // SQLite uses a partial index only if the query repeats its condition.
-        .where('outcome', '<>', sql.lit('error'))
-        .orderBy('session_key', 'desc')
-        .limit(limit)
-        .as('recent'),
-    )
-    .select(({ fn }) => [
-      fn.countAll<number>().as('outcomes'),
-      sql<number | null>`sum(case when outcome = 'pass' then 1 else 0 end)`.as('passed'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { outcomes, passed: passed ?? 0 };
+  const keys = await db
+    .selectFrom('eval_names')
+    .select('key')
+    .where('owner_id', '=', ownerId)
+    .where((eb) => eb.or([eb('eval_id', '=', id), eb.and({ eval_id: name, name })]))
+    .execute();
+  const rows = [];
+  for (const { key } of keys) {
+    const ofName = await db
+      .selectFrom('outcomes')
+      .select(['session_key', 'outcome'])
+      .where('eval_name_key', '=', key)
+      // SQLite uses a partial index only if the query repeats its condition.
+      .where('outcome', '<>', sql.lit('error'))
+      .orderBy('session_key', 'desc')
+      .limit(limit)
+      .execute();
+    rows.push(...ofName);
+  }
+  const passed = rows
+    .sort((left, right) => right.session_key - left.session_key)
+    .slice(0, limit)
+    .filter(({ outcome }) => outcome === 'pass').length;
+  return { outcomes: Math.min(rows.length, limit), passed };
 }
 
 /** Adds an eval, or replaces the one with the same id. */

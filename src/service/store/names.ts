@@ -47,17 +47,19 @@ export async function findOrInsertRun(
   );
 }
 
-/** Returns the key of an eval name of outcomes, inserting it if necessary. */
+/** Returns the key of an eval of outcomes with its name, inserting it if necessary. */
 export async function findOrInsertEvalName(
   db: WriteTransaction,
   ownerId: string,
-  name: string,
+  { id, name }: { id: string; name: string },
 ): Promise<number> {
-  return cacheKey(db, ['eval', ownerId, name], () =>
+  return cacheKey(db, ['eval', ownerId, id, name], () =>
     db
       .insertInto('eval_names')
-      .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
-      .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
+      .values({ owner_id: ownerId, eval_id: id, name, name_folded: normalizeForSearch(name) })
+      .onConflict((conflict) =>
+        conflict.columns(['owner_id', 'eval_id', 'name']).doUpdateSet({ name }),
+      )
       .returning('key')
       .executeTakeFirstOrThrow(),
   );

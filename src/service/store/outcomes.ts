@@ -37,7 +37,10 @@ export async function insertOutcomes(
       ...rest,
       session_key: session.key,
       eval_id: evalId,
-      eval_name_key: await findOrInsertEvalName(db, session.ownerId, evalName),
+      eval_name_key: await findOrInsertEvalName(db, session.ownerId, {
+        id: evalId,
+        name: evalName,
+      }),
       required: required ? 1 : 0,
       at_ms: atMs,
       evidence: evidence ? JSON.stringify(evidence) : null,
@@ -87,12 +90,12 @@ export async function listOutcomes(
   const rows = await db
     .selectFrom('outcomes')
     .innerJoin('eval_names', 'eval_names.key', 'outcomes.eval_name_key')
-    .select(['session_key', 'eval_id', 'eval_names.name', 'category', 'type'])
+    .select(['session_key', 'outcomes.eval_id', 'eval_names.name', 'category', 'type'])
     .select(['outcome', 'required', 'reasoning', 'evidence'])
     .where('session_key', 'in', sessionKeys)
     .orderBy('session_key')
     .orderBy('position')
-    .orderBy('eval_id')
+    .orderBy('outcomes.eval_id')
     .execute();
   const bySession = new Map<number, Outcome[]>();
   for (const row of rows) {

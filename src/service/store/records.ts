@@ -236,6 +236,9 @@ export interface SessionFilter {
   tags?: readonly { key: string; value?: string }[];
   /** Text in a line of the user or the agent, in any case. */
   text?: string;
+  /** The id of the run or simulation, and the id of an eval as in `eval`. Both match exactly. */
+  runId?: string;
+  evalId?: string;
 }
 
 /** A page of sessions. */
@@ -358,6 +361,12 @@ export interface RunSummary {
   newestEndMs?: number;
 }
 
+/** The runs next to a run in their list. */
+export interface RunNeighbors {
+  older?: Pick<RunSummary, 'id' | 'name'> | undefined;
+  newer?: Pick<RunSummary, 'id' | 'name'> | undefined;
+}
+
 /** A simulation with an agent. */
 export interface SimulationOfAgent extends RunSummary {
   /** The URL that was tested. */
@@ -367,6 +376,9 @@ export interface SimulationOfAgent extends RunSummary {
 
 /** The outcomes of an eval in a run. */
 export interface EvalCounts {
+  /** The name if the outcomes were seeded without an id. Evals of simulations may share an id. */
+  id: string;
+  /** The newest name. */
   name: string;
   passed: number;
   failed: number;

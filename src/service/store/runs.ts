@@ -1,12 +1,14 @@
 import { expressionBuilder, sql, type SelectQueryBuilder } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
+import { findRunNeighbors, inRunOrder } from './run-order.ts';
 import { readTraits } from './run-traits.ts';
-import { contains, findSessions } from './session-queries.ts';
+import { contains, findSessions, parseRunKey } from './session-queries.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
 import type {
   EvalCounts,
   RunDetails,
   RunFilter,
+  RunNeighbors,
   RunRef,
   RunStore,
   RunSummary,
@@ -25,6 +27,7 @@ export function createRunStore({ reader, read }: Connections): RunStore {
   return {
     list: (filter) => read(filter.ownerId, (db) => listRuns(db, filter)),
     has: async (ref) => (await findRun(reader(ref.ownerId), ref)) !== undefined,
+    findNeighbors: (ref) => read(ref.ownerId, (db) => findNeighbors(db, ref)),
     load: (refs) =>
       read(refs[0]?.ownerId ?? '', async (db) => {
         const details = [];
@@ -100,7 +103,7 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
     const query = selectRuns(db, filter.ownerId)
       .$if(name !== undefined, (q) => q.where(contains('runs.name_folded', name ?? '')))
       .$if(hasTimes(filter), (q) => q.where(hasSessionWithin('runs', filter)));
-    const rows = await query.orderBy('runs.key', 'desc').limit(limit).offset(skip).execute();
+    const rows = await inRunOrder(query, 'production').limit(limit).offset(skip).execute();
     return {
       runs: await addSums(db, kind, rows.map(toProductionRun)),
       total: await countRows(query),
@@ -109,7 +112,7 @@ async function listRuns(db: Db, filter: RunFilter): Promise<{ runs: RunSummary[]
   const query = selectSimulations(db, filter.ownerId)
     .$if(name !== undefined, (q) => q.where(contains('simulations.name_folded', name ?? '')))
     .$if(hasTimes(filter), (q) => q.where(hasSessionWithin('simulations', filter)));
-  const rows = await query.orderBy('simulations.key', 'desc').limit(limit).offset(skip).execute();
+  const rows = await inRunOrder(query, 'simulation').limit(limit).offset(skip).execute();
   return {
     runs: await addSums(db, kind, rows.map(toSimulationRun)),
     total: await countRows(query),
@@ -213,15 +216,26 @@ const NO_SESSIONS = {
 
 async function findRun(db: Db, { ownerId, kind, id }: RunRef): Promise<RunRow | undefined> {
   if (kind === 'production') {
-    // Other texts than a number would match through a conversion.
-    const key = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1;
-    const row = await selectRuns(db, ownerId).where('runs.key', '=', key).executeTakeFirst();
+    const row = await selectRuns(db, ownerId)
+      .where('runs.key', '=', parseRunKey(id))
+      .executeTakeFirst();
     return row && toProductionRun(row);
   }
   const row = await selectSimulations(db, ownerId)
     .where('simulations.id', '=', id)
     .executeTakeFirst();
   return row && toSimulationRun(row);
+}
+
+async function findNeighbors(db: Db, ref: RunRef): Promise<RunNeighbors> {
+  const run = await findRun(db, ref);
+  if (!run) return {};
+  const { ownerId, kind } = ref;
+  if (kind === 'simulation') {
+    return findRunNeighbors(selectSimulations(db, ownerId), kind, run.key);
+  }
+  const { older, newer } = await findRunNeighbors(selectRuns(db, ownerId), kind, run.key);
+  return { older: older && toProductionRun(older), newer: newer && toProductionRun(newer) };
 }
 
 async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
@@ -231,13 +245,17 @@ async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
   if (!run) return undefined;
   return {
     run,
-    evals: await countByEval(db, ref.kind, row.key),
+    evals: await countByEval(db, ref, row.key),
     scenarios:
       ref.kind === 'production' ? [] : ((await countByScenario(db, [row.key])).get(row.key) ?? []),
   };
 }
 
-async function countByEval(db: Db, kind: RunRef['kind'], key: number): Promise<EvalCounts[]> {
+/**
+ * Counts the outcomes of each eval. An eval of a production run may have been renamed; scenarios define
+ * their own evals, which may have the same id.
+ */
+async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Promise<EvalCounts[]> {
   const rows = await db
     .selectFrom('outcomes')
     .select(({ fn }) => ['eval_name_key', 'outcome', fn.countAll<number>().as('count')])
@@ -250,20 +268,27 @@ async function countByEval(db: Db, kind: RunRef['kind'], key: number): Promise<E
       ? []
       : await db
           .selectFrom('eval_names')
-          .select(['key', 'name'])
+          .select(['key', 'eval_id as id', 'name'])
+          .where('owner_id', '=', ownerId)
           .where('key', 'in', keys)
+          .orderBy('key', 'desc')
           .execute();
-  const countsByKey = Map.groupBy(rows, (row) => row.eval_name_key);
-  return names
-    .map((evalName) => {
-      const counts = countsByKey.get(evalName.key) ?? [];
-      const countOf = (wanted: string): number =>
-        counts.find(({ outcome }) => outcome === wanted)?.count ?? 0;
-      const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
-      return { name: evalName.name, passed, failed, errored };
-    })
-    .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const byEval = Map.groupBy(names, ({ id, name }) =>
+    kind === 'production' ? id : JSON.stringify([id, name]),
+  );
+  return Array.from(byEval.values(), (ofEval) => {
+    const ofNames = new Set(ofEval.map((evalName) => evalName.key));
+    const counts = rows.filter((row) => ofNames.has(row.eval_name_key));
+    const countOf = (wanted: string): number =>
+      counts.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
+    const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
+    const { id = '', name = '' } = ofEval[0] ?? {};
+    return { id, name, passed, failed, errored };
+  }).sort((left, right) => compareTexts(left.name, right.name) || compareTexts(left.id, right.id));
 }
+
+const compareTexts = (left: string, right: string): number =>
+  left < right ? -1 : Number(left > right);
 
 /** Returns the counts of each scenario, by the key of the simulation. */
 async function countByScenario(

@@ -2,7 +2,14 @@ import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Reader } from './connections.ts';
 import { normalizeForSearch } from './names.ts';
 import { listOutcomes } from './outcomes.ts';
-import type { JsonObject, Neighbors, Session, SessionFilter, SessionPage } from './store.ts';
+import type {
+  JsonObject,
+  Neighbors,
+  RunRef,
+  Session,
+  SessionFilter,
+  SessionPage,
+} from './store.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Reader;
@@ -163,7 +170,7 @@ function applyFilter<Row>(
   filter: SessionFilter,
   read: 'all' | 'page',
 ): SessionQuery<Row> {
-  const { ownerId, kind, agent, run, eval: evalName, outcome } = filter;
+  const { ownerId, kind, agent, run, runId, eval: evalName, evalId, outcome } = filter;
   const failedOnly = filter.failedOnly || outcome === 'failed';
   const { startedAfterMs, startedBeforeMs } = filter;
   // Zeros are literals, because SQLite uses a partial index only if the query repeats its condition.
@@ -186,30 +193,54 @@ function applyFilter<Row>(
   // Look up names in their small tables first. The keys found belong to the owner, so these queries
   // need no condition on the owner; with one, SQLite would scan all sessions of the owner.
   if (run) {
-    narrowed = narrowed.where((eb) => eb('sessions.run_key', 'in', findRunKeys(eb, ownerId, run)));
+    narrowed = narrowed.where((eb) =>
+      eb(
+        'sessions.run_key',
+        'in',
+        selectRunKeys(eb, ownerId).where(contains('runs.name_folded', run)),
+      ),
+    );
   }
   if (agent) {
     narrowed = narrowed.where((eb) =>
       eb('sessions.agent_key', 'in', findAgentKeys(eb, ownerId, agent)),
     );
   }
-  if (!run && !agent) narrowed = narrowed.where('sessions.owner_id', '=', ownerId);
-  if (evalName) {
-    const isWide = read === 'all' && !run && !agent && !failedOnly && outcome !== 'errored';
-    narrowed = narrowed.where((eb) => isScoredBy(eb, { ownerId, name: evalName, outcome, isWide }));
+  if (runId) {
+    narrowed = narrowed.where((eb) => isOfRun(eb, { ownerId, kind, id: runId }));
+  }
+  const isOfFew = Boolean(run) || Boolean(agent) || Boolean(runId);
+  if (!isOfFew) narrowed = narrowed.where('sessions.owner_id', '=', ownerId);
+  if (evalName || evalId) {
+    const isWide = read === 'all' && !isOfFew && !failedOnly && outcome !== 'errored';
+    const scored = { ownerId, name: evalName, id: evalId, outcome, isWide };
+    narrowed = narrowed.where((eb) => isScoredBy(eb, scored));
   }
   return narrowed;
 }
 
 type Eb = ExpressionBuilder<Tables, 'sessions'>;
 
-function findRunKeys(eb: Eb, ownerId: string, run: string) {
-  return eb
-    .selectFrom('runs')
-    .select('runs.key')
-    .where('runs.owner_id', '=', ownerId)
-    .where(contains('runs.name_folded', run));
+const selectRunKeys = (eb: Eb, ownerId: string) =>
+  eb.selectFrom('runs').select('runs.key').where('runs.owner_id', '=', ownerId);
+
+function isOfRun(eb: Eb, { ownerId, kind, id }: RunRef) {
+  if (kind === 'production') {
+    const runs = selectRunKeys(eb, ownerId).where('runs.key', '=', parseRunKey(id));
+    return eb('sessions.run_key', 'in', runs);
+  }
+  const simulations = eb
+    .selectFrom('simulations')
+    .select('simulations.key')
+    .where('simulations.owner_id', '=', ownerId)
+    .where('simulations.id', '=', id);
+  return eb('sessions.simulation_key', 'in', simulations);
 }
+
+/** Returns the key of the production run with this id in deep links; -1 if there can't be one. */
+export const parseRunKey = (id: string): number =>
+  // Other texts than a number would match through a conversion.
+  /^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1;
 
 function findAgentKeys(eb: Eb, ownerId: string, agent: string) {
   return eb
@@ -222,20 +253,21 @@ function findAgentKeys(eb: Eb, ownerId: string, agent: string) {
 }
 
 /**
- * Matches sessions with a passed or failed outcome of an eval whose name contains the text, or with the
- * outcome that the filter names. It normally checks session by session; if most sessions of the owner
+ * Matches sessions with a passed or failed outcome of an eval whose name contains the text or that has
+ * the id, or with the outcome that the filter names. It normally checks session by session; if most sessions of the owner
  * would be checked (`isWide`), collecting the matching sessions first is faster.
  */
 function isScoredBy(
   eb: Eb,
   options: {
     ownerId: string;
-    name: string;
+    name: string | undefined;
+    id: string | undefined;
     outcome: SessionFilter['outcome'];
     isWide: boolean;
   },
 ) {
-  const { ownerId, name, outcome, isWide } = options;
+  const { ownerId, name, id, outcome, isWide } = options;
   const outcomes = eb
     .selectFrom('outcomes')
     .select('outcomes.session_key')
@@ -247,7 +279,8 @@ function isScoredBy(
         .selectFrom('eval_names')
         .select('eval_names.key')
         .where('eval_names.owner_id', '=', ownerId)
-        .where(contains('eval_names.name_folded', name)),
+        .$if(name !== undefined, (q) => q.where(contains('eval_names.name_folded', name ?? '')))
+        .$if(id !== undefined, (q) => q.where('eval_names.eval_id', '=', id ?? '')),
     );
   return isWide
     ? eb('sessions.key', 'in', outcomes)

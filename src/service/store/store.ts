@@ -22,6 +22,7 @@ import type {
   Recording,
   RunDetails,
   RunFilter,
+  RunNeighbors,
   RunRef,
   RecentOutcomes,
   RunSummary,
@@ -184,9 +185,11 @@ export interface OverviewStore {
 
 /** Production runs, and simulations that are not deleted. The interface has no endpoint for them. */
 export interface RunStore {
-  /** Lists runs, newest first, and the number of all matches. */
+  /** Lists runs by their newest session, newest first, and the number of all matches. */
   list(filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }>;
   has(ref: RunRef): Promise<boolean>;
+  /** Returns the runs next to a run in the list of all runs of its kind. */
+  findNeighbors(ref: RunRef): Promise<RunNeighbors>;
   /** Returns the results of each run, all from one snapshot; undefined for an unknown run. */
   load(refs: readonly RunRef[]): Promise<(RunDetails | undefined)[]>;
   /**
@@ -239,12 +242,13 @@ export interface EvalStore {
   put(ownerId: string, definition: EvalDefinition): Promise<void>;
   list(ownerId: string): Promise<EvalDefinition[]>;
   /**
-   * Counts the newest outcomes that are no errors, at most `limit` for each eval name, and how many of
-   * them passed. A name without outcomes is missing.
+   * Counts the newest outcomes that are no errors, at most `limit` for each eval, and how many of them
+   * passed, by the id of the eval. Outcomes that were seeded without an id belong to the eval with the
+   * same name. An eval without outcomes is missing.
    */
   countRecentOutcomes(
     ownerId: string,
-    names: readonly string[],
+    evals: readonly { id: string; name: string }[],
     limit: number,
   ): Promise<Map<string, RecentOutcomes>>;
   /** Deletes an eval; returns false if there is none. The settings may still refer to it. */

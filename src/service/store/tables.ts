@@ -22,7 +22,7 @@ export interface Tables {
   agents: NameRow & { url: string; url_folded: string };
   simulations: SimulationRow;
   simulation_plans: SimulationPlanRow;
-  eval_names: NameRow;
+  eval_names: NameRow & { eval_id: string };
   sessions: SessionRow;
   session_texts: { session_key: number; text: string };
   session_tags: { session_key: number; name: string; value: string };

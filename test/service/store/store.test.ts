@@ -290,13 +290,27 @@ void t.test(
     insert into eval_names values (1, 'o', 'Eval a', 'eval a');
     insert into sessions (key, owner_id, id, kind, status, started_at_ms, ended_at_ms)
       values (1, 'o', 'one', 'production', 'completed', 0, 0);
-    insert into outcomes values (1, 'a', 0, 1, 'general', 'session_level', 'fail', 'why', null);`);
+    insert into outcomes values (1, 'a', 0, 1, 'general', 'session_level', 'fail', 'why', null);
+    insert into outcomes values (1, 'b', 1, 1, 'general', 'session_level', 'pass', 'why', null);`);
     old.close();
     const store = await openStore({ file });
     t.teardown(() => store.close());
     t.match((await store.sessions.find('o', 'one'))?.outcomes, [
-      { outcome: 'fail', required: true },
+      { evalId: 'a', evalName: 'Eval a', outcome: 'fail', required: true },
+      { evalId: 'b', evalName: 'Eval a', outcome: 'pass', required: true },
     ]);
+    const evals = [
+      { id: 'a', name: 'Eval a' },
+      { id: 'b', name: 'Eval a' },
+    ];
+    t.same(
+      [...(await store.evals.countRecentOutcomes('o', evals, 10))],
+      [
+        ['a', { outcomes: 1, passed: 0 }],
+        ['b', { outcomes: 1, passed: 1 }],
+      ],
+      'evals with the same name are counted apart',
+    );
     const { keys } = await store.owners.listKeys('o', { skip: 0, limit: 10 });
     t.match(keys, [{ id: /^[0-9a-f]{16}$/, label: undefined, createdAtMs: undefined }]);
     t.match(await store.owners.findKey('o', { id: keys[0]?.id ?? '' }), {
@@ -342,7 +356,7 @@ void t.test('The runs of a file from before their results were stored are counte
   const [details] = await store.runs.load([ref]);
   t.match(details, {
     run: { name: 'Nightly', sessions: 5, failedSessions: 2, erroredSessions: 1 },
-    evals: [{ name: 'Eval a', passed: 2, failed: 2, errored: 1 }],
+    evals: [{ id: 'a', name: 'Eval a', passed: 2, failed: 2, errored: 1 }],
     scenarios: [{ scenarioId: 'late', passed: 1, failed: 1, undecided: 3 }],
   });
   const { sessions } = await store.runs.listSessions(ref, { skip: 0, limit: 10 });

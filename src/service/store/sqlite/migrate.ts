@@ -10,6 +10,8 @@ import { ADD_SESSION_SEARCH } from './migrations/008-add-session-search.ts';
 import { ADD_RECORDINGS } from './migrations/009-add-recordings.ts';
 import { ADD_KEY_LABELS } from './migrations/010-add-key-labels.ts';
 import { ADD_RUN_RESULTS } from './migrations/011-add-run-results.ts';
+import { ADD_RUN_ORDER } from './migrations/012-add-run-order.ts';
+import { ADD_EVAL_IDS } from './migrations/013-add-eval-ids.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
@@ -27,6 +29,8 @@ const migrations: readonly string[] = [
   ADD_RECORDINGS,
   ADD_KEY_LABELS,
   ADD_RUN_RESULTS,
+  ADD_RUN_ORDER,
+  ADD_EVAL_IDS,
 ];
 
 /** SQLite's `application_id` of our files: "sbxk". */

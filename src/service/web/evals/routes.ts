@@ -126,11 +126,7 @@ async function loadList(store: Store, ownerId: string, query: URLSearchParams) {
   const [settings, scenarios, recent] = await Promise.all([
     store.evals.getSettings(ownerId),
     countScenarios(store, ownerId),
-    store.evals.countRecentOutcomes(
-      ownerId,
-      page.map(({ name }) => name),
-      RECENT_OUTCOMES_MAX,
-    ),
+    store.evals.countRecentOutcomes(ownerId, page, RECENT_OUTCOMES_MAX),
   ]);
   return {
     skip,
@@ -141,7 +137,7 @@ async function loadList(store: Store, ownerId: string, query: URLSearchParams) {
       definition,
       isLive: settings.evals.includes(definition.id),
       scenarios: scenarios.get(definition.id) ?? 0,
-      recent: recent.get(definition.name) ?? { outcomes: 0, passed: 0 },
+      recent: recent.get(definition.id) ?? { outcomes: 0, passed: 0 },
     })),
   };
 }

@@ -1,0 +1,132 @@
+/** Production runs and simulations in the store: their order, and their outcomes by eval. */
+import t from 'tap';
+import { newOutcome, newSession, newSimulatedSession } from '../../helpers/store.ts';
+import { newSimulation, NOON_MS, withStore } from '../../helpers/store.ts';
+
+void t.test('Runs are listed by their newest session, each with its neighbors', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const add = (runName: string, day: number, owner = ownerId) =>
+    store.sessions.add(
+      newSession(owner, `${runName} of ${day}`, {
+        ...{ runName, startedAtMs: NOON_MS + day * 86_400_000 },
+      }),
+    );
+  for (const [name, day] of [
+    ['A', 1],
+    ['C', 3],
+    ['B', 2],
+    ['Same as B', 2],
+  ] as const) {
+    await add(name, day);
+  }
+  await add('Of another owner', 9, other);
+  const list = async () => {
+    const page = { skip: 0, limit: 10 };
+    const { runs } = await store.runs.list({ ownerId, kind: 'production', ...page });
+    return runs;
+  };
+  const names = async () => (await list()).map(({ name }) => name);
+  t.same(await names(), ['C', 'Same as B', 'B', 'A']);
+  await add('A', 4);
+  t.same(await names(), ['A', 'C', 'Same as B', 'B'], 'a new session makes its run the newest');
+
+  for (const [index, { id }] of (await list()).entries()) {
+    const found = await store.runs.findNeighbors({ ownerId, kind: 'production', id });
+    const { older, newer } = found;
+    t.equal(newer?.name, (await names())[index - 1]);
+    t.equal(older?.name, (await names())[index + 1]);
+    t.same(await store.runs.findNeighbors({ ownerId: other, kind: 'production', id }), {});
+  }
+});
+
+void t.test('A simulation without sessions is listed by its own start', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const addSimulated = (id: string, startedAtMs: number) =>
+    store.sessions.add(
+      newSimulatedSession(ownerId, id, {
+        ...{ startedAtMs, simulation: { id, name: id, deleted: false } },
+      }),
+    );
+  await addSimulated('newer', NOON_MS + 1_000);
+  await addSimulated('older', NOON_MS - 1_000);
+  await store.sessions.add(
+    newSimulatedSession(ownerId, 'deleted', {
+      ...{ startedAtMs: NOON_MS, simulation: { id: 'deleted', name: 'deleted', deleted: true } },
+    }),
+  );
+  const id = await store.simulations.add(newSimulation(ownerId));
+  const page = { skip: 0, limit: 10 };
+  const { runs } = await store.runs.list({ ownerId, kind: 'simulation', ...page });
+  t.same(
+    runs.map((run) => run.id),
+    ['newer', id, 'older'],
+  );
+  t.match(await store.runs.findNeighbors({ ownerId, kind: 'simulation', id }), {
+    older: { id: 'older' },
+    newer: { id: 'newer' },
+  });
+});
+
+void t.test('Outcomes are counted by the id of their eval', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail') => ({
+    ...newOutcome(evalId, outcome),
+    evalName,
+  });
+  const add = (id: string, ...outcomes: ReturnType<typeof named>[]) =>
+    store.sessions.add(newSession(ownerId, id, { outcomes }));
+  await add('one', named('p1', 'Polite', 'fail'), named('p2', 'Polite', 'pass'));
+  await add('two', named('p1', 'Polite', 'fail'), named('p3', 'Polite 2', 'fail'));
+  await add('renamed', named('p1', 'Very polite', 'pass'));
+  await add('without id', named('Polite', 'Polite', 'pass'));
+  await store.sessions.add(
+    newSession(ownerId, 'other run', {
+      runName: 'Uploads 2',
+      outcomes: [named('p1', 'Polite', 'fail')],
+    }),
+  );
+  const [run] = (
+    await store.runs.list({ ownerId, kind: 'production', name: 'Uploads', skip: 1, limit: 1 })
+  ).runs;
+  const ref = { ownerId, kind: 'production', id: run?.id ?? '' } as const;
+  const [details] = await store.runs.load([ref]);
+  t.same(details?.evals, [
+    { id: 'Polite', name: 'Polite', passed: 1, failed: 0, errored: 0 },
+    { id: 'p2', name: 'Polite', passed: 1, failed: 0, errored: 0 },
+    { id: 'p3', name: 'Polite 2', passed: 0, failed: 1, errored: 0 },
+    { id: 'p1', name: 'Very polite', passed: 1, failed: 2, errored: 0 },
+  ]);
+
+  const find = async (filter: object): Promise<string[]> => {
+    const { sessions, total } = await store.sessions.listPage({
+      ...{ ownerId, kind: 'production', failedOnly: true, outcome: 'failed', skip: 0, limit: 9 },
+      ...filter,
+    });
+    t.equal(total, sessions.length);
+    return sessions.map(({ id }) => id).sort();
+  };
+  t.same(await find({ run: 'Uploads', eval: 'Polite' }), ['one', 'other run', 'two']);
+  t.same(await find({ runId: ref.id, evalId: 'p1' }), ['one', 'two']);
+  t.same(await find({ runId: ref.id, evalId: 'p3' }), ['two']);
+  t.same(await find({ evalId: 'p1' }), ['one', 'other run', 'two']);
+  t.same(await find({ runId: ref.id, evalId: 'p' }), [], 'a part of an id matches nothing');
+  t.same(await find({ runId: `0${ref.id}` }), []);
+  const stranger = await store.owners.ensure('other');
+  t.same(await find({ ownerId: stranger, runId: ref.id }), []);
+
+  const evals = [
+    { id: 'p1', name: 'Very polite' },
+    { id: 'p2', name: 'Polite' },
+    { id: 'p4', name: 'Polite' },
+  ];
+  t.same(
+    [...(await store.evals.countRecentOutcomes(ownerId, evals, 3))],
+    [
+      ['p1', { outcomes: 3, passed: 1 }],
+      ['p2', { outcomes: 2, passed: 2 }],
+      ['p4', { outcomes: 1, passed: 1 }],
+    ],
+    'the outcome without an id belongs to the evals with its name',
+  );
+});

@@ -38,6 +38,7 @@ const paths = [
   '/runs?kind=production',
   '/runs?kind=simulation',
   '/runs?kind=production&owner=large',
+  '/runs?kind=simulation&owner=large',
   '/production-eval/RUN-A?owner=large',
   '/simulation/large-a?owner=large',
   '/compare?a=RUN-A&b=RUN-B&owner=large',

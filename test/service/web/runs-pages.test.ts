@@ -96,6 +96,62 @@ void t.test('the list keeps failed, errored, and incomplete sessions apart', asy
   t.equal(await page.inputValue('[name=started_before]'), 'yesterday', 'the form keeps the value');
 });
 
+void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
+  const bench = await withService(t);
+  const browser = await withBrowser(t);
+  const at = (id: string, startedAt: string) => seedRun(id, [{ id, outcome: 'pass', startedAt }]);
+  await bench.admin('POST /seed', {
+    runs: [at('Middle', '2026-03-02T09:00:00Z'), at('Newest', '2026-04-03T09:00:00Z')],
+  });
+  const open = async (kind: string) => {
+    const { page } = await openPage(browser, `${bench.service.url}/runs?kind=${kind}`);
+    const ticks = page.locator('svg.wide text.tick.middle');
+    const labels = (await ticks.allTextContents()).map((label) => label.trim());
+    return {
+      names: await page.locator('[aria-label=Runs] tbody a').allInnerTexts(),
+      days: labels.filter((label) => /^[\d-]+$/.test(label)),
+      summary: await page.innerText('main > p'),
+    };
+  };
+  t.match(await open('production'), { days: ['03-02', '04-03'] }, 'all are of this year');
+
+  // The upload of old conversations is not news.
+  await bench.admin('POST /seed', { runs: [at('Oldest', '2025-12-31T09:00:00Z')] });
+  t.same(await open('production'), {
+    names: ['Newest', 'Middle', 'Oldest'],
+    days: ['2025-12-31', '2026-03-02', '2026-04-03'],
+    summary: '3 runs, newest session first.',
+  });
+  await bench.admin('POST /seed', {
+    runs: [seedRun('Oldest', [{ id: 'late', outcome: 'pass', startedAt: '2026-05-01T09:00:00Z' }])],
+  });
+  t.match(await open('production'), { names: ['Oldest', 'Newest', 'Middle'] });
+
+  const seedSimulation = (id: string, startedAt: string) => ({
+    ...{ id, name: id, agent: 'Shop' },
+    sessions: [
+      {
+        ...{ id, scenario: 'parcel', persona: 'plain', started_at: startedAt },
+        outcomes: [{ eval_name: 'Polite', outcome: 'pass' }],
+      },
+    ],
+  });
+  await bench.admin('POST /seed', {
+    simulations: [
+      seedSimulation('Yesterday', '2026-11-19T10:00:00Z'),
+      seedSimulation('Last year', '2025-11-19T10:00:00Z'),
+    ],
+  });
+  const sandbox = await withSandboxDouble(t, { chat: hang });
+  const agent = { name: 'Silent', url: sandbox.url };
+  await startSimulation(bench, { agent, scenarios: [parcel], name: 'Running' });
+  await sandbox.waitForRequests('chat', 1);
+  t.match(await open('simulation'), {
+    names: ['Running', 'Yesterday', 'Last year'],
+    days: ['2025-11-19', '2026-11-19'],
+  });
+});
+
 void t.test('the chart shows 0, 1, and many runs with their figures', async (t) => {
   const bench = await withService(t);
   const browser = await withBrowser(t);

@@ -36,6 +36,7 @@ export interface Overview extends News {
   runs: readonly RunSummary[];
   /** The newest simulations. */
   simulations: readonly RunSummary[];
+  nowMs: number;
   apiKeyHeader: string;
   sdkSettings: readonly SdkSettings[];
   /** A description of the service, for readers who only have its URL. */
@@ -44,7 +45,7 @@ export interface Overview extends News {
 
 /** Renders the overview: received data, queued evals, failures, and reasons for missing data. */
 export function renderOverviewPage(overview: Overview, context: PageContext): string {
-  const { counts, runs, simulations, about } = overview;
+  const { counts, runs, simulations, nowMs, about } = overview;
   const isEmpty = isEmptyService(counts);
   return renderServicePage(
     {
@@ -53,7 +54,8 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         <div class="charts">
-          ${renderPassRates(runs, 'production')} ${renderPassRates(simulations, 'simulation')}
+          ${renderPassRates(runs, 'production', nowMs)}
+          ${renderPassRates(simulations, 'simulation', nowMs)}
         </div>
         ${
           runs.length === 0

@@ -39,7 +39,7 @@ const LOG_ENTRIES_MAX = 200;
  * API key.
  */
 export function addOverviewRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, authentication, apiKeyHeader, findViewer, live, sdkSettings } = options;
+  const { store, authentication, apiKeyHeader, clock, findViewer, live, sdkSettings } = options;
   app.get(OVERVIEW_LIVE_PATH, async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     return live.send(request, reply, async () => {
@@ -68,7 +68,8 @@ export function addOverviewRoutes(app: FastifyInstance, options: PageOptions): v
     ]);
     const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
     const about = { about: ABOUT, access, ...LISTS };
-    const overview = { ...news, runs, simulations, apiKeyHeader, about, sdkSettings };
+    const charts = { runs, simulations, nowMs: clock.nowMs() };
+    const overview = { ...news, ...charts, apiKeyHeader, about, sdkSettings };
     return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
   });
 }

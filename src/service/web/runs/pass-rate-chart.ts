@@ -22,8 +22,13 @@ export const passRateOf = ({
 /**
  * Renders the pass rate of runs over time as a picture, with its figures in a folded table.
  * @param runs Newest first.
+ * @param nowMs The days of a chart have a year unless all of them are of the current year.
  */
-export function renderPassRates(runs: readonly RunSummary[], kind: SessionKind): Html | undefined {
+export function renderPassRates(
+  runs: readonly RunSummary[],
+  kind: SessionKind,
+  nowMs: number,
+): Html | undefined {
   const scored = runs.filter(({ evaluations }) => evaluations > 0).reverse();
   if (scored.length === 0) return undefined;
   const noun = kind === 'production' ? 'production run' : 'simulation';
@@ -35,7 +40,7 @@ export function renderPassRates(runs: readonly RunSummary[], kind: SessionKind):
     <figcaption>${title}</figcaption>
     ${renderChart((ticksMax) => ({
       label: `${title}, from ${formatShare(rates[0] ?? 0, 1)} to ${formatShare(rates.at(-1) ?? 0, 1)}`,
-      x: createRunAxis(scored, ticksMax),
+      x: createRunAxis(scored, ticksMax, nowMs),
       y,
       titles: {
         x: `${noun} by the day of its newest session`,
@@ -74,20 +79,25 @@ function createRateAxis(lowest: number): Axis {
 }
 
 /** Returns an axis with the same distance between runs, so that runs of one day do not overlap. */
-function createRunAxis(runs: readonly RunSummary[], ticksMax: number): Axis {
-  const step = Math.ceil(runs.length / ticksMax);
+function createRunAxis(runs: readonly RunSummary[], ticksMax: number, nowMs: number): Axis {
+  const days = runs.map(({ newestStartMs }) =>
+    newestStartMs === undefined ? '' : isoTime(newestStartMs).slice(0, 'YYYY-MM-DD'.length),
+  );
+  const thisYear = isoTime(nowMs).slice(0, 'YYYY-'.length);
+  const isThisYear = days.every((day) => day === '' || day.startsWith(thisYear));
+  const labels = isThisYear ? days.map((day) => day.slice(thisYear.length)) : days;
+  const step = Math.ceil(runs.length / (isThisYear ? ticksMax : ticksMax * LONG_LABEL_SHARE));
   return {
     ...{ min: 0.5, max: runs.length + 0.5, scale: 'linear' },
-    ticks: runs.flatMap((run, index) => {
+    ticks: labels.flatMap((label, index) => {
       const isTick = (runs.length - 1 - index) % step === 0;
-      return isTick ? [{ value: index + 1, label: formatDay(run) }] : [];
+      return isTick ? [{ value: index + 1, label }] : [];
     }),
   };
 }
 
-/** Formats the day of the newest session, without the year: "11-20". */
-const formatDay = ({ newestStartMs }: RunSummary): string =>
-  newestStartMs === undefined ? '' : isoTime(newestStartMs).slice(5, 10);
+/** The share of the ticks that fit if their labels have a year. */
+const LONG_LABEL_SHARE = 0.6;
 
 const NAME_LENGTH_MAX = 100;
 const nameRun = ({ name }: RunSummary): string => cutText(name, NAME_LENGTH_MAX);

@@ -16,7 +16,7 @@ type WithId = FastifyRequest<{ Params: { id: string } }>;
 
 /** Adds the lists of production runs and of simulations, and what changes a simulation. */
 export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, simulations, findViewer, findEditor, live } = options;
+  const { store, simulations, clock, findViewer, findEditor, live } = options;
   app.get('/runs', async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     const query = readQuery(request);
@@ -26,7 +26,7 @@ export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
       ? { runs: [], total: 0, problem: problem.message }
       : await store.runs.list(filter);
     reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderRunsPage({ filter, query, ...found }, context));
+    return reply.send(renderRunsPage({ filter, query, nowMs: clock.nowMs(), ...found }, context));
   });
   app.get('/simulation/:id/progress', async (request: WithId, reply) => {
     const { context, ref } = await findRun(options, request, 'simulation');

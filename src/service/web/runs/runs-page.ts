@@ -25,11 +25,12 @@ export interface RunList {
   query: URLSearchParams;
   runs: readonly RunSummary[];
   total: number;
+  nowMs: number;
   /** Why the query is invalid. The page then has no runs. */
   problem?: string | undefined;
 }
 
-/** Renders the production runs or the simulations, newest first, with their pass rates. */
+/** Renders the production runs or the simulations, with their pass rates. */
 export function renderRunsPage(list: RunList, context: PageContext): string {
   const { filter, query, problem } = list;
   const { kind } = filter;
@@ -51,17 +52,17 @@ export function renderRunsPage(list: RunList, context: PageContext): string {
   );
 }
 
-function renderFound({ filter, query, runs, total }: RunList, context: PageContext): Html {
+function renderFound({ filter, query, runs, total, nowMs }: RunList, context: PageContext): Html {
   const { kind } = filter;
   const noun = kind === 'production' ? 'run' : 'simulation';
   return html`<p>
-      ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, the last created
+      ${formatCount(total, noun)}${hasFilter(query) ? ' with these filters' : ''}, newest session
       first.
     </p>
     ${
       runs.length === 0
         ? renderEmpty(kind, query, context)
-        : html`${renderPassRates(runs, kind)} ${renderChoice(runs, kind, context)}`
+        : html`${renderPassRates(runs, kind, nowMs)} ${renderChoice(runs, kind, context)}`
     }
     ${renderPages({ path: '/runs', query, ...filter, total })}`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { SimulationReport } from '../../../src/contract/index.ts';
-import { htmlReport, withComparison } from '../../../src/service/index.ts';
+import { htmlReport, markdownReport, withComparison } from '../../../src/service/index.ts';
 import { withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
 import {
@@ -12,7 +12,7 @@ import {
   assertInertPage,
   readEmbeddedReport,
 } from '../../helpers/report-page.ts';
-import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeScenario, simulateOn } from '../../helpers/simulation.ts';
 
 /** Runs three scenarios: one passes, one fails in all samples, one can't be judged. */
@@ -78,6 +78,26 @@ void t.test('the page leads from the verdict to why a session failed', async (t)
     /fail Says qqq: .*Turn 1\n.*Hello from the shop\.\n[\d.]+ m?s/s,
   );
   t.notOk(await page.locator('#passing-1 .said').first().isVisible(), 'passed sessions are folded');
+});
+
+void t.test('an error that stops several scenarios is one reason', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: refusal(500, 'server_error') });
+  const report = await simulateOn(t, url, [
+    makeScenario({ id: 'first', user: { opening: 'Hi', steps: [{ say: 'Two' }] }, samples: 2 }),
+    makeScenario({ id: 'second', user: { opening: 'Hi', steps: [{ say: 'And' }, { say: 'so' }] } }),
+  ]);
+  const { page } = await assertInertPage(t, await withBrowser(t), writePage(t, report));
+  const reasons = page.locator('.reasons > li');
+  t.equal(await reasons.count(), 1);
+  const text = (await reasons.innerText()).replaceAll(/\s+/g, ' ');
+  t.match(
+    text,
+    /^undecided 3 sessions of 2 scenarios \(first and second\), stopped by agent_error .*500 server_error.* first first #2 second$/,
+  );
+  t.match(
+    markdownReport(report),
+    /^- ❔ 3 sessions stopped by agent_error: first, first #2, second$/m,
+  );
 });
 
 void t.test('sessions are filtered by verdict and channel, and searched', async (t) => {

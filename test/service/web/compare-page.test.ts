@@ -163,6 +163,129 @@ void t.test(
   },
 );
 
+/** Returns runs of consecutive days, in which sessions of a failed outcome of each eval. */
+const seedDays = (
+  evals: readonly { id: string; name: string; failed: number }[],
+  names: readonly string[],
+) => ({
+  runs: names.map((name, index) => ({
+    name,
+    sessions: Array.from({ length: 4 }, (_, nth) => ({
+      source_session_id: `${name} ${nth}`,
+      started_at: `2026-11-${15 + index}T09:30:00Z`,
+      outcomes: evals.map(({ id, name: evalName, failed }) => ({
+        ...{ eval: id, eval_name: evalName, outcome: nth < failed ? 'fail' : 'pass' },
+      })),
+    })),
+  })),
+});
+
+void t.test('a comparison against time says so, and leads to the runs next to it', async (t) => {
+  const bench = await withService(t);
+  const evals = [{ id: 'polite', name: 'Polite', failed: 1 }];
+  await bench.admin('POST /seed', seedDays(evals, ['Sunday', 'Monday', 'Tuesday', 'Wednesday']));
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${bench.service.url}/compare?a=3&b=2`);
+  const sides = page.locator('[aria-label="Compared runs"] tbody tr');
+  const compared = async () =>
+    (await sides.locator('td:nth-child(2)').allInnerTexts()).map((name) => name.trim());
+  const others = page.locator('[aria-label="Other comparisons"] a');
+  t.same(await compared(), ['Tuesday', 'Monday']);
+  t.match(
+    await page.innerText('[role=note]'),
+    'The run under "before" is newer than the one under',
+  );
+  await page.click('[role=note] >> text=Swap before and after');
+  t.same(await compared(), ['Monday', 'Tuesday']);
+  t.equal(await page.locator('[role=note]').count(), 0);
+  t.same(await others.allInnerTexts(), [
+    'Monday with the previous run, Sunday',
+    'Tuesday with the next run, Wednesday',
+  ]);
+  await others.last().click();
+  t.same(await compared(), ['Tuesday', 'Wednesday']);
+  t.same(await others.allInnerTexts(), ['Tuesday with the previous run, Monday']);
+  await page.click('[aria-label="Compared runs"] >> text=Wednesday');
+  t.equal(await page.locator('text=Compare with the next run').count(), 0, 'it is the newest');
+  await page.click('text=Compare with the previous run');
+  t.same(await compared(), ['Tuesday', 'Wednesday']);
+  await page.goto(`${bench.service.url}/compare?a=1&b=3`);
+  t.same(await others.allInnerTexts(), [
+    'Sunday with the next run, Monday',
+    'Tuesday with the previous run, Monday',
+    'Tuesday with the next run, Wednesday',
+  ]);
+  t.same(errors, []);
+});
+
+void t.test('the failures of an eval are those of this eval in this run', async (t) => {
+  const bench = await withService(t);
+  const polite = [
+    { id: 'polite', name: 'Polite', failed: 0 },
+    { id: 'polite-2', name: 'Polite 2', failed: 0 },
+    { id: 'strict', name: 'Polite', failed: 0 },
+  ];
+  const [first, second, third] = polite;
+  if (!first || !second || !third) throw new Error('Three evals are needed.');
+  await bench.admin('POST /seed', seedDays(polite, ['Monday']));
+  const failing = [
+    { ...first, name: 'Very polite', failed: 1 },
+    { ...second, failed: 2 },
+    { ...third, failed: 3 },
+  ];
+  const [, tuesday] = seedDays(failing, ['', 'Monday 2']).runs;
+  const [, , wednesday] = seedDays(failing, ['', '', 'Monday 2 again']).runs;
+  await bench.admin('POST /seed', { runs: [tuesday, wednesday] });
+  const browser = await withBrowser(t);
+  const path = '/compare?a=1&b=2';
+  const { page, errors } = await openPage(browser, bench.service.url + path);
+  const group = page.locator('[aria-label="Differences that may be chance"] tbody tr');
+  const rows = (await group.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  t.match(rows, [
+    /^Polite -75 points 4 of 4 passed \(100%\) 1 of 4 passed \(25%\) 3 failed/,
+    /^Polite 2 -50 points/,
+    /^Very polite -25 points 4 of 4 passed/,
+  ]);
+  for (const [name, count] of [
+    ['Very polite', 1],
+    ['Polite 2', 2],
+    ['Polite', 3],
+  ] as const) {
+    await page.goto(bench.service.url + path);
+    await group
+      .filter({ hasText: `${count} failed` })
+      .locator('a')
+      .click();
+    const found = await page.innerText('main');
+    t.match(found, `Only run Monday 2, eval ${name}. Show all`);
+    t.match(found, `${count === 1 ? '1 session' : `${count} sessions`} with these filters`);
+    t.equal(await page.locator('[aria-label=Sessions] tbody tr').count(), count);
+  }
+  await page.selectOption('[name=outcome]', '');
+  await page.click('text=Filter');
+  t.match(
+    await page.innerText('main'),
+    /Only run Monday 2, eval Polite\..*4 sessions/s,
+    'form keeps it',
+  );
+  await page.click('main p >> text=Monday 2');
+  const evals = page.locator('[aria-label=Evals] tbody tr');
+  t.match(
+    (await evals.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim()),
+    [/^Polite 1 of 4 25% 3/, /^Polite 2 2 of 4 50% 2/, /^Very polite 3 of 4 75% 1/],
+  );
+  await page.goto(`${bench.service.url}/production-eval/1`);
+  t.match(
+    (await evals.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim()).sort(),
+    [/^Polite 2 4 of 4/, /^Polite polite 4 of 4/, /^Polite strict 4 of 4/],
+    'evals that share a name have their ids',
+  );
+  await page.goto(`${bench.service.url}/production-eval/2`);
+  await evals.first().locator('a').click();
+  t.equal(await page.locator('[aria-label=Sessions] tbody tr').count(), 3);
+  t.same(errors, []);
+});
+
 void t.test('the models and evals of live traces are compared', async (t) => {
   const bench = await withService(t);
   const { admin, trace, end, drain } = bench;

@@ -87,11 +87,26 @@ export function describeEnd({ status, end_reason: reason }: ExplainedSession): s
 export const nameOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>
   sample === 1 ? id : `${id} #${sample}`;
 
-/** Groups sessions that have the same verdict and reasons, in the order of their first sessions. */
+/** Whether an error stopped the session: then its evals and its review do not say why it did not pass. */
+export const isStopped = ({ error, status }: ExplainedSession): boolean =>
+  error !== undefined && status !== 'completed';
+
+/**
+ * Groups sessions that have the same verdict and reasons, in the order of their first sessions. Sessions
+ * that the same error stopped are alike, whichever evals their scenarios have.
+ */
 export function groupAlike<Item extends ExplainedSession>(sessions: readonly Item[]): Item[][] {
-  const keyOf = (session: Item): string =>
-    JSON.stringify([session.verdict, session.status, session.end_reason, listReasons(session)]);
+  const keyOf = (session: Item): string => {
+    const reasons = isStopped(session) ? listInterruptions(session) : listReasons(session);
+    return JSON.stringify([session.verdict, session.status, session.end_reason, reasons]);
+  };
   return [...Map.groupBy(sessions, keyOf).values()];
+}
+
+/** Lists the reasons that all sessions of a group of `groupAlike` have. */
+export function listSharedReasons(group: readonly ExplainedSession[]): string[] {
+  const [first, ...others] = group.map(listReasons);
+  return (first ?? []).filter((reason) => others.every((reasons) => reasons.includes(reason)));
 }
 
 /** Groups the sessions that did not pass, with the most frequent reason first. */

@@ -6,7 +6,7 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
 import { junitXml, type TestCase } from '../../../report-kit/junit.ts';
-import { groupAlike, listReasons } from '../../domain/simulation-results/reasons.ts';
+import { groupAlike, listSharedReasons } from '../../domain/simulation-results/reasons.ts';
 import { formatTranscript } from './transcript.ts';
 
 /**
@@ -43,12 +43,13 @@ function toTestCase(
   const { verdict, passed, samples, flaky } = scenario;
   // Separate names, so that CI shows chat runs and voice runs of a scenario as two tests.
   const prefix = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
-  const reasons = groupAlike(sessions).flatMap(([first, ...others]) => {
+  const reasons = groupAlike(sessions).flatMap((group) => {
+    const [first, ...others] = group;
     const more = others.length > 0 ? ` and ${formatNumber(others.length)} more` : '';
     if (!first) return [];
     const traceId = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     const trace = traceId === undefined ? [] : [`trace id of the last request ${traceId}.`];
-    return [...listReasons(first), ...trace].map(
+    return [...listSharedReasons(group), ...trace].map(
       (reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`,
     );
   });

@@ -11,7 +11,7 @@ import { describeStanding } from '../../domain/simulation-results/scenario-compa
 import {
   describeEnd,
   groupUnpassed,
-  listReasons,
+  listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { formatTranscript } from './transcript.ts';
@@ -89,7 +89,7 @@ function reasonLines({ sessions }: SimulationReport): string[] {
     const names = group.map(nameOf).join(', ');
     return [
       `- ${ICONS[first.verdict]} ${formatCount(group.length, 'session')} ${describeEnd(first)}: ${escapeMarkdown(names)}`,
-      ...listReasons(first).map((reason) => `  - ${escapeMarkdown(reason)}`),
+      ...listSharedReasons(group).map((reason) => `  - ${escapeMarkdown(reason)}`),
     ];
   });
   return more > 0 ? [...items, `- ${formatCount(more, 'more group')} in the JSON report`] : items;

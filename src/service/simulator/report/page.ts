@@ -17,6 +17,7 @@ import {
   formatCount,
   formatDuration,
   formatInstant,
+  formatList,
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
@@ -39,7 +40,7 @@ import {
   describeEnd,
   groupUnpassed,
   listOtherReasons,
-  listReasons,
+  listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
@@ -260,9 +261,9 @@ function reasonsSection(
     return [
       html`<li>
         <span class="mark ${first.verdict}">${first.verdict}</span>
-        ${formatCount(group.length, 'session')}, ${describeEnd(first)}
+        ${formatCount(group.length, 'session')}${describeScenarios(group)}, ${describeEnd(first)}
         <ul>
-          ${listReasons(first).map((reason) => html`<li>${cut(reason)}</li>`)}
+          ${listSharedReasons(group).map((reason) => html`<li>${cut(reason)}</li>`)}
         </ul>
         <p class="links">${links}</p>
       </li>`,
@@ -272,6 +273,16 @@ function reasonsSection(
     ${items}
   </ol>`;
   return { id: 'reasons', title: 'Why sessions did not pass', body };
+}
+
+/** The most scenarios that a reason names. */
+const SCENARIOS_MAX = 10;
+
+/** Names the scenarios of sessions with the same reason, if there are several. */
+function describeScenarios(group: readonly SimulatedSessionReport[]): string {
+  const ids = [...new Set(group.map((session) => session.scenario_id))];
+  if (ids.length < 2) return '';
+  return ` of ${ids.length} scenarios (${formatList(ids, SCENARIOS_MAX)})`;
 }
 
 function sessionsSection(

@@ -26,6 +26,7 @@ import {
   describeEnd,
   groupAlike,
   listReasons,
+  listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { formatTranscriptLines } from './transcript.ts';
@@ -122,7 +123,7 @@ function formatReasons(sessions: readonly SimulatedSessionReport[], layout: Text
     if (!first) return [];
     const { verdict } = first;
     const head = `${layout.style(STYLE_BY_VERDICT[verdict], verdict)} ${nameGroup(group)}`;
-    const reasons = listReasons(first).flatMap((text) =>
+    const reasons = listSharedReasons(group).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
     const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);

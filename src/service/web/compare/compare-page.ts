@@ -5,6 +5,7 @@ import { CHANCE_P_MAX, computeChance, type Counts } from '../../domain/chance.ts
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import type { EvalCounts } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { createEvalNames } from '../runs/eval-names.ts';
 import { passRateOf } from '../runs/pass-rate-chart.ts';
 import { pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
 import { describeTimes, listChanges } from './changes.ts';
@@ -64,19 +65,64 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
       <td class="number">${rate === undefined ? 'no evals' : formatShare(rate, 1)}</td>
     </tr>`;
   };
-  const { ref } = before;
-  const swapped = linkTo(context, '/compare', { kind: ref.kind, a: after.ref.id, b: ref.id });
   return html`${renderTable({
-      label: 'Compared runs',
-      columns: [
-        ...['', 'run', 'time'],
-        ...['sessions', 'with a failed eval', 'with an errored eval', 'pass rate'].map(
-          numberColumn,
-        ),
-      ],
-      rows: [row('before', before), row('after', after)],
-    })}
-    <p><a href="${swapped}">Swap before and after</a></p>`;
+    label: 'Compared runs',
+    columns: [
+      ...['', 'run', 'time'],
+      ...['sessions', 'with a failed eval', 'with an errored eval', 'pass rate'].map(numberColumn),
+    ],
+    rows: [row('before', before), row('after', after)],
+  })}
+  ${renderSwap(before, after, context)} ${renderNeighbors(before, after, context)}`;
+}
+
+const nounOf = ({ ref: { kind } }: Side): string => (kind === 'production' ? 'run' : 'simulation');
+
+const linkToComparison = (a: { id: string }, b: { id: string }, { ref }: Side, context: PageContext): string =>
+  linkTo(context, '/compare', { kind: ref.kind, a: a.id, b: b.id });
+
+function renderSwap(before: Side, after: Side, context: PageContext): Html {
+  const link = linkToComparison(after.ref, before.ref, before, context);
+  const swap = html`<a href="${link}">Swap before and after</a>`;
+  const newest = ({ plan, details: { run } }: Side): number =>
+    run.newestStartMs ?? plan?.startedAtMs ?? 0;
+  if (newest(before) <= newest(after)) return html`<p>${swap}</p>`;
+  return html`<p class="undecided" role="note">
+    The ${nounOf(before)} under "before" is newer than the one under "after", so a regression below
+    is an improvement in time. ${swap}
+  </p>`;
+}
+
+/** The most characters of the name of a run in a link. */
+const NAME_LENGTH_MAX = 80;
+
+/** Renders links to the comparisons of both runs with the runs next to them. */
+function renderNeighbors(before: Side, after: Side, context: PageContext): Html | undefined {
+  const shown = new Set([`${before.ref.id} ${after.ref.id}`]);
+  const links = [before, after].flatMap((side) => {
+    const { run } = side.details;
+    const { older, newer } = side.neighbors;
+    return [
+      older && { a: older, b: run, other: older, place: 'previous' },
+      newer && { a: run, b: newer, other: newer, place: 'next' },
+    ].flatMap((step) => {
+      if (!step || shown.has(`${step.a.id} ${step.b.id}`)) return [];
+      shown.add(`${step.a.id} ${step.b.id}`);
+      const names = [run, step.other].map(({ name }) => cutText(name, NAME_LENGTH_MAX));
+      return html`<li>
+        <a href="${linkToComparison(step.a, step.b, side, context)}"
+          >${names[0]} with the ${step.place} ${nounOf(side)}, ${names[1]}</a
+        >
+      </li>`;
+    });
+  });
+  if (links.length === 0) return undefined;
+  return html`<nav class="neighbors" aria-label="Other comparisons">
+    Other comparisons:
+    <ul>
+      ${links}
+    </ul>
+  </nav>`;
 }
 
 /** The most characters of a value. */
@@ -161,6 +207,7 @@ function groupEvals({ evals, after }: RunComparison, context: PageContext): Grou
     if (compared.chance > CHANCE_P_MAX) return 'Differences that may be chance';
     return difference < 0 ? 'Regressions' : 'Improvements';
   };
+  const renderName = createEvalNames(evals);
   const ordered = [...evals].sort((left, right) => differenceOf(left) - differenceOf(right));
   const classNames = [
     ['Regressions', 'failed'],
@@ -175,10 +222,10 @@ function groupEvals({ evals, after }: RunComparison, context: PageContext): Grou
       .filter((compared) => kindOf(compared) === name)
       .map((compared) => {
         const failed = compared.after?.failed ?? 0;
-        const query = { kind: 'production', run: after.details.run.name, eval: compared.name };
+        const query = { kind: 'production', run_id: after.ref.id, eval_id: compared.id };
         const link = linkTo(context, '/sessions', { ...query, failed_only: 'true' });
         return html`<tr>
-          <td>${compared.name}</td>
+          <td>${renderName(compared)}</td>
           <td class="${className}">
             ${compared.chance === undefined ? '' : formatDifference(differenceOf(compared))}
           </td>
@@ -260,6 +307,7 @@ function describeSessions(before: Side, after: Side): string {
 const CSS = `
 .verdict { font-size: 1.1rem; margin: 0.75rem 0; }
 h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
+nav.neighbors ul { margin: 0.25rem 0 0.75rem; }
 [aria-label='Compared runs'] td:nth-child(2) { min-width: 10rem; }
 [aria-label='Compared runs'] :is(th, td):first-child { min-width: 4rem; }
 `;

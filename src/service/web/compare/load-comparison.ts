@@ -6,6 +6,7 @@ import type { Simulations } from '../../operations/simulations.ts';
 import type {
   EvalCounts,
   RunDetails,
+  RunNeighbors,
   RunRef,
   RunTraits,
   Session,
@@ -23,10 +24,12 @@ export interface Side {
   plan: SimulationPlan | undefined;
   scenarios: readonly ScenarioResult[];
   traits: RunTraits;
+  neighbors: RunNeighbors;
 }
 
 /** An eval in two runs. */
 export interface ComparedEval {
+  id: string;
   name: string;
   before: EvalCounts | undefined;
   after: EvalCounts | undefined;
@@ -54,6 +57,7 @@ export interface RunComparison {
   after: Side;
   /** Empty for production runs. Regressions first. */
   scenarios: readonly (ComparedScenario & { chance: number | undefined })[];
+  /** Empty for simulations. */
   evals: readonly ComparedEval[];
   pairs: readonly TranscriptPair[];
 }
@@ -93,7 +97,8 @@ export async function loadComparison(
     if (pair) pairs.push(pair);
   }
   const { kind } = before.ref;
-  const evals = compareEvals(before.details.evals, after.details.evals);
+  const evals =
+    kind === 'simulation' ? [] : compareEvals(before.details.evals, after.details.evals);
   return { kind, before, after, scenarios, evals, pairs };
 }
 
@@ -108,16 +113,19 @@ async function loadSide(
     plan: watched?.plan,
     scenarios: watched?.scenarios ?? summarizeStored(details),
     traits: await store.runs.readTraits(ref, TRAIT_SESSIONS_MAX),
+    neighbors: await store.runs.findNeighbors(ref),
   };
 }
 
 function compareEvals(before: readonly EvalCounts[], after: readonly EvalCounts[]): ComparedEval[] {
-  const names = new Set([...before, ...after].map(({ name }) => name));
-  return [...names].map((name) => {
-    const [earlier, later] = [before, after].map((evals) =>
-      evals.find((counts) => counts.name === name),
-    );
-    return { name, before: earlier, after: later, chance: chanceOf(earlier, later) };
+  const [earlierById, laterById] = [before, after].map(
+    (evals) => new Map(evals.map((counts) => [counts.id, counts])),
+  );
+  // An eval may have been renamed between the runs.
+  const namesById = new Map([...before, ...after].map(({ id, name }) => [id, name]));
+  return Array.from(namesById, ([id, name]) => {
+    const [earlier, later] = [earlierById?.get(id), laterById?.get(id)];
+    return { id, name, before: earlier, after: later, chance: chanceOf(earlier, later) };
   });
 }
 

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import { RequestError } from '../../domain/errors.ts';
+import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation } from '../../operations/simulations.ts';
-import type { RunDetails, RunFilter, RunRef, SessionKind } from '../../store/store.ts';
+import type { RunDetails, RunFilter, RunRef, SessionKind, Store } from '../../store/store.ts';
 import { redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
@@ -137,7 +138,22 @@ async function loadRunPage(
       })),
   );
   const found = await store.runs.listSessions(ref, page);
-  return { kind, details, watched, scenarios, unpassed, list: { ...found, ...page, query } };
+  const neighbors = await store.runs.findNeighbors(ref);
+  const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
+  const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
+  const list = { ...found, ...page, query };
+  return { kind, details, watched, scenarios, unpassed, list, neighbors, agent };
+}
+
+/** Finds the stored agent with this name, preferably at this URL. */
+async function findAgentId(
+  store: Store,
+  ownerId: string,
+  { name, url }: { name: string; url: string },
+): Promise<string | undefined> {
+  const agents = await listDocuments(store, ownerId, 'agent');
+  const sameName = agents.filter((agent) => agent.name === name);
+  return (sameName.find((agent) => agent.url === url) ?? sameName[0])?.id;
 }
 
 /** The most sessions on a page of a run. */

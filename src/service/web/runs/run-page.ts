@@ -1,7 +1,6 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import {
-  cutText,
   formatCount,
   formatInstant,
   formatNumber,
@@ -9,18 +8,18 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import {
-  describeEnd,
-  explainSession,
-  groupUnpassed,
-  listReasons,
-  type ExplainedSession,
-} from '../../domain/simulation-results/reasons.ts';
-import {
   decideRunVerdict,
   describeScenarios,
 } from '../../domain/simulation-results/scenario-results.ts';
 import type { WatchedSimulation } from '../../operations/simulations.ts';
-import type { EvalCounts, Page, RunDetails, Session, SessionKind } from '../../store/store.ts';
+import type {
+  EvalCounts,
+  Page,
+  RunDetails,
+  RunNeighbors,
+  Session,
+  SessionKind,
+} from '../../store/store.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import {
   linkTo,
@@ -29,8 +28,9 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
-import { linkToSession } from '../sessions/session-links.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from '../sessions/session-table.ts';
+import { CAUSES_CSS, renderCauses, type Unpassed } from './causes.ts';
+import { createEvalNames } from './eval-names.ts';
 import { passRateOf } from './pass-rate-chart.ts';
 import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
@@ -47,8 +47,11 @@ export interface RunPage {
   /** Simulation only. */
   scenarios: readonly ScenarioResult[];
   /** Sessions that did not pass, by scenario. */
-  unpassed: readonly { scenario: ScenarioResult; sessions: readonly Session[] }[];
+  unpassed: readonly Unpassed[];
   list: Page & { sessions: readonly Session[]; total: number; query: URLSearchParams };
+  neighbors: RunNeighbors;
+  /** The tested agent, with its id if it is stored. */
+  agent: { name: string; url: string; id: string | undefined } | undefined;
 }
 
 const NOTICES = {
@@ -66,7 +69,7 @@ export function renderRunPage(page: RunPage, context: PageContext): string {
     {
       title: run.name,
       section: 'Runs',
-      css: `${PROGRESS_CSS}${SESSION_TABLE_CSS}${CSS}`,
+      css: `${PROGRESS_CSS}${CAUSES_CSS}${SESSION_TABLE_CSS}${CSS}`,
       main: html`<p class="soft">
           <a href="${linkTo(context, '/runs', { kind })}"
             >${kind === 'production' ? 'Production runs' : 'Simulations'}</a
@@ -88,12 +91,7 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
   const { kind, details, watched, list } = page;
   const { run, evals } = details;
   const content = html`<p class="verdict">${describeVerdict(page)}</p>
-    ${renderFacts(page)}
-    <p>
-      <a id="compare" href="${linkTo(context, '/compare', { kind, b: run.id })}"
-        >Compare with another</a
-      >
-    </p>
+    ${renderFacts(page, context)} ${renderComparisons(page, context)}
     ${
       watched
         ? renderProgress(watched, context)
@@ -102,7 +100,7 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
           : html`<h2>Scenarios</h2>
               ${renderScenarios(page.scenarios)}`
     }
-    ${renderCauses(page, context)}
+    ${renderCauses(page.unpassed, context)}
     <h2>Evals</h2>
     ${renderEvals(evals, page, context)}
     <h2>Sessions</h2>
@@ -126,7 +124,29 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
 
 /** Returns the list that the page of a session leads back to. */
 const listQueryOf = ({ kind, details: { run } }: RunPage): URLSearchParams =>
-  new URLSearchParams({ kind, ...(kind === 'production' && { run: run.name }) });
+  new URLSearchParams({ kind, run_id: run.id });
+
+function renderComparisons(
+  { kind, details: { run }, neighbors: { older, newer } }: RunPage,
+  context: PageContext,
+): Html {
+  const noun = kind === 'production' ? 'run' : 'simulation';
+  const link = (parameters: { a?: string; b: string }): string =>
+    linkTo(context, '/compare', { kind, ...parameters });
+  return html`<ul class="comparisons">
+    ${
+      older &&
+      html`<li>
+        <a href="${link({ a: older.id, b: run.id })}">Compare with the previous ${noun}</a>
+      </li>`
+    }
+    ${
+      newer &&
+      html`<li><a href="${link({ a: run.id, b: newer.id })}">Compare with the next ${noun}</a></li>`
+    }
+    <li><a id="compare" href="${link({ b: run.id })}">Compare with another</a></li>
+  </ul>`;
+}
 
 const HEADLINES = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' } as const;
 
@@ -147,13 +167,12 @@ function describeVerdict({ kind, details: { run }, scenarios, watched }: RunPage
     ${describeScenarios(scenarios)}. ${evals}`;
 }
 
-function renderFacts({ details: { run }, watched, list }: RunPage): Html {
-  const agent = watched?.plan.agent ?? list.sessions.find((session) => session.agent)?.agent;
+function renderFacts({ details: { run }, watched, agent }: RunPage, context: PageContext): Html {
   const instant = (ms: number | undefined): string | undefined =>
     ms === undefined ? undefined : formatInstant(isoTime(ms));
   const isEnded = watched === undefined || !isUnderWay(watched);
-  const facts: [string, string | undefined][] = [
-    ['Agent', agent && `${agent.name}${agent.url === '' ? '' : ` at ${agent.url}`}`],
+  const facts: [string, Html | string | undefined][] = [
+    ['Agent', agent && renderAgent(agent, context)],
     ['State', watched && STATES[watched.status]],
     ['Seed', watched?.plan.seed],
     ['Started', instant(watched?.plan.startedAtMs ?? run.oldestStartMs)],
@@ -174,6 +193,13 @@ function renderFacts({ details: { run }, watched, list }: RunPage): Html {
   </dl>`;
 }
 
+function renderAgent({ id, name, url }: NonNullable<RunPage['agent']>, context: PageContext): Html {
+  const path = `/agents/${encodeURIComponent(id ?? '')}`;
+  return html`${id === undefined ? name : html`<a href="${linkTo(context, path)}">${name}</a>`}${
+    url === '' ? '' : ` at ${url}`
+  }`;
+}
+
 const STATES = {
   running: 'running',
   evaluating: 'being scored',
@@ -184,64 +210,6 @@ const STATES = {
 const countSessions = (count: number): string | undefined =>
   count === 0 ? undefined : formatCount(count, 'session');
 
-/** The most characters of a reason. */
-const REASON_LENGTH_MAX = 500;
-/** The most groups of sessions of a scenario. */
-const GROUPS_MAX = 5;
-
-/** Renders why sessions did not pass, by scenario, with the most frequent reason first. */
-function renderCauses({ unpassed }: RunPage, context: PageContext): Html | undefined {
-  if (unpassed.length === 0) return undefined;
-  return html`<h2>Why sessions did not pass</h2>
-    ${unpassed.map(({ scenario, sessions }) => {
-      const explained = sessions.map((session) => ({ ...explainSession(session), session }));
-      const groups = groupUnpassed(explained);
-      const all = scenario.failed + scenario.undecided;
-      const omitted = groups.length - GROUPS_MAX;
-      return html`<section class="causes">
-        <h3>
-          ${scenario.scenario_id}
-          <span class="soft"
-            >${formatNumber(scenario.passed)} of ${formatNumber(scenario.samples)} passed</span
-          >
-        </h3>
-        ${
-          sessions.length < all
-            ? html`<p class="soft">
-                Of ${formatCount(sessions.length, 'session')} of ${formatNumber(all)}:
-              </p>`
-            : undefined
-        }
-        <ul>
-          ${groups.slice(0, GROUPS_MAX).map((group) => renderGroup(group, context))}
-        </ul>
-        ${omitted > 0 ? html`<p class="soft">and ${formatCount(omitted, 'more reason')}</p>` : undefined}
-      </section>`;
-    })}`;
-}
-
-function renderGroup(
-  group: readonly (ExplainedSession & { session: Session })[],
-  context: PageContext,
-): Html {
-  const [first] = group;
-  if (!first) return html``;
-  const links = group.map(({ session }) => {
-    const sample = session.simulated?.['sample'];
-    const name = typeof sample === 'number' ? `#${sample}` : session.id;
-    const link = linkToSession(session, context);
-    return link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`;
-  });
-  return html`<li>
-    <span class="mark ${first.verdict}">${first.verdict}</span>
-    ${formatCount(group.length, 'session')}, ${describeEnd(first)}
-    <span class="samples">${links}</span>
-    <ul class="reasons">
-      ${listReasons(first).map((reason) => html`<li>${cutText(reason, REASON_LENGTH_MAX)}</li>`)}
-    </ul>
-  </li>`;
-}
-
 /** The most evals to show: those with the most failures first. */
 const EVALS_MAX = 200;
 
@@ -251,6 +219,7 @@ function renderEvals(
   context: PageContext,
 ): Html {
   if (evals.length === 0) return html`<p>No eval has scored a session of this run.</p>`;
+  const renderName = createEvalNames(evals);
   const urgent = [...evals].sort((left, right) => right.failed - left.failed);
   return renderTable({
     label: 'Evals',
@@ -261,16 +230,20 @@ function renderEvals(
       numberColumn('failed'),
       numberColumn('errored'),
     ],
-    rows: urgent.slice(0, EVALS_MAX).map(({ name, passed, failed, errored }) => {
+    rows: urgent.slice(0, EVALS_MAX).map(({ id, name, passed, failed, errored }) => {
       const judged = passed + failed;
-      const query = { kind, run: run.name, eval: name, failed_only: 'true' };
+      const query = {
+        ...{ kind, run_id: run.id, eval_id: id, failed_only: 'true' },
+        // The evals of scenarios may share an id.
+        ...(kind === 'simulation' && { eval: name }),
+      };
       return html`<tr>
-        <td>${name}</td>
+        <td>${renderName({ id, name })}</td>
         <td class="number">${formatNumber(passed)} of ${formatNumber(judged)}</td>
         <td class="rate">${judged === 0 ? '' : renderRate(passed / judged)}</td>
         <td class="number ${failed > 0 ? 'failed' : 'soft'}">
           ${
-            failed > 0 && kind === 'production'
+            failed > 0
               ? html`<a href="${linkTo(context, '/sessions', query)}">${formatNumber(failed)}</a>`
               : formatNumber(failed)
           }
@@ -283,8 +256,5 @@ function renderEvals(
 
 const CSS = `
 .verdict { font-size: 1.1rem; margin: 0.5rem 0; }
-h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
-.causes li { margin: 0.3rem 0; }
-.causes ul.reasons { list-style: disc; padding-left: 1.5rem; }
-.samples a { margin-left: 0.4rem; }
+ul.comparisons { display: flex; flex-wrap: wrap; gap: 0 1rem; list-style: none; padding: 0; }
 `;

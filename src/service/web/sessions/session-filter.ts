@@ -14,8 +14,8 @@ const SEARCH_CHARS_MAX = 200;
 
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
- * (`key` or `key=value`, several separated by commas), and `text`. `failed_only` means the outcome `failed`, so that it is a failure
- * of the eval that the query names. An invalid query gives the filter without it, and the problem.
+ * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id` and `eval_id`. `failed_only`
+ * means the outcome `failed`, so that it is a failure of the eval that the query names. An invalid query gives the filter without it, and the problem.
  */
 export function readSessionFilter(
   query: URLSearchParams,
@@ -32,7 +32,9 @@ export function readSessionFilter(
   }
 }
 
-function readSearch(query: URLSearchParams): Pick<SessionFilter, 'outcome' | 'tags' | 'text'> {
+function readSearch(
+  query: URLSearchParams,
+): Pick<SessionFilter, 'outcome' | 'tags' | 'text' | 'runId' | 'evalId'> {
   const outcome = query.get('outcome') ?? '';
   if (outcome !== '' && !isOutcomeFilter(outcome)) {
     const names = Object.keys(OUTCOME_FILTERS).join(', ');
@@ -40,7 +42,10 @@ function readSearch(query: URLSearchParams): Pick<SessionFilter, 'outcome' | 'ta
   }
   const text = readShort(query, 'text');
   const tag = readShort(query, 'tag');
+  const [runId, evalId] = [query.get('run_id') ?? '', query.get('eval_id') ?? ''];
   return {
+    ...(runId !== '' && { runId }),
+    ...(evalId !== '' && { evalId }),
     ...(isOutcomeFilter(outcome) && { outcome }),
     ...(text !== '' && { text }),
     ...(tag !== '' && { tags: parseTags(tag) }),

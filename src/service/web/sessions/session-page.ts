@@ -48,7 +48,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
       title,
       section: 'Sessions',
       css: `${CALL_CSS}${OUTCOME_CSS}${SESSION_CSS}`,
-      main: html`${list === undefined ? undefined : renderPath(list, context)}
+      main: html`${renderPath(session, list, context)}
         <h1>${title}</h1>
         <dl>
           <dt>Verdict</dt>
@@ -79,8 +79,28 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
 
 const TAGS_MAX = 100;
 
-/** Renders links to the list that the page was opened from, and to the sessions before and after. */
+/**
+ * Renders links to the simulation of the session, to the list that the page was opened from, and to
+ * the sessions before and after.
+ */
 function renderPath(
+  { kind, simulation }: Session,
+  list: SessionPage['list'],
+  context: PageContext,
+): Html | undefined {
+  const parent =
+    simulation && !simulation.deleted
+      ? html`<a href="${linkTo(context, pathOfRun(kind, simulation.id))}"
+          >Back to the simulation</a
+        >`
+      : undefined;
+  if (!list && !parent) return undefined;
+  return html`<nav class="path" aria-label="List">
+    ${parent} ${list && renderListLinks(list, context)}
+  </nav>`;
+}
+
+function renderListLinks(
   { query, neighbors }: NonNullable<SessionPage['list']>,
   context: PageContext,
 ): Html {
@@ -92,11 +112,11 @@ function renderPath(
     const link = session && linkToSession(session, context, query);
     return link === undefined ? undefined : html`<a rel="${rel}" href="${link}">${name}</a>`;
   };
-  return html`<nav class="path" aria-label="List">
-    <a href="${linkTo(context, '/sessions', Object.fromEntries(query))}">Back to the list</a>
+  return html`<a href="${linkTo(context, '/sessions', Object.fromEntries(query))}"
+      >Back to the list</a
+    >
     ${linkNeighbor(neighbors.newer, 'Previous (newer)', 'prev')}
-    ${linkNeighbor(neighbors.older, 'Next (older)', 'next')}
-  </nav>`;
+    ${linkNeighbor(neighbors.older, 'Next (older)', 'next')}`;
 }
 
 /** Renders the error and the notes of a simulated session. */

@@ -1,9 +1,10 @@
-import { formatCount, formatNumber } from '../../../report-kit/format.ts';
+import { cutText, formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderProblem } from '../frame/fields.ts';
 import { nameFields } from '../frame/list-filter.ts';
+import { pathOfRun } from '../runs/runs-page.ts';
 import { OUTCOME_FILTERS } from './session-filter.ts';
 import { renderSessionTable, SESSION_TABLE_CSS } from './session-table.ts';
 import { renderSessionTabs } from './session-tabs.ts';
@@ -55,7 +56,8 @@ const LABELS = {
 
 function renderFound(list: SessionList, context: PageContext): Html {
   const { filter, query, sessions, total } = list;
-  return html`<p>${describeTotal(list)}</p>
+  return html`${renderExact(list, context)}
+    <p>${describeTotal(list)}</p>
     ${
       sessions.length === 0
         ? renderEmpty(filter.kind, query, context)
@@ -77,11 +79,44 @@ function describeTotal({ total, query, searched }: SessionList): string {
 
 const FILTERS = [
   ...['text', 'tag', 'agent', 'run', 'eval', 'started_after', 'started_before'],
-  ...['outcome', 'failed_only'],
+  ...['outcome', 'failed_only', 'run_id', 'eval_id'],
 ];
 
 const hasFilter = (query: URLSearchParams): boolean =>
   FILTERS.some((name) => (query.get(name) ?? '') !== '');
+
+/** Filters that links set and that the form keeps. */
+const EXACT_FILTERS = ['run_id', 'eval_id'] as const;
+
+/** Says to which run and eval the list is limited, with the names that the sessions found have. */
+function renderExact(
+  { filter: { kind, runId, evalId }, query, sessions }: SessionList,
+  context: PageContext,
+): Html | undefined {
+  if (runId === undefined && evalId === undefined) return undefined;
+  const [first] = sessions;
+  const runName = (first?.run ?? first?.simulation)?.name ?? runId ?? '';
+  const evalName = first?.outcomes.find((outcome) => outcome.evalId === evalId)?.evalName ?? evalId;
+  const others = [...query].filter(
+    ([name]) => ![...EXACT_FILTERS, 'skip'].some((exact) => exact === name),
+  );
+  const run =
+    runId === undefined
+      ? undefined
+      : html`${kind === 'production' ? 'run' : 'simulation'}
+          <a href="${linkTo(context, pathOfRun(kind, runId))}"
+            >${cutText(runName, NAME_LENGTH_MAX)}</a
+          >`;
+  const ofEval =
+    evalName === undefined ? undefined : html`eval ${cutText(evalName, NAME_LENGTH_MAX)}`;
+  return html`<p>
+    Only ${run}${run && ofEval ? ', ' : ''}${ofEval}.
+    <a href="${linkTo(context, '/sessions', Object.fromEntries(others))}">Show all</a>
+  </p>`;
+}
+
+/** The most characters of the name of a run or an eval. */
+const NAME_LENGTH_MAX = 200;
 
 /** Renders the filters as a form that works by GET, so that each view has a URL. */
 function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
@@ -93,6 +128,9 @@ function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: Pag
   return html`<form action="/sessions" class="filters" role="search">
     <input type="hidden" name="kind" value="${kind}" />
     ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
+    ${EXACT_FILTERS.filter((name) => query.get(name)).map(
+      (name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`,
+    )}
     ${field('text')} ${field('tag', 'model=mini, tier=gold')}
     ${field(kind === 'production' ? 'run' : 'agent')} ${field('eval')} ${renderOutcomeFilter(query)}
     ${field('started_after', '2026-11-20T09:30:00Z')} ${field('started_before', '2026-11-21')}

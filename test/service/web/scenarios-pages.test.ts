@@ -227,6 +227,39 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   );
 });
 
+void t.test('Back from the cost of a run keeps the choice', async (t) => {
+  const { service, admin } = await withKit(t);
+  for (const id of ['one', 'two', 'three']) {
+    await admin('POST /scenarios', { id, name: `Scenario ${id}`, user: { opening: 'Hi' } });
+  }
+  for (const id of ['other', 'shop']) {
+    await admin('POST /agents', { id, name: id, url: 'http://127.0.0.1:1' });
+  }
+  const browser = await withBrowser(t);
+  const { page, errors } = await openPage(browser, `${service.url}/scenarios?agent=shop`);
+  await page.click('summary:text-is("Add a starter scenario")');
+  await submit(page, 'Add');
+  t.equal(await page.inputValue('[name=agent]'), 'shop', 'starters keep the agent');
+  await page.goto(`${service.url}/scenarios?agent=shop&q=Scenario+t`);
+  await page.check('[aria-label="Run Scenario three"]');
+  const typed = { samples: '3', concurrency: '2', seed: 'a', name: 'Before the release' };
+  for (const [name, value] of Object.entries(typed)) await page.fill(`[name=${name}]`, value);
+  await page.selectOption('[name=channel]', 'voice');
+  t.match(await submit(page, 'Show the cost'), '1 scenario with shop');
+  await submit(page, 'Back');
+  t.equal(await page.innerText('h1'), 'Scenarios');
+  t.ok(await page.isChecked('[aria-label="Run Scenario three"]'));
+  t.notOk(await page.isChecked('[aria-label="Run Scenario two"]'));
+  for (const [name, value] of Object.entries({ ...typed, agent: 'shop', channel: 'voice' })) {
+    t.equal(await page.inputValue(`.run [name=${name}]`), value, name);
+  }
+  t.equal(await page.locator('main [role=alert]').count(), 0, 'nothing is wrong');
+  await page.check('[aria-label="Run Scenario one"]');
+  t.match(await submit(page, 'Show the cost'), '2 scenarios with shop');
+  t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
+  t.same(errors, []);
+});
+
 void t.test('Hostile text of scenarios and personas stays text', async (t) => {
   const { service, admin } = await withKit(t);
   const line = HOSTILE_MARKUP.replaceAll(/[\r\n]/g, ' ').slice(0, 90);

@@ -46,7 +46,11 @@ export function addScenarioRoutes(app: FastifyInstance, options: PageOptions): v
     const id = readText(form, 'starter');
     const starters = await kit.readStarters();
     await addStarters(store, ownerId, starters, id === '' ? undefined : id);
-    if (id === '') return redirect(reply, context, '/scenarios', { notice: 'starters' });
+    if (id === '') {
+      const agent = readText(form, 'agent');
+      const kept = { notice: 'starters', ...(agent !== '' && { agent }) };
+      return redirect(reply, context, '/scenarios', kept);
+    }
     return redirect(reply, context, `/scenarios/${encodeURIComponent(id)}`, { notice: 'added' });
   });
   addRunRoute(app, options, sendScenarios);
@@ -127,7 +131,10 @@ async function findEstimate(
   }
 }
 
-/** `POST /scenarios/run`: shows what a simulation costs; starts it when the reader has seen that. */
+/**
+ * `POST /scenarios/run`: shows what a simulation costs; starts it when the reader has seen that, or
+ * goes back to the choice.
+ */
 function addRunRoute(
   app: FastifyInstance,
   options: PageOptions,
@@ -142,6 +149,9 @@ function addRunRoute(
       form,
       await readScenarioIds(options, ownerId, form),
     );
+    if (readText(form, 'back') === 'yes') {
+      return sendScenarios(request, reply, editor, { run: { ...draft, problems: {} } });
+    }
     if (!run) return sendScenarios(request, reply.code(400), editor, { run: draft });
     try {
       if (readText(form, 'start') === 'yes') {

@@ -7,7 +7,7 @@ import type { SimulationEstimate } from '../../operations/simulations.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { renderField, renderSelect } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
-import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 
 /** Path of the route that shows the cost of a simulation, and starts it. */
@@ -152,7 +152,7 @@ export function renderReviewPage(
           body: html`${renderHiddenRun(draft)}
             <p>
               ${renderStart('Start')}
-              <a href="${linkTo(context, '/scenarios')}">Back</a>
+              <button class="quiet" name="back" value="yes">Back</button>
             </p>`,
         })}`,
     },

@@ -162,7 +162,7 @@ function renderRow(
 }
 
 function renderStarters(
-  { starters, storedCount }: ScenarioList,
+  { starters, storedCount, run }: ScenarioList,
   context: PageContext,
 ): Html | undefined {
   if (starters.length === 0 || context.token === undefined) return undefined;
@@ -175,6 +175,7 @@ function renderStarters(
           ['', `All ${starters.length}`],
           ...starters.map(({ id, name }) => [id, name] as const),
         ])}
+        <input type="hidden" name="agent" value="${run.values.agent ?? ''}" />
         <p><button>Add</button></p>`,
     })}
   </details>`;

@@ -173,6 +173,11 @@ void t.test('Reports are uploaded; wrong files are refused with the reason', asy
     await page.setInputFiles('[name=report]', writeFile(t, name, content));
     return submit(page, 'Attach');
   };
+  t.match(
+    await page.innerText('#attach ~ details pre'),
+    /sandbox-kit load \S+ --duration 60s --json load\.json/,
+    'the load test does not take its 5 minutes by default',
+  );
   t.match(await submit(page, 'Attach'), 'Choose the JSON file of a report.');
   t.match(await upload('a.json', '{'), 'The file is not valid JSON.');
   t.match(await upload('a.png', '\u0089PNG'), 'The file is not valid JSON.');

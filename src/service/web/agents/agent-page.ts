@@ -213,7 +213,7 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
       ${agent.has_api_key ? html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>` : undefined}
       <pre>
 npx sandbox-kit check ${url} --json check.json
-npx sandbox-kit load ${url} --json load.json
+npx sandbox-kit load ${url} --duration 60s --json load.json
 
 ${curl}</pre>
     </details>`;

@@ -139,7 +139,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
   await bench.admin('POST /seed', {
     simulations: [
       seedSimulation('Yesterday', '2026-11-19T10:00:00Z'),
-      seedSimulation('Last year', '2025-11-19T10:00:00Z'),
+      seedSimulation('Last-year', '2025-11-19T10:00:00Z'),
     ],
   });
   const sandbox = await withSandboxDouble(t, { chat: hang });
@@ -147,7 +147,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
   await startSimulation(bench, { agent, scenarios: [parcel], name: 'Running' });
   await sandbox.waitForRequests('chat', 1);
   t.match(await open('simulation'), {
-    names: ['Running', 'Yesterday', 'Last year'],
+    names: ['Running', 'Yesterday', 'Last-year'],
     days: ['2025-11-19', '2026-11-19'],
   });
 });

@@ -78,8 +78,12 @@ function renderSides(before: Side, after: Side, context: PageContext): Html {
 
 const nounOf = ({ ref: { kind } }: Side): string => (kind === 'production' ? 'run' : 'simulation');
 
-const linkToComparison = (a: { id: string }, b: { id: string }, { ref }: Side, context: PageContext): string =>
-  linkTo(context, '/compare', { kind: ref.kind, a: a.id, b: b.id });
+const linkToComparison = (
+  a: { id: string },
+  b: { id: string },
+  { ref }: Side,
+  context: PageContext,
+): string => linkTo(context, '/compare', { kind: ref.kind, a: a.id, b: b.id });
 
 function renderSwap(before: Side, after: Side, context: PageContext): Html {
   const link = linkToComparison(after.ref, before.ref, before, context);

@@ -96,7 +96,7 @@ void t.test('an error that stops several scenarios is one reason', async (t) => 
   );
   t.match(
     markdownReport(report),
-    /^- ❔ 3 sessions stopped by agent_error: first, first #2, second$/m,
+    /^- ❔ 3 sessions stopped by agent_error: first, first \\#2, second$/m,
   );
 });
 

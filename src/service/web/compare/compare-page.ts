@@ -92,8 +92,8 @@ function renderSwap(before: Side, after: Side, context: PageContext): Html {
     run.newestStartMs ?? plan?.startedAtMs ?? 0;
   if (newest(before) <= newest(after)) return html`<p>${swap}</p>`;
   return html`<p class="undecided" role="note">
-    The ${nounOf(before)} under "before" is newer than the one under "after", so a regression below
-    is an improvement in time. ${swap}
+    The ${nounOf(before)} under "before" is newer than the one under "after", so regressions and
+    improvements below are reversed. ${swap}
   </p>`;
 }
 
@@ -121,12 +121,12 @@ function renderNeighbors(before: Side, after: Side, context: PageContext): Html 
     });
   });
   if (links.length === 0) return undefined;
-  return html`<nav class="neighbors" aria-label="Other comparisons">
+  return html`<section class="neighbors" aria-label="Other comparisons">
     Other comparisons:
     <ul>
       ${links}
     </ul>
-  </nav>`;
+  </section>`;
 }
 
 /** The most characters of a value. */
@@ -311,7 +311,7 @@ function describeSessions(before: Side, after: Side): string {
 const CSS = `
 .verdict { font-size: 1.1rem; margin: 0.75rem 0; }
 h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
-nav.neighbors ul { margin: 0.25rem 0 0.75rem; }
+section.neighbors ul { margin: 0.25rem 0 0.75rem; }
 [aria-label='Compared runs'] td:nth-child(2) { min-width: 10rem; }
 [aria-label='Compared runs'] :is(th, td):first-child { min-width: 4rem; }
 `;

@@ -87,10 +87,12 @@ function createRunAxis(runs: readonly RunSummary[], ticksMax: number, nowMs: num
   const isThisYear = days.every((day) => day === '' || day.startsWith(thisYear));
   const labels = isThisYear ? days.map((day) => day.slice(thisYear.length)) : days;
   const step = Math.ceil(runs.length / (isThisYear ? ticksMax : ticksMax * LONG_LABEL_SHARE));
+  // A long label at the end would not fit into the picture.
+  const offset = isThisYear ? 0 : Math.floor(step / 2);
   return {
     ...{ min: 0.5, max: runs.length + 0.5, scale: 'linear' },
     ticks: labels.flatMap((label, index) => {
-      const isTick = (runs.length - 1 - index) % step === 0;
+      const isTick = (runs.length - 1 - index) % step === offset;
       return isTick ? [{ value: index + 1, label }] : [];
     }),
   };

@@ -153,10 +153,11 @@ create index simulation_plans_running on simulation_plans (owner_id, simulation_
 create table eval_names (
   owner_id ${TEXT} not null,
   key bigint not null default nextval('row_keys'),
+  eval_id ${TEXT} not null,
   name ${TEXT} not null,
   name_folded ${TEXT} not null,
   primary key (owner_id, key),
-  unique (owner_id, name)
+  unique (owner_id, eval_id, name)
 );
 
 create table sessions (
@@ -203,6 +204,8 @@ create index sessions_of_simulation on sessions
   (owner_id, simulation_key, scenario_id, verdict, sample, id)
   include (status, total, passed, failed, errored, started_at_ms, ended_at_ms)
   where simulation_key is not null;
+create index sessions_newest_of_simulation on sessions
+  (owner_id, simulation_key, started_at_ms desc) where simulation_key is not null;
 create index sessions_of_agent on sessions (owner_id, agent_key, started_at_ms desc, id);
 create index sessions_of_agent_simulation on sessions
   (owner_id, agent_key, simulation_key, started_at_ms) where simulation_key is not null;

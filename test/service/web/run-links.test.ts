@@ -1,0 +1,155 @@
+/** The order of runs, and how the pages of runs, sessions, and agents are linked, in a real browser. */
+import t from 'tap';
+import type { Scenario } from '../../../src/contract/index.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
+import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeScenario } from '../../helpers/simulation.ts';
+
+void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
+  const bench = await withService(t);
+  const browser = await withBrowser(t);
+  const at = (id: string, startedAt: string) => seedRun(id, [{ id, outcome: 'pass', startedAt }]);
+  await bench.admin('POST /seed', {
+    runs: [at('Middle', '2026-03-02T09:00:00Z'), at('Newest', '2026-04-03T09:00:00Z')],
+  });
+  const open = async (kind: string) => {
+    const { page } = await openPage(browser, `${bench.service.url}/runs?kind=${kind}`);
+    const ticks = page.locator('svg.wide text.tick.middle');
+    const labels = (await ticks.allTextContents()).map((label) => label.trim());
+    return {
+      names: await page.locator('[aria-label=Runs] tbody a').allInnerTexts(),
+      days: labels.filter((label) => /^[\d-]+$/.test(label)),
+      summary: await page.innerText('main > p'),
+    };
+  };
+  t.match(await open('production'), { days: ['03-02', '04-03'] }, 'all are of this year');
+
+  // The upload of old conversations is not news.
+  await bench.admin('POST /seed', { runs: [at('Oldest', '2025-12-31T09:00:00Z')] });
+  t.same(await open('production'), {
+    names: ['Newest', 'Middle', 'Oldest'],
+    days: ['2025-12-31', '2026-03-02', '2026-04-03'],
+    summary: '3 runs, newest session first.',
+  });
+  await bench.admin('POST /seed', {
+    runs: [seedRun('Oldest', [{ id: 'late', outcome: 'pass', startedAt: '2026-05-01T09:00:00Z' }])],
+  });
+  t.match(await open('production'), { names: ['Oldest', 'Newest', 'Middle'] });
+
+  const seedSimulation = (id: string, startedAt: string) => ({
+    ...{ id, name: id, agent: 'Shop' },
+    sessions: [
+      {
+        ...{ id, scenario: 'parcel', persona: 'plain', started_at: startedAt },
+        outcomes: [{ eval_name: 'Polite', outcome: 'pass' }],
+      },
+    ],
+  });
+  await bench.admin('POST /seed', {
+    simulations: [
+      seedSimulation('Yesterday', '2026-11-19T10:00:00Z'),
+      seedSimulation('Last-year', '2025-11-19T10:00:00Z'),
+    ],
+  });
+  const sandbox = await withSandboxDouble(t, { chat: hang });
+  const agent = { name: 'Silent', url: sandbox.url };
+  await startSimulation(bench, { agent, scenarios: [parcel], name: 'Running' });
+  await sandbox.waitForRequests('chat', 1);
+  t.match(await open('simulation'), {
+    names: ['Running', 'Yesterday', 'Last-year'],
+    days: ['2025-11-19', '2026-11-19'],
+  });
+});
+
+void t.test(
+  'a session leads back to its simulation, and the simulation to its agent',
+  async (t) => {
+    const bench = await withService(t);
+    const { id, agentUrl } = await simulate(t, bench);
+    const browser = await withBrowser(t);
+    const url = `${bench.service.url}/simulation/${id}`;
+    const { page, errors } = await openPage(browser, url);
+    t.equal(await page.locator('dl a').count(), 0, 'the agent is not stored');
+    for (const [agentId, agent] of Object.entries({
+      old: { name: 'Shop agent', url: 'http://127.0.0.1:1' },
+      shop: { name: 'Shop agent', url: agentUrl },
+      other: { name: 'Other agent', url: agentUrl },
+    })) {
+      await bench.admin('POST /agents', { id: agentId, ...agent });
+    }
+    await page.reload();
+    t.match(await page.innerText('main'), `Shop agent at ${agentUrl}`);
+    await page.click('dl >> text=Shop agent');
+    t.equal(page.url(), `${bench.service.url}/agents/shop`);
+    await page.goto(url);
+    await page.locator('[aria-label=Sessions] tbody a').first().click();
+    await page.locator('nav.path a[rel=next]').click();
+    t.match(await page.innerText('dl'), /Simulation\s+Nightly/);
+    await page.click('text=Back to the list');
+    t.match(
+      await page.innerText('main'),
+      /Only simulation Nightly\..*4 sessions with these filters/s,
+    );
+    const [item] = (await bench.simulations()).items;
+    await page.goto(item?.url ?? '');
+    await page.click('text=Back to the simulation');
+    t.equal(page.url(), url);
+    t.same(errors, []);
+  },
+);
+
+void t.test('an error that stops several scenarios is shown once', async (t) => {
+  const bench = await withService(t);
+  const sandbox = await withSandboxDouble(t, {
+    chat: (response, request) => {
+      const text = JSON.stringify(request.body);
+      if (text.includes('open?')) reply('We open at nine.')(response, request);
+      else refusal(500, 'server_error')(response, request);
+    },
+  });
+  const steps = (id: string, count: number): Scenario =>
+    makeScenario({
+      ...{
+        id,
+        name: id,
+        user: { opening: 'Hi', steps: Array.from({ length: count }, () => ({ say: 'And?' })) },
+      },
+      evals: [makeContainsEval(`of-${id}`, id)],
+    });
+  const agent = { name: 'Broken', url: sandbox.url };
+  const scenarios = [steps('first', 1), steps('second', 2), hours];
+  const id = await startSimulation(bench, { agent, scenarios, samples: 2, seed: 'a' });
+  await bench.drain();
+  const url = `${bench.service.url}/simulation/${id}`;
+  const { page, errors } = await openPage(await withBrowser(t), url);
+  const causes = page.locator('.causes');
+  t.equal(await causes.count(), 2);
+  const shared = (await causes.first().innerText()).replaceAll(/\s+/g, ' ');
+  t.match(
+    shared,
+    /^Several scenarios undecided 4 sessions, stopped by agent_error .*500 server_error.*first #1 #2 second #1 #2$/,
+  );
+  t.equal(shared.split('500 server_error').length, 2, 'the reason is there once');
+  t.match(await causes.last().innerText(), /^hours.*failed 2 sessions/s);
+  await causes.first().locator('a').last().click();
+  t.match(await page.innerText('dl'), /Scenario\s+second/);
+  t.same(errors, []);
+});
+
+void t.test('a simulation without a name is named after its agent and its start', async (t) => {
+  const bench = await withService(t);
+  const sandbox = await withSandboxDouble(t, { chat: reply('It has shipped.') });
+  const agent = { name: 'Shop agent', url: sandbox.url };
+  await startSimulation(bench, { agent, scenarios: [parcel] });
+  await bench.drain();
+  const { page } = await openPage(
+    await withBrowser(t),
+    `${bench.service.url}/runs?kind=simulation`,
+  );
+  const names = page.locator('[aria-label=Runs] tbody a');
+  t.same(await names.allInnerTexts(), ['Shop agent 2026-11-20 10:00']);
+  await names.click();
+  t.equal(await page.innerText('h1'), 'Shop agent 2026-11-20 10:00');
+});

@@ -52,6 +52,7 @@ export function openPool(url: string, options: PoolOptions = {}): pg.Pool {
   const { statementMsMax = STATEMENT_MS_MAX, onConnectionLost = () => undefined } = options;
   const pool = new pg.Pool({
     ...parseDatabaseUrl(url),
+    Client: ClosingClient,
     application_name: 'sandbox-kit',
     max: options.connectionsMax ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: options.connectMsMax ?? CONNECT_MS_MAX,
@@ -72,6 +73,21 @@ export function openPool(url: string, options: PoolOptions = {}): pg.Pool {
   });
   pool.on('error', () => undefined);
   return pool;
+}
+
+/** A client that closes its connection if it can't be used. The driver leaves some open. */
+class ClosingClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error | null) => void): void;
+  override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | undefined {
+    const connecting = super.connect().catch((error: unknown) => {
+      this.connection.stream.destroy();
+      throw error;
+    });
+    if (!callback) return connecting;
+    connecting.then(() => callback(null), callback);
+    return undefined;
+  }
 }
 
 /**

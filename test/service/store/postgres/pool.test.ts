@@ -138,6 +138,19 @@ void t.test('failures that the operator must fix', async (t) => {
   t.match(await problemOf(url), { kind: 'too_many_connections', canRetry: true });
 });
 
+void t.test('a connection that fails does not stay open', async (t) => {
+  const { url } = await withPostgres(t);
+  const relay = await startRelay(t, Number(new URL(url).port));
+  const withoutPassword = changeUrl(url, (parsed) => {
+    parsed.port = String(relay.port);
+    parsed.password = '';
+  });
+  t.match(await findProblem(withPool(t, withoutPassword).query('select 1')), {
+    kind: 'authentication_failed',
+  });
+  await until('the server waits for no password', () => relay.openCount() === 0);
+});
+
 void t.test('a server at its limit of connections', async (t) => {
   const { url } = await withPostgresServer(t, { settings: { max_connections: '8' } });
   const pool = withPool(t, url, { connectionsMax: 20 });
@@ -259,7 +272,10 @@ async function startRelay(t: Test, target: number) {
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => isPaused || to.write(chunk));
-      from.on('close', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
       from.on('error', () => to.destroy());
     }
   });
@@ -273,5 +289,6 @@ async function startRelay(t: Test, target: number) {
     port: (server.address() as AddressInfo).port,
     pause: () => (isPaused = true),
     resume: () => (isPaused = false),
+    openCount: () => sockets.size,
   };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
+import { addSession } from './add-sessions.ts';
 import {
   selectExact,
   type Connections,
@@ -7,7 +8,6 @@ import {
   type WriteTransaction,
 } from './connections.ts';
 import { findOrInsertRun } from './names.ts';
-import { addSession } from './sessions.ts';
 import type {
   CloseResult,
   CloseRequest,
@@ -196,7 +196,7 @@ async function queueJobs(
     outcomes: [],
     evals,
   } as const;
-  const { key, queued } = await addSession(db, session, { dueAtMs: atMs });
+  const { key, queued } = await addSession(db, session, { dueAtMs: atMs, isNew: true });
   await db
     .updateTable('conversations')
     .set({ session_key: key })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
+import { insertRows, type Insertion } from './insert-rows.ts';
 import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
 import type { FinishedJob, Job, JobStore } from './store.ts';
 
@@ -196,7 +197,18 @@ async function finishAll(
     session.outcomes.push({ ...outcome, position });
   }
   for (const [key, { ownerId, outcomes }] of bySession) {
-    await insertOutcomes(db, { key, ownerId }, outcomes, atMs);
+    const { run_key, simulation_key } = await db
+      .selectFrom('sessions')
+      .select(['run_key', 'simulation_key'])
+      .where('key', '=', key)
+      .executeTakeFirstOrThrow();
+    const session = { key, ownerId, run_key, simulation_key };
+    await insertOutcomes(
+      { db },
+      outcomes.map((outcome) => ({ session, outcome })),
+      atMs,
+    );
+    await updateResults(db, key);
     await completeSession(db, key);
   }
   return written;
@@ -227,25 +239,39 @@ async function lockSessions(db: WriteTransaction, finished: readonly FinishedJob
   }
 }
 
-/** Queues one job for each distinct eval and returns how many. */
+/** A session to score. */
+interface UnscoredSession {
+  key: number;
+  ownerId: string;
+  evals: readonly EvalDefinition[];
+  outcomes: readonly unknown[];
+}
+
+/**
+ * Queues one job for each distinct eval of each session. Returns their number by the key of the
+ * session.
+ */
 export async function queueJobs(
-  db: WriteTransaction,
-  session: { key: number; ownerId: string },
-  evals: readonly EvalDefinition[],
-  { dueAtMs, position }: { dueAtMs: number; position: number },
-): Promise<number> {
-  const byId = new Map(evals.map((definition) => [definition.id, definition]));
-  const rows = [...byId].map(([id, definition], nth) => ({
-    owner_id: session.ownerId,
-    session_key: session.key,
-    eval_id: id,
-    position: position + nth,
-    definition: JSON.stringify(definition),
-    worker: null,
-    due_at_ms: dueAtMs,
-  }));
-  if (rows.length > 0) await db.insertInto('jobs').values(rows).execute();
-  return rows.length;
+  insertion: Insertion,
+  sessions: readonly UnscoredSession[],
+  dueAtMs: number,
+): Promise<ReadonlyMap<number, number>> {
+  const rows = sessions.flatMap(({ key, ownerId, evals, outcomes }) =>
+    [...new Map(evals.map((definition) => [definition.id, definition]))].map(
+      ([id, definition], nth) => ({
+        owner_id: ownerId,
+        session_key: key,
+        eval_id: id,
+        position: outcomes.length + nth,
+        definition: JSON.stringify(definition),
+        worker: null,
+        due_at_ms: dueAtMs,
+      }),
+    ),
+  );
+  await insertRows(insertion, 'jobs', rows);
+  const bySession = Map.groupBy(rows, (row) => row.session_key);
+  return new Map(Array.from(bySession, ([key, { length }]) => [key, length]));
 }
 
 /** Starts an update that matches only if the worker still holds this lease of the job. */

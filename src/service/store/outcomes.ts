@@ -1,11 +1,9 @@
 import type { OutcomeEvidence } from '../../contract/index.ts';
 import { decideVerdict } from '../domain/sessions.ts';
 import type { Reader, WriteTransaction } from './connections.ts';
+import { insertRows, type Insertion } from './insert-rows.ts';
 import { findOrInsertEvalName } from './names.ts';
-import type { Outcome } from './store.ts';
-
-// SQLite allows 32,766 parameters in a statement, which is 32 per row.
-const ROWS_PER_INSERT = 1000;
+import type { Outcome, SessionStatus } from './store.ts';
 
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
@@ -14,47 +12,38 @@ export type PlacedOutcome = Outcome & { position: number };
 interface ScoredRow {
   key: number;
   ownerId: string;
+  run_key: number | null;
+  simulation_key: number | null;
 }
 
 /**
- * Inserts outcomes of a session and updates the results of the session. The first outcome of an eval
- * stays: later ones change nothing.
+ * Inserts outcomes of sessions. The first outcome of an eval stays: later ones change nothing. It does
+ * not update the results of the sessions.
  */
 export async function insertOutcomes(
-  db: WriteTransaction,
-  session: ScoredRow,
-  outcomes: readonly PlacedOutcome[],
+  insertion: Insertion,
+  outcomes: readonly { session: ScoredRow; outcome: PlacedOutcome }[],
   atMs: number | null,
 ): Promise<void> {
-  const run = await db
-    .selectFrom('sessions')
-    .select(['run_key', 'simulation_key'])
-    .where('key', '=', session.key)
-    .executeTakeFirstOrThrow();
   const rows = [];
-  for (const { evalId, evalName, required, evidence, ...rest } of outcomes) {
+  for (const { session, outcome } of outcomes) {
+    const { evalId, evalName, required, evidence, ...rest } = outcome;
     rows.push({
       ...rest,
       session_key: session.key,
       eval_id: evalId,
-      eval_name_key: await findOrInsertEvalName(db, session.ownerId, {
+      eval_name_key: await findOrInsertEvalName(insertion.db, session.ownerId, {
         id: evalId,
         name: evalName,
       }),
       required: required ? 1 : 0,
       at_ms: atMs,
       evidence: evidence ? JSON.stringify(evidence) : null,
-      ...run,
+      run_key: session.run_key,
+      simulation_key: session.simulation_key,
     });
   }
-  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
-    await db
-      .insertInto('outcomes')
-      .values(rows.slice(from, from + ROWS_PER_INSERT))
-      .onConflict((conflict) => conflict.columns(['session_key', 'eval_id']).doNothing())
-      .execute();
-  }
-  await updateResults(db, session.key);
+  await insertRows(insertion, 'outcomes', rows, { skipExisting: true });
 }
 
 /** Updates the counts and the verdict of a session. Call it when its outcomes or its status changed. */
@@ -70,15 +59,23 @@ export async function updateResults(db: WriteTransaction, sessionKey: number): P
     .where('session_key', '=', sessionKey)
     .execute();
   const outcomes = rows.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
+  await db
+    .updateTable('sessions')
+    .set(toResults(status, outcomes))
+    .where('key', '=', sessionKey)
+    .execute();
+}
+
+/** Returns the counts and the verdict of a session. */
+export function toResults(
+  status: SessionStatus,
+  outcomes: readonly Pick<Outcome, 'outcome' | 'required'>[],
+) {
   const count = (wanted: Outcome['outcome']): number =>
     outcomes.filter(({ outcome }) => outcome === wanted).length;
   const [passed, failed, errored] = [count('pass'), count('fail'), count('error')];
-  await db
-    .updateTable('sessions')
-    .set({ total: passed + failed, passed, failed, errored })
-    .set({ verdict: decideVerdict({ status, outcomes }) })
-    .where('key', '=', sessionKey)
-    .execute();
+  const verdict = decideVerdict({ status, outcomes });
+  return { total: passed + failed, passed, failed, errored, verdict };
 }
 
 /** Returns the outcomes of each session, by session key, in the order of the evals. */

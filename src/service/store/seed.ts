@@ -1,8 +1,9 @@
+import { addSessions } from './add-sessions.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import { putDocument } from './documents.ts';
 import { putEval, updateSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
-import { addSessions, deleteSimulation } from './sessions.ts';
+import { deleteSimulation } from './sessions.ts';
 import type { SeedData } from './store.ts';
 
 /**

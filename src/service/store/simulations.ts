@@ -1,7 +1,7 @@
+import { addSession } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findOrInsertSimulation } from './names.ts';
 import { findSessions } from './session-queries.ts';
-import { addSession } from './sessions.ts';
 import type {
   NewSession,
   NewSimulation,

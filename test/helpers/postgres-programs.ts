@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chownSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
@@ -39,10 +39,11 @@ export function findPostgresPrograms(): PostgresPrograms {
 
 /** Links the libraries in a new directory. Returns the environment for the programs. */
 export function createEnvironment(
-  { libraries }: PostgresPrograms,
+  { libraries, account }: PostgresPrograms,
   directory: string,
 ): Record<string, string> {
   mkdirSync(directory);
+  if (account) chownSync(directory, account.uid, account.gid);
   for (const [name, file] of libraries) symlinkSync(file, join(directory, name));
   const { PATH = '' } = process.env;
   const directories = new Set([directory, ...[...libraries.values()].map((file) => dirname(file))]);

@@ -9,7 +9,7 @@ export interface Score {
   outcome: 'pass' | 'fail' | 'error';
   /** What the eval looked for and found. May quote the conversation unless the outcome is an error. */
   reasoning: string;
-  /** The places in the transcript that decide the outcome; empty if there are none. */
+  /** The places in the transcript that decide the outcome; empty when no particular place decides it. */
   evidence?: readonly OutcomeEvidence[];
 }
 

@@ -272,7 +272,7 @@ export interface DocumentStore {
     kind: Kind,
     id: string,
   ): Promise<Documents[Kind] | undefined>;
-  /** Deletes a document and the reports about it; returns false if there is none. */
+  /** Deletes a document and the reports about it; returns false if the document does not exist. */
   remove(ownerId: string, kind: DocumentKind, id: string): Promise<boolean>;
   /** Returns the API key of an agent's sandbox, if it has one. Use it only to call that sandbox. */
   findApiKey(ownerId: string, agentId: string): Promise<string | undefined>;

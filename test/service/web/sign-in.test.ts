@@ -176,7 +176,7 @@ void t.test('unknown pages are pages for browsers and JSON for programs', async 
   t.match(page.text, /<h1>Page not found<\/h1>.*Go to the overview/s);
   const program = await send('GET /no-such-page', { key: null });
   t.match(program.json, { message: /Route GET \/no-such-page does not exist/ });
-  const missing = await send('GET /?owner=nobody', { key: null, headers: HTML });
+  const missing = await send('GET /?owner=unknown', { key: null, headers: HTML });
   t.equal(missing.status, 404);
   t.match(missing.text, /There is no owner/);
 });

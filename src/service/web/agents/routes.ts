@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TestedAgent } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { parseBoundedJson } from '../../domain/bounded-json.ts';
 import type { ConnectionReport } from '../../domain/kit-functions.ts';
@@ -22,7 +21,7 @@ import {
 } from '../../operations/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { readText, redirect } from '../frame/forms.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage } from './agent-page.ts';
@@ -56,8 +55,7 @@ function addListRoutes(app: FastifyInstance, options: PageOptions): void {
     const shown = all.slice(skip, skip + AGENTS_PER_PAGE);
     const agents = await findReadiness(options, ownerId, shown, 1);
     const list = { agents, total: all.length, skip, limit: AGENTS_PER_PAGE, query, draft };
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderAgentsPage(list, context));
+    return sendPage(reply, renderAgentsPage(list, context));
   };
   app.get('/agents', async (request, reply) =>
     sendList(request, reply, await findViewer(request), toDraft()),
@@ -116,10 +114,10 @@ function createSendAgent(options: PageOptions) {
         : undefined;
     const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
     const draft = mistake.draft ?? toDraft(agent);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
     const content = { readiness, ...found, ...page, query, cure, draft };
     const { uploadProblem } = mistake;
-    return reply.send(
+    return sendPage(
+      reply,
       renderAgentPage(
         { ...content, uploadProblem, canCheckConnection: kit !== undefined },
         context,
@@ -193,8 +191,7 @@ function addReportRoutes(app: FastifyInstance, options: PageOptions): void {
   app.get<WithReport>('/agents/:id/reports/:report', async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     const found = await findOne(request, ownerId);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderReportPage(found, context));
+    return sendPage(reply, renderReportPage(found, context));
   });
   app.get<WithReport>('/agents/:id/reports/:report/json', async (request, reply) => {
     const { ownerId } = await findViewer(request);

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { formatValue } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions } from '../frame/viewer.ts';
 import { renderChoicePage } from './choice-page.ts';
 import { renderComparePage } from './compare-page.ts';
@@ -21,14 +20,13 @@ export function addCompareRoutes(app: FastifyInstance, options: PageOptions): vo
     const kind = await findKind(store, { ownerId, ids: [a, b], kind: query.get('kind') });
     const refs = [a, b].map((id): RunRef => ({ ownerId, kind, id }));
     const [before, after] = await store.runs.load(refs);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
     const [beforeRef, afterRef] = refs;
     if (before && after && beforeRef && afterRef && a !== b) {
       const comparison = await loadComparison(options, [
         { ref: beforeRef, details: before },
         { ref: afterRef, details: after },
       ]);
-      return reply.send(renderComparePage(comparison, context));
+      return sendPage(reply, renderComparePage(comparison, context));
     }
     const problem = describeProblem(kind, [
       [a, before],
@@ -37,7 +35,7 @@ export function addCompareRoutes(app: FastifyInstance, options: PageOptions): vo
     if (problem !== undefined) reply.code(a === b ? 400 : 404);
     const { runs } = await store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
     const chosen = { a: before && a, b: after && b };
-    return reply.send(renderChoicePage({ kind, runs, chosen, problem }, context));
+    return sendPage(reply, renderChoicePage({ kind, runs, chosen, problem }, context));
   });
 }
 

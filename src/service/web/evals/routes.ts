@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { EvalDefinition } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
@@ -8,7 +7,7 @@ import { deleteEval, findEval } from '../../operations/evals.ts';
 import type { Store } from '../../store/store.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import type { ShownTrial, TriableSession } from './dry-run.ts';
 import {
@@ -109,9 +108,6 @@ function addEvalForms(app: FastifyInstance, { store, findEditor, runDry }: Optio
     return redirect(reply, context, '/evals', { notice: 'deleted' });
   });
 }
-
-const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
-  reply.headers(servicePageHeaders).type(HTML_TYPE).send(page);
 
 const EXAMPLE = JSON.stringify(
   { id: 'order-found', name: 'Order found', kind: 'contains', params: { text: 'shipped' } },

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
+import { prefersHtml } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import { RequestError, toRequestError } from '../../domain/errors.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
 import { EVENT_STREAM_TYPE, formatEnd } from './live.ts';
-import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
+import { renderServicePage, sendPage, UNKNOWN_READER } from './page-frame.ts';
 import { pathOf, renderSignInPage } from './sign-in.ts';
 
 /**
@@ -47,11 +47,8 @@ export function sendErrorPage(
 ): boolean {
   if (!prefersHtml(request.headers.accept ?? '')) return false;
   const { status, headers, message, code } = problem;
-  reply
-    .code(status)
-    .headers({ ...headers, ...servicePageHeaders })
-    .type(HTML_TYPE);
-  void reply.send(
+  void sendPage(
+    reply.code(status).headers(headers),
     code === 'unauthorized' ? renderSignInPage(pathOf(request)) : renderErrorPage(status, message),
   );
   return true;

@@ -1,4 +1,5 @@
-import { pageHeaders } from '../../../http-kit/pages.ts';
+import type { FastifyReply } from 'fastify';
+import { HTML_TYPE, pageHeaders } from '../../../http-kit/pages.ts';
 import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
@@ -57,6 +58,10 @@ export const servicePageHeaders = {
   // Without a referrer, browsers would send forms without their origin.
   'referrer-policy': 'same-origin',
 };
+
+/** Responds with a page. */
+export const sendPage = (reply: FastifyReply, page: string): FastifyReply =>
+  reply.headers(servicePageHeaders).type(HTML_TYPE).send(page);
 
 type Parameters = Readonly<Record<string, string>>;
 

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import type { PageAuthentication } from '../../domain/authentication.ts';
 import { renderField } from './fields.ts';
 import { readForm, readText } from './forms.ts';
-import { renderServicePage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
+import { renderServicePage, sendPage, UNKNOWN_READER } from './page-frame.ts';
 import { readQuery } from './viewer.ts';
 
 /** Renders the page on which a browser signs in with an API key. */
@@ -40,10 +39,7 @@ export function addSignInRoutes(
   { authentication }: { authentication: PageAuthentication },
 ): void {
   app.get('/sign-in', (request, reply) =>
-    reply
-      .headers(servicePageHeaders)
-      .type(HTML_TYPE)
-      .send(renderSignInPage(readQuery(request).get('next') ?? '/')),
+    sendPage(reply, renderSignInPage(readQuery(request).get('next') ?? '/')),
   );
   const forAnyone = { bodyLimit: SIGN_IN_BYTES_MAX, config: { isForAnyone: true } };
   app.post('/sign-in', forAnyone, async (request, reply) => {
@@ -53,8 +49,10 @@ export function addSignInRoutes(
     if (cookie !== undefined) {
       return reply.header('set-cookie', cookie).redirect(toOwnPath(next), 303);
     }
-    reply.code(401).headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderSignInPage(next, 'The service has no such key. Check it for typos.'));
+    return sendPage(
+      reply.code(401),
+      renderSignInPage(next, 'The service has no such key. Check it for typos.'),
+    );
   });
   app.post('/sign-out', forAnyone, (request, reply) =>
     reply.header('set-cookie', authentication.signOut(request.headers)).redirect('/sign-in', 303),

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { isMessage } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { grantKey, revokeAddedKey, type KeyOptions } from '../../operations/keys.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
-import { servicePageHeaders, type PageContext } from '../frame/page-frame.ts';
+import { sendPage, type PageContext } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions } from '../frame/viewer.ts';
 import { renderKeysPage, renderNewKeyPage, type KeysPage } from './keys-page.ts';
 
@@ -30,20 +29,21 @@ export function addKeyRoutes(
 
   app.get('/keys', async (request, reply) => {
     const viewer = await findViewer(request);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(await render(viewer, readQuery(request)));
+    return sendPage(reply, await render(viewer, readQuery(request)));
   });
   app.post('/keys/generate', async (request, reply) => {
     const editor = await findEditor(request);
     const { ownerId, context, form } = editor;
     const label = readText(form, 'label');
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
     if (label !== '' && !isMessage('KeyGrant', { label })) {
       const problems = { label: 'The label must have at most 100 characters on one line.' };
-      return reply.code(400).send(await render(editor, readQuery(request), { label, problems }));
+      return sendPage(
+        reply.code(400),
+        await render(editor, readQuery(request), { label, problems }),
+      );
     }
     const key = await grantKey(keyOptions, { ownerId, ...(label !== '' && { label }) });
-    return reply.send(renderNewKeyPage({ key, label, apiKeyHeader }, context));
+    return sendPage(reply, renderNewKeyPage({ key, label, apiKeyHeader }, context));
   });
   app.post('/keys/revoke', async (request, reply) => {
     const editor = await findEditor(request);
@@ -55,8 +55,10 @@ export function addKeyRoutes(
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const problems = { [id === '' ? 'key' : 'id']: error.message };
-      reply.code(error.status).headers(servicePageHeaders).type(HTML_TYPE);
-      return reply.send(await render(editor, readQuery(request), { problems }));
+      return sendPage(
+        reply.code(error.status),
+        await render(editor, readQuery(request), { problems }),
+      );
     }
   });
 }

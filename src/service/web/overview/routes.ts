@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { listSummaries, serviceRoutes } from '../../../contract/index.ts';
-import { HTML_TYPE, prefersHtml } from '../../../http-kit/pages.ts';
+import { prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
 import { html } from '../../../report-kit/html.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import type { SessionKind } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
 import { OVERVIEW_LIVE_PATH, renderNews, renderOverviewPage, type News } from './overview-page.ts';
 import type { PageOptions } from '../frame/viewer.ts';
 
@@ -70,7 +70,7 @@ export function addOverviewRoutes(app: FastifyInstance, options: PageOptions): v
     const about = { about: ABOUT, access, ...LISTS };
     const charts = { runs, simulations, nowMs: clock.nowMs() };
     const overview = { ...news, ...charts, apiKeyHeader, about, sdkSettings };
-    return reply.type(HTML_TYPE).send(renderOverviewPage(overview, context));
+    return sendPage(reply, renderOverviewPage(overview, context));
   });
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { html } from '../../../report-kit/html.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { listDocuments } from '../../operations/documents.ts';
@@ -7,7 +6,7 @@ import { cancelSimulation } from '../../operations/simulations.ts';
 import type { RunDetails, RunFilter, RunRef, SessionKind, Store } from '../../store/store.ts';
 import { redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import { renderRunContent, renderRunPage, type RunPage } from './run-page.ts';
 import { pathOfRun, renderRunsPage } from './runs-page.ts';
@@ -26,8 +25,7 @@ export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
     const found = problem
       ? { runs: [], total: 0, problem: problem.message }
       : await store.runs.list(filter);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderRunsPage({ filter, query, nowMs: clock.nowMs(), ...found }, context));
+    return sendPage(reply, renderRunsPage({ filter, query, nowMs: clock.nowMs(), ...found }, context));
   });
   app.get('/simulation/:id/progress', async (request: WithId, reply) => {
     const { context, ref } = await findRun(options, request, 'simulation');
@@ -107,8 +105,7 @@ export async function showRun(
   const { context, ref } = await findRun(options, request, kind);
   const page = await loadRunPage(options, ref, readQuery(request));
   if (!page) throw notFoundError(kind);
-  reply.headers(servicePageHeaders).type(HTML_TYPE);
-  return reply.send(renderRunPage(page, context));
+  return sendPage(reply, renderRunPage(page, context));
 }
 
 /** Reads everything that the page of a run shows; undefined if the run was deleted. */

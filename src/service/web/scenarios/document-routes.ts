@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { findDocument, removeDocument } from '../../operations/documents.ts';
 import { duplicateDocument, saveText, type TextKind } from '../../operations/scenarios.ts';
 import type { Documents } from '../../store/store.ts';
 import { redirect } from '../frame/forms.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage } from '../frame/page-frame.ts';
 import type { PageOptions, Viewer } from '../frame/viewer.ts';
 import type { EditedText } from './document-editor.ts';
 
@@ -45,8 +44,7 @@ export function addTextRoutes<Kind extends TextKind>(
     const viewer = await findViewer(request);
     const document = await findDocument(store, viewer.ownerId, kind, request.params.id);
     const edited = kit && { text: await kit.writeYaml(document) };
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(await renderDocument(viewer, document, edited));
+    return sendPage(reply, await renderDocument(viewer, document, edited));
   });
   app.post(path, async (request, reply) => {
     const editor = await findEditor(request);
@@ -67,9 +65,8 @@ export function addTextRoutes<Kind extends TextKind>(
     const text = readDocumentText(editor.form);
     const result = await save(ownerId, text, id);
     if ('problem' in result) {
-      reply.code(422).headers(servicePageHeaders).type(HTML_TYPE);
       const { problem } = result;
-      return reply.send(await renderDocument(editor, document, { text, problem }));
+      return sendPage(reply.code(422), await renderDocument(editor, document, { text, problem }));
     }
     return redirect(reply, context, linkToDocument(id), { notice: 'saved' });
   });

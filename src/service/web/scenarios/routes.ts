@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Scenario } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findDocument, listDocuments } from '../../operations/documents.ts';
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import { addTextRoutes } from './document-routes.ts';
 import type { EditedText } from './document-editor.ts';
@@ -83,8 +82,7 @@ function createSendScenarios({ store, kit }: PageOptions): SendScenarios {
       starters: starters?.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],
       run: run ?? emptyRun(query.get('agent') ?? undefined),
     };
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderScenariosPage(content, context));
+    return sendPage(reply, renderScenariosPage(content, context));
   };
 }
 
@@ -160,8 +158,7 @@ function addRunRoute(
       }
       const estimate = await simulations.estimate(ownerId, run);
       const agent = await findDocument(store, ownerId, 'agent', draft.values.agent ?? '');
-      reply.headers(servicePageHeaders).type(HTML_TYPE);
-      return await reply.send(renderReviewPage({ agent, draft, estimate }, context));
+      return await sendPage(reply, renderReviewPage({ agent, draft, estimate }, context));
     } catch (error) {
       if (!(error instanceof InvalidDocumentError)) throw error;
       const { pointer, message } = error;
@@ -199,8 +196,7 @@ function addPersonaRoutes(app: FastifyInstance, options: PageOptions): void {
     const personas = all.slice(skip, skip + DOCUMENTS_PER_PAGE);
     const page = { skip, limit: DOCUMENTS_PER_PAGE, total: all.length };
     const content = { ...page, query, personas, edited, canEdit: kit !== undefined };
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderPersonasPage(content, context));
+    return sendPage(reply, renderPersonasPage(content, context));
   };
   app.get('/personas', async (request, reply) =>
     sendPersonas(request, reply, await findViewer(request)),

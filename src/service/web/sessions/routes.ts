@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { buildConversationTurns } from '../../domain/sessions.ts';
 import type { SessionKind, Session, Store } from '../../store/store.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
-import { renderMissingSessionPage, servicePageHeaders } from '../frame/page-frame.ts';
+import { renderMissingSessionPage, sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions } from '../frame/viewer.ts';
 import { CLOSE_PATH, renderConversationPage } from './conversation-page.ts';
 import { loadSessionPage } from './load-session-page.ts';
@@ -43,7 +42,6 @@ function addListRoute(app: FastifyInstance, { store, findViewer }: PageOptions):
   app.get('/sessions', async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     const query = readQuery(request);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
     const state = query.get('kind');
     if (state === 'open' || state === 'unscored') {
       const pages = new URLSearchParams([...query].filter(([name]) => name !== 'kind'));
@@ -51,14 +49,14 @@ function addListRoute(app: FastifyInstance, { store, findViewer }: PageOptions):
       if (problem) throw problem;
       const { skip, limit } = filter;
       const found = await store.conversations.listWaiting(ownerId, state, { skip, limit });
-      return reply.send(renderWaitingPage({ state, query, skip, limit, ...found }, context));
+      return sendPage(reply, renderWaitingPage({ state, query, skip, limit, ...found }, context));
     }
     const { filter, problem } = readSessionFilter(query, ownerId);
     if (problem) reply.code(problem.status);
     const found = problem
       ? { sessions: [], total: 0, problem: problem.message }
       : await store.sessions.listPage(filter);
-    return reply.send(renderSessionsPage({ filter, query, ...found }, context));
+    return sendPage(reply, renderSessionsPage({ filter, query, ...found }, context));
   });
 }
 
@@ -75,11 +73,10 @@ function showSession(
     const query = readQuery(request);
     const session = await findSession(store, ownerIds, query.get('sessionId') ?? '');
     const exists = session?.kind === kind && parentOf(session) === request.params.id;
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    if (!exists) return reply.code(404).send(renderMissingSessionPage(context));
+    if (!exists) return sendPage(reply.code(404), renderMissingSessionPage(context));
     const owner = await findOwnerName(options, request, session.ownerId);
     const content = await loadSessionPage(store, session, query);
-    return reply.send(renderSessionPage(content, { ...context, owner }));
+    return sendPage(reply, renderSessionPage(content, { ...context, owner }));
   };
 }
 
@@ -124,8 +121,7 @@ function addConversationRoute(app: FastifyInstance, { store, findViewer }: PageO
       await conversations.listSpans(ownerId, conversationId),
     ];
     const content = { ...readTurnPage(query), conversation, turns, tags, spans };
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderConversationPage(content, context));
+    return sendPage(reply, renderConversationPage(content, context));
   });
 }
 

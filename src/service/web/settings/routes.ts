@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { isMessage, schemas, type LiveSettings } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
@@ -8,7 +7,7 @@ import { missingJudgeWarnings } from '../../domain/missing-models.ts';
 import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
 import { readText, redirect } from '../frame/forms.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage } from '../frame/page-frame.ts';
 import type { PageOptions } from '../frame/viewer.ts';
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 import { renderSettingsPage, type SettingsPage, type SettingsProblems } from './settings-page.ts';
@@ -37,8 +36,7 @@ export function addSettingsRoutes(
   });
   app.get('/settings', async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderSettingsPage(await loadPage(options, ownerId), context));
+    return sendPage(reply, renderSettingsPage(await loadPage(options, ownerId), context));
   });
   app.post('/settings', async (request, reply) => {
     const { ownerId, context, form } = await findEditor(request);
@@ -56,8 +54,7 @@ export function addSettingsRoutes(
       settings: entered,
       problems,
     };
-    reply.code(400).headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderSettingsPage(page, context));
+    return sendPage(reply.code(400), renderSettingsPage(page, context));
   });
 }
 

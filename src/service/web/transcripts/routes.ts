@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isMessage } from '../../../contract/index.ts';
-import { HTML_TYPE } from '../../../http-kit/pages.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import { transcriptFormats } from '../../domain/transcript-file/read-transcripts.ts';
@@ -11,7 +10,7 @@ import {
   type TranscriptOptions,
 } from '../../operations/transcripts.ts';
 import { readText, redirect } from '../frame/forms.ts';
-import { servicePageHeaders } from '../frame/page-frame.ts';
+import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
 import type { PageOptions, Viewer } from '../frame/viewer.ts';
 import { renderResultPage, type UploadResult } from './result-page.ts';
 import { samples } from './samples.ts';
@@ -66,8 +65,7 @@ export function addTranscriptRoutes(
   app.get<{ Params: { id: string } }>(`${UPLOAD_PATH}/results/:id`, async (request, reply) => {
     const { ownerId, context } = await findViewer(request);
     const result = results.find(ownerId, request.params.id);
-    reply.headers(servicePageHeaders).type(HTML_TYPE);
-    return reply.send(renderResultPage(result, context));
+    return sendPage(reply, renderResultPage(result, context));
   });
 }
 
@@ -79,8 +77,7 @@ async function sendForm(
 ): Promise<FastifyReply> {
   const evals = await store.evals.list(ownerId);
   const { evals: liveEvals } = await findLiveEvals(store.evals, ownerId);
-  reply.headers(servicePageHeaders).type(HTML_TYPE);
-  return reply.send(renderUploadPage({ draft, evals, liveEvals }, context));
+  return sendPage(reply, renderUploadPage({ draft, evals, liveEvals }, context));
 }
 
 /** Stores the file or the text of a form, or returns what to show in the form instead. */

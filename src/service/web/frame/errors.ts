@@ -4,7 +4,7 @@ import { html } from '../../../report-kit/html.ts';
 import { RequestError, toRequestError } from '../../domain/errors.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
 import { EVENT_STREAM_TYPE, formatEnd } from './live.ts';
-import { renderServicePage, sendPage, UNKNOWN_READER } from './page-frame.ts';
+import { renderServicePage, sendPage, servicePageHeaders, UNKNOWN_READER } from './page-frame.ts';
 import { pathOf, renderSignInPage } from './sign-in.ts';
 
 /**

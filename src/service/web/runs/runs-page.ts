@@ -15,6 +15,12 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { renderProblem } from '../frame/fields.ts';
+import {
+  renderFilterField,
+  renderFilterForm,
+  renderScope,
+  renderTimeFilters,
+} from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
 import { numberColumn, renderTable } from '../frame/table.ts';
@@ -76,19 +82,14 @@ const LABELS = {
 const hasFilter = (query: URLSearchParams): boolean =>
   Object.keys(LABELS).some((name) => (query.get(name) ?? '') !== '');
 
-function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
-  const field = (name: keyof typeof LABELS, placeholder = ''): Html =>
-    html`<label
-      >${LABELS[name]}
-      <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
-    /></label>`;
-  return html`<form action="/runs" class="filters" role="search">
-    <input type="hidden" name="kind" value="${kind}" />
-    ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
-    ${field('name')} ${field('started_after', '2026-11-20T09:30:00Z')}
-    ${field('started_before', '2026-11-21')}
-    <button>Filter</button>
-  </form>`;
+function renderFilters(kind: SessionKind, query: URLSearchParams, context: PageContext): Html {
+  const list = { query, labels: LABELS };
+  return renderFilterForm(context, {
+    path: '/runs',
+    kind,
+    body: html`${renderFilterField(list, 'name')} ${renderTimeFilters(list)}
+      <button>Filter</button>`,
+  });
 }
 
 function renderEmpty(kind: SessionKind, query: URLSearchParams, context: PageContext): Html {
@@ -113,14 +114,12 @@ export function renderChoice(
   context: PageContext,
   given: { a?: string | undefined; b?: string | undefined } = {},
 ): Html {
-  const { owner } = context;
   const others = runs.filter(({ id }) => id !== given.a && id !== given.b);
   const b = given.b ?? others.shift()?.id;
   const chosen = { a: given.a ?? others[0]?.id, b };
   if (runs.length < 2) return renderRuns(runs, kind, context);
   return html`<form action="/compare" class="choice">
-    <input type="hidden" name="kind" value="${kind}" />
-    ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
+    ${renderScope(context, kind)}
     <p>
       <button>Compare</button>
       <span class="soft"

@@ -3,6 +3,7 @@ import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredAgent } from '../../store/store.ts';
 import { renderProblem, renderSelect } from '../frame/fields.ts';
+import { renderFilterField, renderFilterForm } from '../frame/filter-form.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
   linkTo,
@@ -66,13 +67,14 @@ export const renderDocumentTabs = (context: PageContext, shown: 'scenario' | 'pe
     { url: linkTo(context, '/personas'), name: 'Personas', isCurrent: shown === 'persona' },
   ]);
 
-function renderSearch({ query, storedCount, total }: ScenarioList, { owner }: PageContext): Html {
+function renderSearch({ query, storedCount, total }: ScenarioList, context: PageContext): Html {
   const text = query.get('q') ?? '';
-  return html`<form action="/scenarios" class="filters" role="search">
-      ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
-      <label>Name, id, category, or tag contains <input name="q" value="${text}" /></label>
-      <button class="quiet">Search</button>
-    </form>
+  const labels = { q: 'Name, id, category, or tag contains' };
+  return html`${renderFilterForm(context, {
+      path: '/scenarios',
+      body: html`${renderFilterField({ query, labels }, 'q')}
+        <button class="quiet">Search</button>`,
+    })}
     <p>
       ${text === '' ? formatCount(storedCount, 'scenario') : `${total} of ${formatCount(storedCount, 'scenario')}`}.
     </p>`;

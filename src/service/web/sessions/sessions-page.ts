@@ -3,6 +3,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import type { Session, SessionFilter, SessionKind } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderProblem } from '../frame/fields.ts';
+import { renderFilterField, renderFilterForm, renderTimeFilters } from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { pathOfRun } from '../runs/runs-page.ts';
 import { OUTCOME_FILTERS } from './session-filter.ts';
@@ -118,24 +119,20 @@ function renderExact(
 /** The most characters of the name of a run or an eval. */
 const NAME_LENGTH_MAX = 200;
 
-/** Renders the filters as a form that works by GET, so that each view has a URL. */
-function renderFilters(kind: SessionKind, query: URLSearchParams, { owner }: PageContext): Html {
-  const field = (name: keyof typeof LABELS, placeholder = ''): Html =>
-    html`<label
-      >${LABELS[name]}
-      <input name="${name}" value="${query.get(name) ?? ''}" placeholder="${placeholder}"
-    /></label>`;
-  return html`<form action="/sessions" class="filters" role="search">
-    <input type="hidden" name="kind" value="${kind}" />
-    ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}
-    ${EXACT_FILTERS.filter((name) => query.get(name)).map(
-      (name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`,
-    )}
-    ${field('text')} ${field('tag', 'model=mini, tier=gold')}
-    ${field(kind === 'production' ? 'run' : 'agent')} ${field('eval')} ${renderOutcomeFilter(query)}
-    ${field('started_after', '2026-11-20T09:30:00Z')} ${field('started_before', '2026-11-21')}
-    <button>Filter</button>
-  </form>`;
+function renderFilters(kind: SessionKind, query: URLSearchParams, context: PageContext): Html {
+  const list = { query, labels: LABELS };
+  const field = (name: keyof typeof LABELS, placeholder?: string): Html =>
+    renderFilterField(list, name, placeholder);
+  return renderFilterForm(context, {
+    path: '/sessions',
+    kind,
+    body: html`${EXACT_FILTERS.filter((name) => query.get(name)).map(
+        (name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}" />`,
+      )}
+      ${field('text')} ${field('tag', 'model=mini, tier=gold')}
+      ${field(kind === 'production' ? 'run' : 'agent')} ${field('eval')}
+      ${renderOutcomeFilter(query)} ${renderTimeFilters(list)} <button>Filter</button>`,
+  });
 }
 
 /** Renders the filter by outcome. `failed_only` of the results endpoint is the same as `failed`. */

@@ -7,6 +7,7 @@ import {
   type ReportSection,
 } from '../../src/report-kit/run-report.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
+import { renderTable } from '../../src/report-kit/table.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { changeNames, comparisonHeading } from './comparison.ts';
@@ -106,45 +107,24 @@ function comparisonSection({ comparison, requirements }: CheckReport): ReportSec
   const rows = changeNames.flatMap(([change, name]) => {
     const ids = comparison[change];
     if (ids.length === 0) return [];
-    return [
-      html`<tr>
-        <th scope="row">${name}</th>
-        <td>${ids.map(link)}</td>
-      </tr>`,
-    ];
+    return [renderNamed(name, ids.map(link))];
   });
   const body = html`${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-    <table>
-      <tbody>
-        ${rows}
-        <tr>
-          <th scope="row">unchanged</th>
-          <td>${comparison.unchanged.length}</td>
-        </tr>
-      </tbody>
-    </table>`;
+  ${renderTable({ rows: [...rows, renderNamed('unchanged', comparison.unchanged.length)] })}`;
   return { id: 'comparison', title: comparisonHeading(comparison), body };
 }
 
+const renderNamed = (name: string, value: readonly Html[] | string | number): Html =>
+  html`<tr>
+    <th scope="row">${name}</th>
+    <td>${value}</td>
+  </tr>`;
+
 function observedSection({ observedBehavior }: CheckReport, peer: string): ReportSection {
-  const rows = Object.entries(observedBehavior).map(
-    ([name, value]) =>
-      html`<tr>
-        <th scope="row">${name}</th>
-        <td>${value}</td>
-      </tr>`,
-  );
+  const rows = Object.entries(observedBehavior).map(([name, value]) => renderNamed(name, value));
   const body = html`<p class="soft">
       What the ${peer} does where the specification is silent. It is not judged.
     </p>
-    ${
-      rows.length > 0
-        ? html`<table>
-            <tbody>
-              ${rows}
-            </tbody>
-          </table>`
-        : html`<p>The run observed nothing.</p>`
-    }`;
+    ${rows.length > 0 ? renderTable({ rows }) : html`<p>The run observed nothing.</p>`}`;
   return { id: 'observed', title: sectionTitles.observed, body };
 }

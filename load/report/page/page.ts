@@ -11,6 +11,7 @@ import {
   renderRunReport,
   type ReportSection,
 } from '../../../src/report-kit/run-report.ts';
+import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
 import {
   COMPARISON_HEADING,
   describeLoad,
@@ -32,11 +33,11 @@ import {
 import { LOAD_PAGE_CSS } from './style.ts';
 import {
   comparisonTable,
-  errorsTable,
+  requestErrorsTable,
   slowestTable,
   stepsTable,
   targetsTable,
-  timesTable,
+  requestTimesTable,
 } from './tables.ts';
 import { methodSection } from './method.ts';
 import { voiceSection } from './voice-section.ts';
@@ -112,20 +113,11 @@ function selfCheckSection(report: LoadReport): ReportSection | undefined {
       </tr>`,
   );
   const summary = html`<strong>${describeSelfCheck(report)}</strong>`;
-  const body = html`${renderRemark(valid ? 'pass' : 'fail', summary)}
-    <table>
-      <thead>
-        <tr>
-          <th>figure</th>
-          <th class="number">measured</th>
-          <th class="number">limit</th>
-          <th>holds</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`;
+  const table = renderTable({
+    columns: ['figure', numberColumn('measured'), numberColumn('limit'), 'holds'],
+    rows,
+  });
+  const body = html`${renderRemark(valid ? 'pass' : 'fail', summary)} ${table}`;
   return { id: 'generator', title: 'Load generator', body };
 }
 
@@ -210,7 +202,7 @@ const key = (className: string, label: string): Html =>
 
 function timesSection(report: LoadReport): ReportSection | undefined {
   if (report.streams.length === 0) return undefined;
-  return { id: 'times', title: 'Times', body: timesTable(report) };
+  return { id: 'times', title: 'Times', body: requestTimesTable(report) };
 }
 
 function errorsSection(report: LoadReport): ReportSection | undefined {
@@ -219,7 +211,7 @@ function errorsSection(report: LoadReport): ReportSection | undefined {
     return undefined;
   }
   const body = html`<p>${outages && `${describeOutages(outages)}.`}</p>
-    ${errorsTable(report)} ${violations(report)} ${slowestTable(report)}`;
+    ${requestErrorsTable(report)} ${violations(report)} ${slowestTable(report)}`;
   return { id: 'errors', title: 'Errors', body };
 }
 

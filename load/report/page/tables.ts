@@ -1,12 +1,12 @@
 import type {
   FaultKind,
-  LatencySummary,
   LoadReport,
   LoadTarget,
   LoadVerdict,
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
+import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
   describeStream,
@@ -38,18 +38,11 @@ function shortQuantity(value: number, unit: string): string {
 
 /** Renders every target with its measurement, its 95% bound, and the verdict. */
 export function targetsTable(targets: readonly LoadTarget[]): Html {
-  return html`<table class="cards">
-    <thead>
-      <tr>
-        <th>target</th>
-        ${Object.values(targetColumns).map((title) => html`<th class="number">${title}</th>`)}
-        <th>verdict</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${targets.map(targetRow)}
-    </tbody>
-  </table>`;
+  return renderTable({
+    className: 'cards',
+    columns: ['target', ...Object.values(targetColumns).map(numberColumn), 'verdict'],
+    rows: targets.map(targetRow),
+  });
 }
 
 function targetRow(target: LoadTarget): Html {
@@ -72,44 +65,37 @@ function targetRow(target: LoadTarget): Html {
   </tr>`;
 }
 
-const columns = ['p50', 'p90', 'p99', 'p999', 'max', 'mean'] as const;
-const columnTitles = {
+const TIME_TITLES = {
   p50: 'p50',
   p90: 'p90',
+  p95: 'p95',
   p99: 'p99',
   p999: 'p99.9',
   max: 'max',
   mean: 'mean',
 };
 
-/** Renders the times of every stream. */
-export function timesTable(report: LoadReport): Html {
-  const rows = report.streams.flatMap((name) => {
-    const stream = report[name];
-    if (!stream) return [];
-    return [
-      html`<tr>
-        <th colspan="7">${name}: ${describeStream(name, stream)}</th>
-      </tr>`,
-      ...requestTimes.map(([key, title]) => timesRow(title, stream[key])),
-    ];
+/** A statistic of times. */
+export type TimeColumn = keyof typeof TIME_TITLES;
+
+/** Renders a table of times, with a column for each statistic. */
+export function timesTable(
+  label: string,
+  { heading, columns, rows }: { heading: string; columns: readonly TimeColumn[]; rows: Html[] },
+): Html {
+  return renderTable({
+    label,
+    columns: [heading, ...columns.map((column) => numberColumn(TIME_TITLES[column]))],
+    rows,
   });
-  return html`<div class="scroll" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th>requests</th>
-          ${columns.map((column) => html`<th class="number">${columnTitles[column]}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
 }
 
-function timesRow(title: string, summary: LatencySummary): Html {
+/** Renders a row of a table of times. */
+export function timesRow<Column extends TimeColumn>(
+  title: string,
+  columns: readonly Column[],
+  summary: Readonly<Record<Column, number | null>>,
+): Html {
   const cells = columns.map(
     (column) => html`<td class="number">${formatTime(summary[column], '–')}</td>`,
   );
@@ -119,81 +105,97 @@ function timesRow(title: string, summary: LatencySummary): Html {
   </tr>`;
 }
 
-/** Renders the errors by kind, with the first examples of each. */
-export function errorsTable(report: LoadReport): Html {
+const REQUEST_COLUMNS = ['p50', 'p90', 'p99', 'p999', 'max', 'mean'] as const;
+
+/** Renders the times of every stream. */
+export function requestTimesTable(report: LoadReport): Html {
+  const rows = report.streams.flatMap((name) => {
+    const stream = report[name];
+    if (!stream) return [];
+    return [
+      html`<tr>
+        <th colspan="7">${name}: ${describeStream(name, stream)}</th>
+      </tr>`,
+      ...requestTimes.map(([key, title]) => timesRow(title, REQUEST_COLUMNS, stream[key])),
+    ];
+  });
+  return timesTable('Times of requests', { heading: 'requests', columns: REQUEST_COLUMNS, rows });
+}
+
+/** The errors of a kind, with the first examples. */
+export interface ErrorRow {
+  kind: string;
+  description: string;
+  count: number;
+  examples: readonly { atMs: number; source: string; detail: string; traceId?: string }[];
+}
+
+/** Renders errors by kind. */
+export function errorsTable(counted: string, errors: readonly ErrorRow[]): Html {
+  return renderTable({
+    columns: ['error', numberColumn(counted), 'first examples'],
+    rows: errors.map(
+      ({ kind, description, count, examples }) =>
+        html`<tr>
+          <td><strong>${kind}</strong><br /><span class="soft">${description}</span></td>
+          <td class="number">${formatNumber(count)}</td>
+          <td class="why">
+            ${examples.map(
+              ({ atMs, source, detail, traceId }) =>
+                html`<div>
+                  ${formatNumber(atMs / 1000, 1)} s, ${source}: ${detail}${describeTraceId(traceId)}
+                </div>`,
+            )}
+          </td>
+        </tr>`,
+    ),
+  });
+}
+
+/** Renders the errors of all streams. */
+export function requestErrorsTable(report: LoadReport): Html {
   const counts = new Map<string, number>();
   for (const name of report.streams) {
     for (const [kind, times] of Object.entries(report[name]?.errors ?? {})) {
       counts.set(kind, (counts.get(kind) ?? 0) + times);
     }
   }
-  const rows = [...counts].map(
-    ([kind, times]) =>
-      html`<tr>
-        <td>
-          <strong>${kind}</strong><br /><span class="soft"
-            >${faultDescriptions[kind as FaultKind]}</span
-          >
-        </td>
-        <td class="number">${formatNumber(times)}</td>
-        <td class="why">${samplesOf(report, kind)}</td>
-      </tr>`,
-  );
-  return html`<table>
-    <thead>
-      <tr>
-        <th>error</th>
-        <th class="number">count</th>
-        <th>first examples</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  const rows = [...counts].map(([kind, count]) => ({
+    ...{ kind, count, description: faultDescriptions[kind as FaultKind] },
+    examples: report.faultSamples
+      .filter((sample) => sample.kind === kind)
+      .map(({ stream, session, ...sample }) => ({
+        ...sample,
+        source: nameSource(stream, session),
+      })),
+  }));
+  return errorsTable('count', rows);
 }
 
-function samplesOf({ faultSamples }: LoadReport, kind: string): Html[] {
-  return faultSamples
-    .filter((sample) => sample.kind === kind)
-    .map(({ stream, atMs, session, detail, traceId }) => {
-      const where = session === undefined ? stream : `${stream}, ${session}`;
-      return html`<div>
-        ${formatNumber(atMs / 1000, 1)} s, ${where}: ${detail}${describeTraceId(traceId)}
-      </div>`;
-    });
-}
+const nameSource = (stream: string, session: string | undefined): string =>
+  session === undefined ? stream : `${stream}, ${session}`;
 
 /** Renders the slowest requests with their trace ids. */
 export function slowestTable({ slowest = [] }: LoadReport): Html {
   if (slowest.length === 0) return html``;
+  const table = renderTable({
+    label: 'Slowest requests',
+    columns: ['due at', 'request', numberColumn('response time'), 'trace id'],
+    rows: slowest.map(
+      ({ atMs, stream, session, responseMs, fault, traceId }) =>
+        html`<tr>
+          <td>${formatNumber(atMs / 1000, 1)} s</td>
+          <td>${nameSource(stream, session)}</td>
+          <td class="number">
+            ${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}
+          </td>
+          <td><code>${traceId}</code></td>
+        </tr>`,
+    ),
+  });
   return html`<details>
     <summary>Slowest requests</summary>
-    <div class="scroll" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th>due at</th>
-            <th>request</th>
-            <th class="number">response time</th>
-            <th>trace id</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${slowest.map(
-            ({ atMs, stream, session, responseMs, fault, traceId }) =>
-              html`<tr>
-                <td>${formatNumber(atMs / 1000, 1)} s</td>
-                <td>${session === undefined ? stream : `${stream}, ${session}`}</td>
-                <td class="number">
-                  ${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}
-                </td>
-                <td><code>${traceId}</code></td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${table}
   </details>`;
 }
 
@@ -202,50 +204,32 @@ export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>)
   const styles = { better: 'pass', worse: 'fail', unchanged: 'untested', unknown: 'unknown' };
   const figure = (value: number | null, unit: string): string =>
     value === null ? '–' : shortQuantity(value, unit);
-  return html`<table>
-    <thead>
-      <tr>
-        <th>target</th>
-        <th class="number">before</th>
-        <th class="number">now</th>
-        <th>change</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        ({ id, unit, before, now, change }) =>
-          html`<tr>
-            <td class="name">${id}</td>
-            <td class="number">${figure(before, unit)}</td>
-            <td class="number">${figure(now, unit)}</td>
-            <td class="${styles[change]}">${change}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  return renderTable({
+    columns: ['target', numberColumn('before'), numberColumn('now'), 'change'],
+    rows: rows.map(
+      ({ id, unit, before, now, change }) =>
+        html`<tr>
+          <td class="name">${id}</td>
+          <td class="number">${figure(before, unit)}</td>
+          <td class="number">${figure(now, unit)}</td>
+          <td class="${styles[change]}">${change}</td>
+        </tr>`,
+    ),
+  });
 }
 
 /** Renders the steps of a search for the maximum rate. */
 export function stepsTable({ steps }: NonNullable<LoadReport['findMax']>): Html {
-  return html`<table>
-    <thead>
-      <tr>
-        <th class="number">rate</th>
-        <th class="number">duration</th>
-        <th>result</th>
-        <th>details</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${steps.map(
-        ({ ratePerSecond, durationMs, holds, reason }) =>
-          html`<tr>
-            <td class="number">${formatNumber(ratePerSecond, 1)}/s</td>
-            <td class="number">${formatDuration(durationMs)}</td>
-            <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ sustained' : '✗ failed'}</td>
-            <td class="why">${reason}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  return renderTable({
+    columns: [numberColumn('rate'), numberColumn('duration'), 'result', 'details'],
+    rows: steps.map(
+      ({ ratePerSecond, durationMs, holds, reason }) =>
+        html`<tr>
+          <td class="number">${formatNumber(ratePerSecond, 1)}/s</td>
+          <td class="number">${formatDuration(durationMs)}</td>
+          <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ sustained' : '✗ failed'}</td>
+          <td class="why">${reason}</td>
+        </tr>`,
+    ),
+  });
 }

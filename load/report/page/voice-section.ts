@@ -22,18 +22,19 @@ import {
   type Plot,
   type Point,
 } from '../../../src/report-kit/chart.ts';
-import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
+import { formatCount, formatDuration } from '../../../src/report-kit/format.ts';
+import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
 import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
-import { describeCalls, describePackets, formatTime, describeTraceId } from '../wording.ts';
-import { badge } from './tables.ts';
+import { describeCalls, describePackets, formatTime } from '../wording.ts';
+import { badge, errorsTable, timesRow, timesTable } from './tables.ts';
 
 /** Renders the calls: over time, per call, and in figures. */
 export function voiceSection({ voice, plan }: LoadReport): ReportSection | undefined {
   if (!voice) return undefined;
   const body = html`<p>${describeCalls(voice)}. ${describePackets(voice)}.</p>
-    ${timeCharts(voice, plan.windowMs / 1000)} ${callChart(voice)} ${timesTable(voice)}
-    ${errorsTable(voice)} ${callsTable(voice)}`;
+    ${timeCharts(voice, plan.windowMs / 1000)} ${callChart(voice)} ${renderTimes(voice)}
+    ${renderErrors(voice)} ${callsTable(voice)}`;
   return { id: 'voice', title: 'Voice', body };
 }
 
@@ -186,102 +187,52 @@ const timeRows = [
   ['turnResponseMs', 'response latency'],
 ] as const;
 
-function timesTable(voice: VoiceLoad): Html {
-  const rows = timeRows.map(
-    ([key, title]) =>
-      html`<tr>
-        <td class="name">${title}</td>
-        ${columns.map(
-          (column) => html`<td class="number">${formatTime(voice[key][column], '–')}</td>`,
-        )}
-      </tr>`,
-  );
-  return html`<div class="scroll" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th>time</th>
-          ${columns.map((column) => html`<th class="number">${column}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
-}
+const renderTimes = (voice: VoiceLoad): Html =>
+  timesTable('Times of calls', {
+    ...{ heading: 'time', columns },
+    rows: timeRows.map(([key, title]) => timesRow(title, columns, voice[key])),
+  });
 
-function errorsTable({ errors, faultSamples }: VoiceLoad): Html {
+function renderErrors({ errors, faultSamples }: VoiceLoad): Html {
   const kinds = Object.entries(errors);
   if (kinds.length === 0) return html``;
+  const rows = kinds.map(([kind, count]) => ({
+    ...{ kind, count, description: callFaultDescriptions[kind as CallFaultKind] },
+    examples: faultSamples
+      .filter((sample) => sample.kind === kind)
+      .map(({ call, session, ...sample }) => ({
+        ...sample,
+        source: `call ${call + 1}, ${session}`,
+      })),
+  }));
   return html`<h3>Failed calls</h3>
-    <table>
-      <thead>
-        <tr>
-          <th>error</th>
-          <th class="number">calls</th>
-          <th>first examples</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${kinds.map(
-          ([kind, times]) =>
-            html`<tr>
-              <td>
-                <strong>${kind}</strong><br /><span class="soft"
-                  >${callFaultDescriptions[kind as CallFaultKind]}</span
-                >
-              </td>
-              <td class="number">${formatNumber(times)}</td>
-              <td class="why">
-                ${faultSamples
-                  .filter((sample) => sample.kind === kind)
-                  .map(
-                    ({ atMs, call, session, detail, traceId }) =>
-                      html`<div>
-                        ${formatNumber(atMs / 1000, 1)} s, call ${call + 1}, ${session}:
-                        ${detail}${describeTraceId(traceId)}
-                      </div>`,
-                  )}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>`;
+    ${errorsTable('calls', rows)}`;
 }
 
 function callsTable({ perCall }: VoiceLoad): Html {
   const time = (ms: number | null): string => formatTime(ms, '–');
+  const table = renderTable({
+    label: 'All calls',
+    columns: [
+      ...[numberColumn('call'), 'verdict'],
+      ...['connected', 'path', 'response', 'lost'].map(numberColumn),
+      'reason',
+    ],
+    rows: perCall.map(
+      ({ call, verdict, setupMs, audioPathLatencyMs, turnResponseMs, lostPackets, reason }) =>
+        html`<tr>
+          <td class="number">${call + 1}</td>
+          <td>${badge(verdict)}</td>
+          <td class="number">${time(setupMs)}</td>
+          <td class="number">${time(audioPathLatencyMs)}</td>
+          <td class="number">${time(turnResponseMs)}</td>
+          <td class="number">${lostPackets}</td>
+          <td class="why">${reason}</td>
+        </tr>`,
+    ),
+  });
   return html`<details>
     <summary>All calls</summary>
-    <div class="scroll" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th class="number">call</th>
-            <th>verdict</th>
-            <th class="number">connected</th>
-            <th class="number">path</th>
-            <th class="number">response</th>
-            <th class="number">lost</th>
-            <th>reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${perCall.map(
-            ({ call, verdict, setupMs, audioPathLatencyMs, turnResponseMs, lostPackets, reason }) =>
-              html`<tr>
-                <td class="number">${call + 1}</td>
-                <td>${badge(verdict)}</td>
-                <td class="number">${time(setupMs)}</td>
-                <td class="number">${time(audioPathLatencyMs)}</td>
-                <td class="number">${time(turnResponseMs)}</td>
-                <td class="number">${lostPackets}</td>
-                <td class="why">${reason}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${table}
   </details>`;
 }

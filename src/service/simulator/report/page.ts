@@ -22,6 +22,7 @@ import {
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import {
   renderRemark,
   renderRunReport,
@@ -150,29 +151,19 @@ function comparisonSection(
 }
 
 function renderChanges(rows: SimulationComparison['rows']): Html {
-  return html`<div class="scroll" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th>scenario</th>
-          <th>change</th>
-          <th>before</th>
-          <th>now</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ scenario_id: id, change, before, now }) =>
-            html`<tr>
-              <td>${id}</td>
-              <td class="${CLASSES_BY_CHANGE[change]}">${change}</td>
-              <td>${describeStanding(before)}</td>
-              <td>${describeStanding(now)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable({
+    label: 'Changed scenarios',
+    columns: ['scenario', 'change', 'before', 'now'],
+    rows: rows.map(
+      ({ scenario_id: id, change, before, now }) =>
+        html`<tr>
+          <td>${id}</td>
+          <td class="${CLASSES_BY_CHANGE[change]}">${change}</td>
+          <td>${describeStanding(before)}</td>
+          <td>${describeStanding(now)}</td>
+        </tr>`,
+    ),
+  });
 }
 
 const CLASSES_BY_CHANGE = {
@@ -187,25 +178,17 @@ function scenariosSection(
   if (scenarios.length === 0) return undefined;
   const samplesOf = Map.groupBy(sessions, (session) => session.scenario_id);
   const linked = new Set(shown);
-  const body = html`<div class="scroll" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th>scenario</th>
-            <th>verdict</th>
-            <th>samples</th>
-            <th class="number">passed</th>
-            <th class="number">required</th>
-            <th class="number">pass^k</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${scenarios.map((scenario) =>
-            scenarioRow(scenario, samplesOf.get(scenario.scenario_id) ?? [], linked),
-          )}
-        </tbody>
-      </table>
-    </div>
+  const table = renderTable({
+    label: 'Results of the scenarios',
+    columns: [
+      ...['scenario', 'verdict', 'samples'],
+      ...['passed', 'required', 'pass^k'].map(numberColumn),
+    ],
+    rows: scenarios.map((scenario) =>
+      scenarioRow(scenario, samplesOf.get(scenario.scenario_id) ?? [], linked),
+    ),
+  });
+  const body = html`${table}
     <p class="soft">
       pass^k estimates the probability that k sessions in a row pass. k is the number of judged
       sessions, at most 10.

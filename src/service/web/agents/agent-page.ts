@@ -20,7 +20,7 @@ import {
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
-import { renderTable } from '../frame/table.ts';
+import { renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the page of an agent. */
 export interface AgentPage extends Page {

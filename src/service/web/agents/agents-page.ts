@@ -12,7 +12,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
-import { renderTable } from '../frame/table.ts';
+import { renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the list of agents. */
 export interface AgentList extends Page {

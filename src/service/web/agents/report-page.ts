@@ -16,7 +16,7 @@ import type { ConnectionReport } from '../../domain/kit-functions.ts';
 import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { classOf } from './agents-page.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The most requirements, targets, causes, notes, or requests that a page shows. */
 const ROWS_MAX = 100;

@@ -10,7 +10,7 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { evalKinds } from './eval-fields.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** An eval in the list. */
 export interface ListedEval {

@@ -12,7 +12,7 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
-import { renderTable } from '../frame/table.ts';
+import { renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the page of API keys. */
 export interface KeysPage extends Page {

@@ -10,7 +10,7 @@ import {
 import { cutText, formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { RunSummary, SessionKind } from '../../store/store.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** Returns the share of the outcomes that pass; undefined without outcomes. */
 export const passRateOf = ({

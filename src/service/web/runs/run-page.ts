@@ -36,7 +36,7 @@ import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
 import { pathOfRun, renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the page of a production run or a simulation. */
 export interface RunPage {

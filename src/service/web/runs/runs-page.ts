@@ -23,7 +23,7 @@ import {
 } from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {

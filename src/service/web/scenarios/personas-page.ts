@@ -13,7 +13,7 @@ import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
 import { renderCopyAndDelete } from './scenario-page.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 import { renderDocumentTabs } from './scenarios-page.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the list of personas. */
 export interface PersonaList extends Page {

@@ -16,7 +16,7 @@ import {
 import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
 import { renderHiddenScenarios, renderRunFields, RUN_PATH, type RunDraft } from './run-form.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the list of scenarios. */
 export interface ScenarioList extends Page {

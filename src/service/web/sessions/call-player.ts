@@ -4,7 +4,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import type { SessionTurn } from '../../domain/sessions.ts';
 import type { Recording, Session } from '../../store/store.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** Path of the audio of a session. */
 export const RECORDING_PATH = '/recordings';

@@ -5,7 +5,7 @@ import { decideVerdict } from '../../domain/sessions.ts';
 import type { Outcome, Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession, nameSession } from './session-links.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** With more evals than this on a page, one column lists the evals that did not pass. */
 const EVAL_COLUMNS_MAX = 6;

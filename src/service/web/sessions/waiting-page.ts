@@ -5,7 +5,7 @@ import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
 import { isMessageTag, renderTag } from './tags.ts';
-import { numberColumn, renderTable } from '../frame/table.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** A page of conversations without a session. */
 export interface WaitingList extends Page {

@@ -19,7 +19,7 @@ import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { PROBLEM_LIST_CSS, renderProblems, type FileReport } from './problem-list.ts';
 import { samples } from './samples.ts';
-import { renderTable } from '../frame/table.ts';
+import { renderTable } from '../../../report-kit/table.ts';
 
 export const UPLOAD_PATH = '/transcripts';
 

@@ -7,7 +7,8 @@ import {
 } from '../src/contract/index.ts';
 import { HTML_TYPE, pageHeaders, prefersHtml } from '../src/http-kit/pages.ts';
 import { rejectOtherMethods, sendPrettyJson } from '../src/http-kit/server.ts';
-import { LIST_CSS, renderFrontPage } from '../src/report-kit/front-page.ts';
+import { FACT_LIST_CSS } from '../src/report-kit/fact-list.ts';
+import { renderFrontPage } from '../src/report-kit/front-page.ts';
 import { html } from '../src/report-kit/html.ts';
 import { renderPage } from '../src/report-kit/page.ts';
 import type { Authentication } from './authentication.ts';
@@ -80,7 +81,7 @@ function addFrontPage(app: FastifyInstance, hasVoice: boolean): void {
     const body = html`<main>
       ${renderFrontPage({ title: TITLE, about: ABOUT, access, ...lists })}
     </main>`;
-    return reply.type(HTML_TYPE).send(renderPage({ title: TITLE, css: LIST_CSS, body }));
+    return reply.type(HTML_TYPE).send(renderPage({ title: TITLE, css: FACT_LIST_CSS, body }));
   });
   allowGet(app, '/');
 }
@@ -100,7 +101,7 @@ export function sendUnknownPage(reply: FastifyReply): FastifyReply {
     .code(404)
     .headers({ ...pageHeaders, vary: 'accept' })
     .type(HTML_TYPE)
-    .send(renderPage({ title, css: LIST_CSS, body }));
+    .send(renderPage({ title, css: FACT_LIST_CSS, body }));
 }
 
 function allowGet(app: FastifyInstance, url: string): void {

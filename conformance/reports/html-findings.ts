@@ -4,6 +4,7 @@ import type {
   RequirementVerdict,
   Verdict,
 } from '../../src/contract/index.ts';
+import { renderFactList, type Fact } from '../../src/report-kit/fact-list.ts';
 import { cutText, formatCount } from '../../src/report-kit/format.ts';
 import {
   createFilterRules,
@@ -80,31 +81,32 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>, sameAs?: s
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
         <b>${id}</b> <span>${withCode(rule)}</span>
       </summary>
-      <dl>
-        <dt>link</dt>
-        <dd><a href="#${id}">#${id}</a></dd>
-        ${field('spec', `${section} (${statements.join(', ')}), ${level}`)}
-        ${field('since', row.addedLater ? `${row.since ?? 'the next release'}: does not count` : row.since)}
-        ${field('known failure', row.accepted)} ${field('reason', row.reason, withCode)}
-        ${field('at', row.pointer === '' ? undefined : row.pointer)}
-        ${field('expected', row.expected)} ${field('received', row.received)}
-        ${field('hint', row.hint, withCode)} ${count > 1 ? field('places', `${count}`) : undefined}
-        ${exchanges(row.evidence, shown)}
-      </dl>
+      ${renderFactList([
+        ['link', html`<a href="#${id}">#${id}</a>`],
+        fact('spec', `${section} (${statements.join(', ')}), ${level}`),
+        fact(
+          'since',
+          row.addedLater ? `${row.since ?? 'the next release'}: does not count` : row.since,
+        ),
+        fact('known failure', row.accepted),
+        fact('reason', row.reason, withCode),
+        fact('at', row.pointer === '' ? undefined : row.pointer),
+        fact('expected', row.expected),
+        fact('received', row.received),
+        fact('hint', row.hint, withCode),
+        fact('places', count > 1 ? `${count}` : undefined),
+        ['exchanges', exchanges(row.evidence, shown), 'links'],
+      ])}
       ${command}
     </details>
   </article>`;
 }
 
-function field(
+const fact = (
   name: string,
   text: string | undefined,
-  render: (text: string) => Html = (plain) => html`${plain}`,
-): Html | undefined {
-  if (text === undefined) return undefined;
-  return html`<dt>${name}</dt>
-    <dd>${render(cutText(text, FIELD_LENGTH_MAX))}</dd>`;
-}
+  render: (text: string) => Html | string = String,
+): Fact => [name, text === undefined ? undefined : render(cutText(text, FIELD_LENGTH_MAX))];
 
 function exchanges(items: readonly EvidenceItem[], shown: ReadonlySet<number>): Html | undefined {
   if (items.length === 0) return undefined;
@@ -115,10 +117,7 @@ function exchanges(items: readonly EvidenceItem[], shown: ReadonlySet<number>): 
     const trace = traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`;
     return html`<li>${name} "${step}": ${request} &rarr; ${outcome}${trace}</li>`;
   });
-  return html`<dt>exchanges</dt>
-    <dd class="links">
-      <ul>
-        ${links}
-      </ul>
-    </dd>`;
+  return html`<ul>
+    ${links}
+  </ul>`;
 }

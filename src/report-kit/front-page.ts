@@ -1,3 +1,4 @@
+import { renderFactList, type Fact } from './fact-list.ts';
 import { html, type Html } from './html.ts';
 
 /** What the front page of a server says. */
@@ -27,32 +28,20 @@ export function renderRoutes(page: Omit<FrontPage, 'title'>): Html {
   return html`<p>${about}</p>
     <h2>For clients</h2>
     <p>${access}</p>
-    <dl>
-      ${Object.entries(calls).map(
-        ([call, purpose]) =>
-          html`<dt><code>${call}</code></dt>
-            <dd>${purpose}</dd>`,
-      )}
-      ${renderLinks(contract)}
-    </dl>
+    ${renderFactList([
+      ...Object.entries(calls).map(([call, purpose]): Fact => [
+        html`<code>${call}</code>`,
+        purpose,
+      ]),
+      ...listLinks(contract),
+    ])}
     <h2>For tests</h2>
-    <dl>${renderLinks(control)}</dl>
+    ${renderFactList(listLinks(control))}
     <h2>Documentation</h2>
     <ul>
       ${documents.map((document) => html`<li>${document}</li>`)}
     </ul>`;
 }
 
-function renderLinks(purposes: Readonly<Record<string, string>>): Html[] {
-  return Object.entries(purposes).map(
-    ([path, purpose]) =>
-      html`<dt><a href="${path}">${path}</a></dt>
-        <dd>${purpose}</dd>`,
-  );
-}
-
-/** CSS rules of lists of names and values. */
-export const LIST_CSS = `
-dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.2rem 1rem; margin: 0; }
-@media (max-width: 40rem) { dl { display: block; } dd { margin-bottom: 0.5rem; } }
-`;
+const listLinks = (purposes: Readonly<Record<string, string>>): Fact[] =>
+  Object.entries(purposes).map(([path, purpose]) => [html`<a href="${path}">${path}</a>`, purpose]);

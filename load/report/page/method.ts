@@ -1,4 +1,5 @@
 import type { LoadReport, MergedShard } from '../../../src/contract/index.ts';
+import { renderFactList } from '../../../src/report-kit/fact-list.ts';
 import { html } from '../../../src/report-kit/html.ts';
 import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import {
@@ -10,22 +11,10 @@ import {
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
 export function methodSection(report: LoadReport): ReportSection {
-  const body = html`<dl>
-      ${methodRows(report).map(
-        ([name, value]) =>
-          html`<dt>${name}</dt>
-            <dd>${value}</dd>`,
-      )}
-    </dl>
+  const body = html`${renderFactList(methodRows(report))}
     <details>
       <summary>Terms</summary>
-      <dl>
-        ${glossary.map(
-          ([term, meaning]) =>
-            html`<dt>${term}</dt>
-              <dd>${meaning}</dd>`,
-        )}
-      </dl>
+      ${renderFactList(glossary)}
     </details>`;
   return { id: 'method', title: 'Method', body };
 }

@@ -1,4 +1,5 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page } from '../../store/store.ts';
@@ -108,13 +109,12 @@ export function renderKindsPage(context: PageContext): string {
       section: 'Evals',
       main: html`<h1>Add an eval</h1>
         <p>Choose how the eval decides whether a conversation passes.</p>
-        <dl>
-          ${Object.entries(evalKinds).map(
-            ([kind, { name, passesIf }]) =>
-              html`<dt><a href="${linkTo(context, '/evals/new', { kind })}">${name}</a></dt>
-                <dd>passes if ${passesIf}</dd>`,
-          )}
-        </dl>
+        ${renderFactList(
+          Object.entries(evalKinds).map(([kind, { name, passesIf }]) => [
+            html`<a href="${linkTo(context, '/evals/new', { kind })}">${name}</a>`,
+            `passes if ${passesIf}`,
+          ]),
+        )}
         <p>
           <a href="${linkTo(context, '/evals/new', { as: 'json' })}">Write the eval as JSON</a>
         </p>`,

@@ -1,8 +1,8 @@
-import { LIST_CSS } from '../../../report-kit/front-page.ts';
+import { FACT_LIST_CSS } from '../../../report-kit/fact-list.ts';
 import { TRANSCRIPT_CSS } from '../../../report-kit/transcript.ts';
 
 /** CSS rules of all pages of the service. Rules of one page stand with that page. */
-export const FRAME_CSS = `${LIST_CSS}${TRANSCRIPT_CSS}
+export const FRAME_CSS = `${FACT_LIST_CSS}${TRANSCRIPT_CSS}
 body { max-width: 72rem; }
 h1 { margin: 1.25rem 0 0.5rem; }
 .skip:not(:focus) { left: -100rem; position: absolute; }

@@ -1,5 +1,6 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
+import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import {
   formatCount,
   formatInstant,
@@ -171,7 +172,7 @@ function renderFacts({ details: { run }, watched, agent }: RunPage, context: Pag
   const instant = (ms: number | undefined): string | undefined =>
     ms === undefined ? undefined : formatInstant(isoTime(ms));
   const isEnded = watched === undefined || !isUnderWay(watched);
-  const facts: [string, Html | string | undefined][] = [
+  const facts: Fact[] = [
     ['Agent', agent && renderAgent(agent, context)],
     ['State', watched && STATES[watched.status]],
     ['Seed', watched?.plan.seed],
@@ -181,16 +182,7 @@ function renderFacts({ details: { run }, watched, agent }: RunPage, context: Pag
     ['Not completed', countSessions(run.incompleteSessions)],
     ['Being scored', countSessions(run.scoringSessions)],
   ];
-  return html`<dl>
-    ${facts.flatMap(([name, value]) =>
-      value === undefined
-        ? []
-        : [
-            html`<dt>${name}</dt>
-              <dd>${value}</dd>`,
-          ],
-    )}
-  </dl>`;
+  return renderFactList(facts);
 }
 
 function renderAgent({ id, name, url }: NonNullable<RunPage['agent']>, context: PageContext): Html {

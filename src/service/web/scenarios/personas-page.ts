@@ -1,4 +1,5 @@
 import type { Persona } from '../../../contract/index.ts';
+import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page } from '../../store/store.ts';
@@ -91,9 +92,9 @@ export function renderPersonaPage(
 ): string {
   const { id, name, characteristics, language, verbosity, patience_turns: patience } = persona;
   const path = `/personas/${encodeURIComponent(id)}`;
-  const facts: [string, string | undefined][] = [
-    ['Characteristics', characteristics],
-    ['Language', language ?? 'en'],
+  const facts: Fact[] = [
+    ['Characteristics', characteristics, 'text'],
+    ['Language', language ?? 'en', 'text'],
     ['Says', verbosity],
     ['Patience', patience === undefined ? 'never gives up' : `${patience} unhelpful replies`],
   ];
@@ -106,14 +107,7 @@ export function renderPersonaPage(
         <h1>${name}</h1>
         <p class="soft">${[id, ...(persona.tags ?? [])].join(' · ')}</p>
         ${renderNotice(context, { added: 'The persona was added.', saved: 'The persona was saved.' })}
-        <dl>
-          ${facts.map(([fact, value]) =>
-            value === undefined
-              ? html``
-              : html`<dt>${fact}</dt>
-                  <dd class="text">${value}</dd>`,
-          )}
-        </dl>
+        ${renderFactList(facts)}
         <h2>Scenarios with this persona</h2>
         ${
           scenarios.length === 0

@@ -1,4 +1,5 @@
 import type { EvalDefinition, Persona, ReplyCondition, Scenario } from '../../../contract/index.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { cutText, formatDuration, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
@@ -17,13 +18,13 @@ export function renderScenario(
   const stored = known.personas.find(({ id }) => id === persona);
   const mode = user.mode ?? 'graph';
   return html`<h2>User</h2>
-    <dl>
-      ${fact('Goal', user.goal)}
-      <dt>Persona</dt>
-      <dd>${renderPersona(persona, stored, context)}</dd>
-      ${fact('Plays', MODES[mode])} ${fact('Opening', user.opening)}
-      ${user.speaks_first === false ? fact('Begins', 'the agent') : undefined}
-    </dl>
+    ${renderFactList([
+      ['Goal', user.goal, 'text'],
+      ['Persona', renderPersona(persona, stored, context)],
+      ['Plays', MODES[mode]],
+      ['Opening', user.opening, 'text'],
+      ['Begins', user.speaks_first === false ? 'the agent' : undefined],
+    ])}
     ${renderSteps(user)} ${renderFacts(user)} ${renderReactions(user)}
     <h2>Evals</h2>
     ${
@@ -41,12 +42,6 @@ const MODES = {
   graph: 'chooses its lines by the replies of the agent',
   llm: 'a language model plays the user',
 } as const;
-
-const fact = (name: string, value: Html | string | undefined): Html =>
-  value === undefined
-    ? html``
-    : html`<dt>${name}</dt>
-        <dd class="text">${value}</dd>`;
 
 function renderPersona(
   persona: Scenario['persona'],
@@ -88,9 +83,11 @@ const renderRest = (count: number): Html | undefined =>
 function renderFacts({ facts = [] }: Scenario['user']): Html | undefined {
   if (facts.length === 0) return undefined;
   return html`<h3>States only when asked</h3>
-    <dl>
-      ${facts.slice(0, ITEMS_MAX).map(({ name, value, say }) => fact(name, say?.replaceAll('{value}', value) ?? value))}
-    </dl>`;
+    ${renderFactList(
+      facts
+        .slice(0, ITEMS_MAX)
+        .map(({ name, value, say }) => [name, say?.replaceAll('{value}', value) ?? value, 'text']),
+    )}`;
 }
 
 function renderReactions({ reactions = [], stop_when: stops = [] }: Scenario['user']): Html {
@@ -155,14 +152,15 @@ function renderContext(scenario: Scenario): Html {
     ([, value]) => value !== undefined,
   );
   return html`<h2>Settings</h2>
-    <dl>
-      ${fact('Channel', channel ?? 'chat')} ${fact('Samples', String(samples ?? 1))}
-      ${fact('Required', `${formatShare(rate ?? 1)} of the samples pass`)}
-      ${fact('Most turns', turns === undefined ? '10' : String(turns))}
-      ${fact('Reply within', turnMs === undefined ? undefined : formatDuration(turnMs))}
-      ${fact('Session within', totalMs === undefined ? undefined : formatDuration(totalMs))}
-      ${fact('Seed', seed)}
-    </dl>
+    ${renderFactList([
+      ['Channel', channel ?? 'chat'],
+      ['Samples', String(samples ?? 1)],
+      ['Required', `${formatShare(rate ?? 1)} of the samples pass`],
+      ['Most turns', turns === undefined ? '10' : String(turns)],
+      ['Reply within', turnMs === undefined ? undefined : formatDuration(turnMs)],
+      ['Session within', totalMs === undefined ? undefined : formatDuration(totalMs)],
+      ['Seed', seed, 'text'],
+    ])}
     ${
       sent.length === 0
         ? undefined

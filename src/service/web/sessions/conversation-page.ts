@@ -1,4 +1,5 @@
 import { isoTime } from '../../../platform/clock.ts';
+import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SessionTurn } from '../../domain/sessions.ts';
@@ -24,7 +25,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
   const { conversation, turns, tags, spans } = content;
   const { conversationId: id, state, run, lastReceivedAtMs, closedAtMs } = conversation;
   const self = linkToConversation(id, context);
-  const facts: [string, string | undefined][] = [
+  const facts: Fact[] = [
     ['State', state],
     ['Run', run],
     ['Spans', String(spans.length)],
@@ -42,16 +43,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
         </nav>
         <h1>${id}</h1>
         <div class="remark">${explain(conversation, context)}</div>
-        <dl>
-          ${facts.flatMap(([name, value]) =>
-            value === undefined
-              ? []
-              : [
-                  html`<dt>${name}</dt>
-                    <dd>${value}</dd>`,
-                ],
-          )}
-        </dl>
+        ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
         ${renderTurns(self, content, turns)}
         ${

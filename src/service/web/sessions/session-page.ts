@@ -1,4 +1,5 @@
 import { isoTime } from '../../../platform/clock.ts';
+import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
@@ -50,15 +51,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
       css: `${CALL_CSS}${OUTCOME_CSS}${SESSION_CSS}`,
       main: html`${renderPath(session, list, context)}
         <h1>${title}</h1>
-        <dl>
-          <dt>Verdict</dt>
-          <dd class="mark ${verdict}">${verdict}</dd>
-          ${listProperties(session, context).map(
-            ([name, value]) =>
-              html`<dt>${name}</dt>
-                <dd>${value}</dd>`,
-          )}
-        </dl>
+        ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(session, context)])}
         ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn, linkToEval })}
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
@@ -130,13 +123,13 @@ function renderNotes({ simulated = {} }: Session): Html | undefined {
 
 const PROPERTY_CHARS_MAX = 1_100;
 
-function listProperties(session: Session, context: PageContext): [string, Html | string][] {
+function listProperties(session: Session, context: PageContext): Fact[] {
   const { kind, run, simulation } = session;
   const linkToRun = ({ id, name }: { id: string; name: string }): Html =>
     html`<a href="${linkTo(context, pathOfRun(kind, id))}"
       >${cutText(name, PROPERTY_CHARS_MAX)}</a
     >`;
-  const facts: [string, Html | string | undefined][] = [
+  const facts: Fact[] = [
     ['Run', run && linkToRun(run)],
     ['Simulation', simulation?.deleted ? simulation.name : simulation && linkToRun(simulation)],
     ['Agent', session.agent?.name],
@@ -149,11 +142,10 @@ function listProperties(session: Session, context: PageContext): [string, Html |
     ['Ended', formatInstant(isoTime(session.endedAtMs))],
     ['Session id', session.id],
   ];
-  return facts.flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : [[name, typeof value === 'string' ? cutText(value, PROPERTY_CHARS_MAX) : value]],
-  );
+  return facts.map(([name, value]) => [
+    name,
+    typeof value === 'string' ? cutText(value, PROPERTY_CHARS_MAX) : value,
+  ]);
 }
 
 const SESSION_CSS = `

@@ -1,4 +1,5 @@
 import type { EvalDefinition, LiveSettings } from '../../../contract/index.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderCheckbox, renderField, renderProblem } from '../frame/fields.ts';
@@ -60,12 +61,10 @@ export function renderSettingsPage(page: SettingsPage, context: PageContext): st
 /** Renders the settings for readers who may not change them. */
 function renderSummary({ evals, settings }: SettingsPage): Html {
   const names = settings.evals.map((id) => evals.find((each) => each.id === id)?.name ?? id);
-  return html`<dl>
-    <dt>Evals</dt>
-    <dd>${names.length === 0 ? 'none' : names.join(', ')}</dd>
-    <dt>Base name of the daily run</dt>
-    <dd>${settings.run_name}</dd>
-  </dl>`;
+  return renderFactList([
+    ['Evals', names.length === 0 ? 'none' : names.join(', ')],
+    ['Base name of the daily run', settings.run_name],
+  ]);
 }
 
 function renderFields(page: SettingsPage, context: PageContext): Html {

@@ -1,6 +1,7 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SessionTurn } from '../../domain/sessions.ts';
 import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
+import { OUTCOME_LOOKS } from './outcome-looks.ts';
 
 /** What a list of outcomes links to. */
 export interface OutcomeListOptions {
@@ -45,14 +46,14 @@ function describeErrored(errored: number, judged: number): string {
   return `${count} errored. Errored evals count neither as passed nor as failed, and results omit them.${hidden}`;
 }
 
-const WORDS = { pass: 'pass', fail: 'fail', error: 'errored' } as const;
 const FILTERS = { pass: 'failed', fail: 'failed', error: 'errored' } as const;
 
 function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions): Html {
   const { anchor, evalName, category, outcome, required, reasoning } = explained;
+  const { className, word } = OUTCOME_LOOKS[outcome];
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome" id="${anchor}">
-    <span class="mark ${outcome === 'error' ? 'undecided' : outcome}">${WORDS[outcome]}</span>
+    <span class="mark ${className}">${word}</span>
     <a href="${options.linkToEval(evalName, FILTERS[outcome])}">${evalName}</a>
     <span class="soft">${about}</span>
     <p class="reasoning">${reasoning}</p>

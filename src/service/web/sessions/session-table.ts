@@ -4,6 +4,7 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { Outcome, Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
+import { OUTCOME_LOOKS } from './outcome-looks.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
@@ -70,16 +71,14 @@ function renderRow(
   </tr>`;
 }
 
-/** An errored eval is neither passed nor failed, and is marked by another word. */
-const WORDS = { pass: '✓ pass', fail: '✗ fail', error: '! errored' } as const;
-
 function renderOutcomes(outcomes: readonly Outcome[], evalName: string): Html[] {
   return outcomes
     .filter((outcome) => outcome.evalName === evalName)
-    .map(({ outcome }) => html`<span class="outcome ${classOf(outcome)}">${WORDS[outcome]}</span>`);
+    .map(({ outcome }) => {
+      const { className, icon, word } = OUTCOME_LOOKS[outcome];
+      return html`<span class="outcome ${className}">${icon} ${word}</span>`;
+    });
 }
-
-const classOf = (outcome: Outcome['outcome']): string => (outcome === 'error' ? 'warn' : outcome);
 
 function renderSummary(outcomes: readonly Outcome[]): Html {
   const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
@@ -92,7 +91,7 @@ function renderSummary(outcomes: readonly Outcome[]): Html {
         .slice(0, LISTED_EVALS_MAX)
         .map(
           ({ evalName, outcome }) =>
-            html`<span class="${classOf(outcome)}"
+            html`<span class="${OUTCOME_LOOKS[outcome].className}"
               >${evalName}${outcome === 'error' ? ' (errored)' : ''}</span
             >`,
         )}
@@ -106,5 +105,4 @@ export const SESSION_TABLE_CSS = `
 .sessions table td .outcome { white-space: nowrap; }
 .sessions table td:first-child { max-width: 22rem; }
 .sessions table td:nth-child(2) { white-space: nowrap; }
-.warn { color: var(--warn); }
 `;

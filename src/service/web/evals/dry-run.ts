@@ -105,7 +105,5 @@ function cutValue(value: unknown): unknown {
 
 /** CSS rules of the dry run. */
 export const TRIAL_CSS = `
-fieldset { min-width: 0; border: 1px solid var(--line); border-radius: 0.5rem; margin: 1.5rem 0 0.75rem;
-  padding: 0.5rem 1rem; }
-legend { font-weight: 550; padding: 0 0.3rem; }
+fieldset { margin-top: 1.5rem; }
 `;

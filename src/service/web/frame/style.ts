@@ -46,6 +46,9 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
   margin-top: 0.2rem; width: 32rem; }
 .form textarea { display: block; font: 0.8125rem/1.5 ui-monospace, monospace; margin-top: 0.2rem;
   min-height: 8rem; width: 100%; }
+fieldset { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.75rem 0; min-width: 0;
+  padding: 0.5rem 1rem; }
+legend { font-weight: 550; padding: 0 0.3rem; }
 input, button, select, textarea { background: var(--page); border: 1px solid var(--soft-ink);
   border-radius: 0.375rem; color: inherit; font: inherit; max-width: 100%;
   padding: 0.25rem 0.5rem; }

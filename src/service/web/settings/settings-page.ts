@@ -147,9 +147,6 @@ function renderNoEvals(context: PageContext): Html {
 }
 
 const CSS = `
-fieldset { min-width: 0; border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.75rem 0;
-  padding: 0.5rem 1rem; }
-legend { font-weight: 550; padding: 0 0.3rem; }
 progress { accent-color: var(--link); max-width: 32rem; width: 100%; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 `;

@@ -131,26 +131,19 @@ function renderTitles(
   { left, width }: Plot,
   height: number,
 ): Html {
-  return html`<text class="tick" x="2" y="11">${y}</text
-    ><text class="tick middle" x="${left + width / 2}" y="${height - 3}">${x}</text>`;
+  const below = drawText(left + width / 2, height - 3, x, 'tick middle');
+  return html`${drawText(2, 11, y, 'tick')}${below}`;
 }
 
 function renderGrid(plot: Plot): Html[] {
   const { left, top, width, height, x, y } = plot;
   const rows = y.ticks.map(({ value, label }) => {
     const at = yOf(plot, value);
-    return html`<line class="grid" x1="${left}" x2="${left + width}" y1="${at}" y2="${at}" /><text
-        class="tick end"
-        x="${left - 6}"
-        y="${at + 4}"
-        >${label}</text
-      >`;
+    const line = drawSegment([left, left + width], [at, at], 'grid');
+    return html`${line}${drawText(left - 6, at + 4, label, 'tick end')}`;
   });
-  const columns = x.ticks.map(
-    ({ value, label }) =>
-      html`<text class="tick middle" x="${xOf(plot, value)}" y="${top + height + 16}"
-        >${label}</text
-      >`,
+  const columns = x.ticks.map(({ value, label }) =>
+    drawText(xOf(plot, value), top + height + 16, label, 'tick middle'),
   );
   return [...rows, ...columns];
 }
@@ -218,14 +211,26 @@ const DOT_RADIUS = 4;
 export function drawMark(plot: Plot, value: number, label: string, className: string): Html {
   const at = yOf(plot, value);
   const right = plot.left + plot.width;
-  return html`<line
-      class="${className}"
-      x1="${plot.left}"
-      x2="${right}"
-      y1="${at}"
-      y2="${at}"
-    /><text class="mark end" x="${right - 4}" y="${at - 5}">${label}</text>`;
+  const line = drawSegment([plot.left, right], [at, at], className);
+  return html`${line}${drawText(right - 4, at - 5, label, 'mark end')}`;
 }
+
+/** Draws a vertical line at a value, with a label above it. */
+export function drawTick(plot: Plot, value: number, label: string, className: string): Html {
+  const at = xOf(plot, value);
+  const line = drawSegment([at, at], [plot.top, plot.top + plot.height], className);
+  return html`${line}${drawText(at, plot.top - 5, label, 'tick middle')}`;
+}
+
+/** Draws a straight line between two points of the drawing. */
+const drawSegment = (
+  [x1, x2]: readonly [number, number],
+  [y1, y2]: readonly [number, number],
+  className: string,
+): Html => html`<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}" />`;
+
+const drawText = (x: number, y: number, text: string, className: string): Html =>
+  html`<text class="${className}" x="${x}" y="${y}">${text}</text>`;
 
 /** Shades a range of x. */
 export function shadeRange(plot: Plot, from: number, to: number): Html {

@@ -1,5 +1,5 @@
 /** The two sides of a call over time. */
-import { createSecondsAxis, renderChart, xOf, yOf, type Plot } from './chart.ts';
+import { createSecondsAxis, drawTick, renderChart, xOf, yOf, type Plot } from './chart.ts';
 import { formatDuration } from './format.ts';
 import { html, type Html } from './html.ts';
 
@@ -42,7 +42,9 @@ export function renderWaveform(call: Waveform): Html {
     marks: (plot) => [
       drawLane(plot, call, 'user'),
       drawLane(plot, call, 'agent'),
-      ...call.turns.map(({ turn, startMs }) => drawTurn(plot, turn, startMs / 1000)),
+      ...call.turns.map(({ turn, startMs }) =>
+        drawTick(plot, startMs / 1000, String(turn), 'turn-tick'),
+      ),
     ],
   }));
 }
@@ -58,17 +60,6 @@ function drawLane(plot: Plot, call: Waveform, side: keyof typeof LANES): Html {
     return `M${x},${yOf(plot, LANES[side] - half)}V${yOf(plot, LANES[side] + half)}`;
   });
   return html`<path class="wave ${side}" d="${bars.join('')}" />`;
-}
-
-function drawTurn(plot: Plot, turn: number, second: number): Html {
-  const x = xOf(plot, second);
-  return html`<line
-      class="turn-tick"
-      x1="${x}"
-      x2="${x}"
-      y1="${plot.top}"
-      y2="${plot.top + plot.height}"
-    /><text class="tick middle" x="${x}" y="${plot.top - 5}">${turn}</text>`;
 }
 
 /** CSS rules of waveforms, in addition to those of charts. */

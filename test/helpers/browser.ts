@@ -46,3 +46,25 @@ export async function openPage(
   await page.goto(url);
   return { page, requests, errors };
 }
+
+/** The size and the colors in which a page is shown. */
+export interface View {
+  width: number;
+  colorScheme: 'light' | 'dark';
+}
+
+/** Opens a URL on a desktop and a phone, in light and dark mode. */
+export async function visitViews(
+  browser: Browser,
+  url: string,
+  visit: (opened: OpenedPage, view: View) => Promise<void>,
+): Promise<void> {
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width, height: 844 };
+      const opened = await openPage(browser, url, { viewport, colorScheme });
+      await visit(opened, { width, colorScheme });
+      await opened.page.context().close();
+    }
+  }
+}

@@ -4,20 +4,24 @@ import { makeSpan } from './otlp.ts';
 import { makeContainsEval, withService, type Bench } from './service.ts';
 import { makeScenario } from './simulation.ts';
 
-/** Sends a conversation of one turn. */
-export async function sendConversation(
-  { trace }: Bench,
-  id: string,
-  { user = 'Hello.', agent = 'Yes, please.', traceId = '1'.repeat(32) } = {},
-): Promise<void> {
-  const message = (role: string, content: string): string =>
-    JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
-  const attributes = {
-    'gen_ai.conversation.id': id,
-    'gen_ai.input.messages': message('user', user),
-    'gen_ai.output.messages': message('assistant', agent),
-  };
-  await trace(makeSpan({ traceId, attributes }));
+/** Returns the first line of a text, as long as every name may be. */
+export const toName = (text: string): string => (text.split('\n')[0] ?? '').slice(0, 100);
+
+/**
+ * Sends a conversation that passes the eval `polite`, one that fails it and has the name of the text,
+ * one that stays open, and a request without spans.
+ */
+export async function sendConversations(bench: Bench, text: string): Promise<void> {
+  const { end, send, trace } = bench;
+  const name = toName(text);
+  const say = (conversationId: string, agent: string, digit: string) =>
+    trace(makeSpan({ conversationId, user: text, agent, traceId: digit.repeat(32) }));
+  await say('friendly', 'Yes, please.', '1');
+  await end('friendly');
+  await say(name, text, '2');
+  await end(name);
+  await say('still open', text, '3');
+  await send('POST /v1/traces', { body: { resourceSpans: [] } });
 }
 
 /**
@@ -28,18 +32,13 @@ export async function sendConversation(
 export async function withFilledService(t: Test, text: string): Promise<Bench> {
   const bench = await withService(t);
   const { agent } = await withAgent(t);
-  const { admin, end, drain, send } = bench;
-  const name = (text.split('\n')[0] ?? '').slice(0, 100);
-  await sendConversation(bench, 'not scored', { traceId: '4'.repeat(32) });
+  const { admin, end, drain, trace } = bench;
+  const name = toName(text);
+  await trace(makeSpan({ conversationId: 'not scored', traceId: '4'.repeat(32) }));
   await end('not scored');
   await admin('POST /evals', { ...makeContainsEval('polite', 'please'), name });
   await admin('PUT /settings', { evals: ['polite'], run_name: name });
-  await sendConversation(bench, 'friendly', { user: text });
-  await end('friendly');
-  await sendConversation(bench, name, { user: text, agent: text, traceId: '2'.repeat(32) });
-  await end(name);
-  await sendConversation(bench, 'still open', { user: text, traceId: '3'.repeat(32) });
-  await send('POST /v1/traces', { body: { resourceSpans: [] } });
+  await sendConversations(bench, text);
   await admin('POST /agents', { id: 'agent', name, url: agent.url });
   await admin('POST /personas', { id: 'calm', name, characteristics: text });
   const scenario = makeScenario({ id: 'greeting', name, persona: 'calm', evals: ['polite'] });

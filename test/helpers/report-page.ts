@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import type { Test } from 'tap';
 import { assertAccessible } from './accessibility.ts';
-import { openPage, type OpenedPage } from './browser.ts';
+import { openPage, visitViews, type OpenedPage } from './browser.ts';
 
 /**
  * Opens a report that contains hostile markup, and asserts that the page shows the markup as text: it
@@ -45,24 +45,19 @@ export async function assertFitsScreens(
   visit?: (opened: OpenedPage, width: number) => Promise<void>,
 ): Promise<void> {
   const backgrounds = new Set<unknown>();
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const opened = await openPage(browser, url, { viewport, colorScheme });
-      const { page } = opened;
-      await assertAccessible(t, page);
-      await visit?.(opened, width);
-      await page.evaluate(
-        `document.querySelectorAll('details').forEach((details) => details.open = true)`,
-      );
-      const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
-      t.equal(scrollWidth, width, `no horizontal scrolling at ${width} px`);
-      backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
-      await page.emulateMedia({ media: 'print' });
-      t.ok(await page.isVisible('h1'), 'the print version shows the verdict');
-      t.notOk(await page.isVisible('nav'), 'the print version has no navigation');
-      await page.context().close();
-    }
-  }
+  await visitViews(browser, url, async (opened, { width }) => {
+    const { page } = opened;
+    await assertAccessible(t, page);
+    await visit?.(opened, width);
+    await page.evaluate(
+      `document.querySelectorAll('details').forEach((details) => details.open = true)`,
+    );
+    const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
+    t.equal(scrollWidth, width, `no horizontal scrolling at ${width} px`);
+    backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+    await page.emulateMedia({ media: 'print' });
+    t.ok(await page.isVisible('h1'), 'the print version shows the verdict');
+    t.notOk(await page.isVisible('nav'), 'the print version has no navigation');
+  });
   t.equal(backgrounds.size, 2, 'light and dark mode differ');
 }

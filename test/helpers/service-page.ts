@@ -1,8 +1,10 @@
 /** Pages of the service in a browser: their forms, and their rules. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { assertAccessible } from './accessibility.ts';
-import { openPage } from './browser.ts';
+import { visitViews } from './browser.ts';
 
 /** Clicks a button of the content, and returns the text of the page that follows. */
 export async function clickButton(page: Page, name: string): Promise<string> {
@@ -11,9 +13,17 @@ export async function clickButton(page: Page, name: string): Promise<string> {
   return page.innerText('main');
 }
 
+/** Writes a file to upload, and returns its path. */
+export function writeUpload(t: Test, name: string, content: string | Uint8Array): string {
+  const path = join(t.testdir({}), name);
+  writeFileSync(path, content);
+  return path;
+}
+
 /**
- * Opens a page in two widths and both color schemes, and asserts that it fits, is accessible, requests
- * nothing else, and reports no error. `act` may use the page first.
+ * Opens a page on a desktop and a phone, in light and dark mode, and asserts that it fits, also with all
+ * details open, that it is accessible, reports no error, runs no foreign script, and requests nothing
+ * else but its own live updates. `act` may use the page first.
  */
 export async function inspectPage(
   t: Test,
@@ -21,27 +31,32 @@ export async function inspectPage(
   url: string,
   act?: (page: Page) => Promise<void>,
 ): Promise<void> {
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const { page, requests, errors } = await openPage(browser, url, { viewport, colorScheme });
-      t.same(requests, [url], 'the page makes no other request');
-      await page.evaluate(
-        `for (const each of document.querySelectorAll('details')) each.open = true`,
-      );
-      await act?.(page);
-      const foreign = requests.filter((request) => !request.startsWith(new URL(url).origin));
-      t.same(foreign, [], 'no request to another host');
-      // Chromium reports a page with status 422, which shows what to correct.
-      const unexpected = errors.filter((error) => !/status of 4(00|22) /.test(error));
-      t.same(unexpected, [], url);
-      t.equal(await page.evaluate('window.ran'), undefined, 'no text runs as a script');
-      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, url);
-      await assertAccessible(t, page);
-      await page.context().close();
-    }
-  }
+  await visitViews(browser, url, async ({ page, requests, errors }, { width }) => {
+    const assertFits = async (state: string): Promise<void> => {
+      const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
+      t.equal(scrollWidth, width, `${url} ${state}`);
+    };
+    await assertFits('at first');
+    await page.evaluate(
+      `for (const each of document.querySelectorAll('details')) each.open = true`,
+    );
+    const others = requests.filter((request) => !isLive(request));
+    t.same(others, [url], 'the page makes no other request');
+    t.same(errors, [], url);
+    await act?.(page);
+    const foreign = requests.filter((request) => !request.startsWith(new URL(url).origin));
+    t.same(foreign, [], 'no request to another host');
+    // Chromium reports a page with status 422, which shows what to correct.
+    const unexpected = errors.filter((error) => !/status of 4(00|22) /.test(error));
+    t.same(unexpected, [], url);
+    t.equal(await page.evaluate('window.ran'), undefined, 'no text runs as a script');
+    await assertFits('with details open');
+    await assertAccessible(t, page);
+  });
 }
+
+const isLive = (url: string): boolean =>
+  /\/(?:overview\/live|progress)$/.test(new URL(url).pathname);
 
 /** Sends a form without the token, from another origin, and with a wrong token; each is refused. */
 export async function assertFormsRefused(

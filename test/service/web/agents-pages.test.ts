@@ -1,7 +1,4 @@
 /** The pages of agents in a real browser: connection, reports, readiness, and the editor. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
@@ -12,6 +9,7 @@ import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
 import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { clickButton, inspectPage, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 const KEY = 'sandbox-key-1234';
@@ -35,38 +33,6 @@ async function withOpenService(t: Test) {
   return { service, admin };
 }
 
-/** Writes a file to upload. */
-function writeFile(t: Test, name: string, content: string): string {
-  const path = join(t.testdir({}), name);
-  writeFileSync(path, content);
-  return path;
-}
-
-/** Submits the form that contains a button with this name. */
-async function submit(page: Page, button: string): Promise<string> {
-  await Promise.all([
-    page.waitForEvent('load'),
-    page.getByRole('button', { name: button }).click(),
-  ]);
-  return page.innerText('main');
-}
-
-/** Visits a page at both widths and in both color schemes. */
-async function inspectPage(t: Test, browser: Browser, url: string): Promise<void> {
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const { page, requests, errors } = await openPage(browser, url, { viewport, colorScheme });
-      t.same(requests, [url], 'the page makes no other request');
-      t.same(errors, [], url);
-      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, url);
-      t.equal(await page.evaluate('window.ran'), undefined, 'no foreign script runs');
-      await assertAccessible(t, page);
-      await page.context().close();
-    }
-  }
-}
-
 void t.test('An agent is added, checked, and changed; its key is never shown', async (t) => {
   const { service, admin, send } = await withKit(t);
   const { agent } = await withAgent(t, { apiKey: KEY });
@@ -75,7 +41,7 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   await page.fill('[name=name]', 'Shop agent');
   await page.fill('[name=url]', '127.0.0.1:8080');
   await page.fill('[name=api_key]', 'a wrong key');
-  const refused = await submit(page, 'Add the agent');
+  const refused = await clickButton(page, 'Add the agent');
   t.match(refused, 'Did you mean http://127.0.0.1:8080?');
   t.match(refused, 'The key must consist of');
   t.equal(await page.inputValue('[name=url]'), '127.0.0.1:8080', 'typed text is kept');
@@ -83,9 +49,9 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   await assertAccessible(t, page);
   await page.fill('[name=url]', agent.url);
   await page.fill('[name=api_key]', KEY);
-  t.match(await submit(page, 'Add the agent'), 'The agent was added.');
+  t.match(await clickButton(page, 'Add the agent'), 'The agent was added.');
   t.match(page.url(), /\/agents\/agt_[^/]+\?notice=added$/);
-  t.match(await submit(page, 'Check connection'), /Connection\s+Reachable and healthy/);
+  t.match(await clickButton(page, 'Check connection'), /Connection\s+Reachable and healthy/);
   t.match(
     await page.innerText('.ready'),
     'Not judged yet: evidence is missing for conformance, load, and simulations. As of 2026-11-20',
@@ -93,23 +59,27 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   await page.click('summary:text-is("Settings")');
   await page.fill('[name=url]', 'http://127.0.0.1:1');
   t.match(
-    await submit(page, 'Save'),
+    await clickButton(page, 'Save'),
     'Enter the key again, because a URL leads to another server.',
   );
   await page.fill('[name=url]', `${agent.url}/`);
   await page.fill('[name=name]', 'Shop');
-  t.match(await submit(page, 'Save'), 'The agent was saved.');
-  t.match(await submit(page, 'Check connection'), /Connection\s+Reachable/, 'the key was kept');
+  t.match(await clickButton(page, 'Save'), 'The agent was saved.');
+  t.match(
+    await clickButton(page, 'Check connection'),
+    /Connection\s+Reachable/,
+    'the key was kept',
+  );
   await page.click('summary:text-is("Settings")');
   t.match(await page.innerText('#settings'), 'A key is stored and never shown.');
   await page.check('[name=forget_key]');
-  await submit(page, 'Save');
+  await clickButton(page, 'Save');
   t.match(await admin('GET /agents'), { agents: [{ name: 'Shop', has_api_key: false }] });
-  t.match(await submit(page, 'Check connection'), /requires a key, but none is set \(401\)/);
+  t.match(await clickButton(page, 'Check connection'), /requires a key, but none is set \(401\)/);
   t.match(await page.innerText('.parts'), 'Enter the key that the sandbox expects in the settings');
   t.notMatch((await send('GET /agents', { key: null })).text + (await page.content()), KEY);
   await page.click('summary:text-is("Delete")');
-  t.match(await submit(page, 'Delete the agent'), 'The agent and its reports were deleted.');
+  t.match(await clickButton(page, 'Delete the agent'), 'The agent and its reports were deleted.');
   t.match(await admin('GET /agents'), { agents: { length: 0 } });
   t.same(
     errors.filter((message) => !message.includes('400 (Bad Request)')),
@@ -139,7 +109,7 @@ void t.test('A failed connection check says what happened and what to do', async
     double.setBehavior({ health: behavior, create: behavior, chat: behavior, delete: behavior });
     await admin('POST /agents', { id, name: id, url, api_key: 'another-key' });
     const { page } = await openPage(browser, `${service.url}/agents/${id}`);
-    const text = await submit(page, 'Check connection');
+    const text = await clickButton(page, 'Check connection');
     t.match(text.replaceAll(/\s+/g, ' '), `Connection ${verdict}`, id);
     t.match(text, problem, id);
     t.match(text, cure, id);
@@ -170,15 +140,15 @@ void t.test('Reports are uploaded; wrong files are refused with the reason', asy
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const { page, errors } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
   const upload = async (name: string, content: string): Promise<string> => {
-    await page.setInputFiles('[name=report]', writeFile(t, name, content));
-    return submit(page, 'Attach');
+    await page.setInputFiles('[name=report]', writeUpload(t, name, content));
+    return clickButton(page, 'Attach');
   };
   t.match(
     await page.innerText('#attach ~ details pre'),
     /sandbox-kit load \S+ --duration 60s --json load\.json/,
     'the load test does not take its 5 minutes by default',
   );
-  t.match(await submit(page, 'Attach'), 'Choose the JSON file of a report.');
+  t.match(await clickButton(page, 'Attach'), 'Choose the JSON file of a report.');
   t.match(await upload('a.json', '{'), 'The file is not valid JSON.');
   t.match(await upload('a.png', '\u0089PNG'), 'The file is not valid JSON.');
   t.match(await upload('a.json', '{"a":1}'), 'not a report of a check or a load test');
@@ -297,8 +267,8 @@ void t.test('A report of an older run is stored, but does not replace a newer on
   const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
   const upload = async (endedAt: string): Promise<string> => {
     const content = JSON.stringify(report([row('CHAT-001')], { endedAt }));
-    await page.setInputFiles('[name=report]', writeFile(t, 'check.json', content));
-    return submit(page, 'Attach');
+    await page.setInputFiles('[name=report]', writeUpload(t, 'check.json', content));
+    return clickButton(page, 'Attach');
   };
   const older = await upload('2026-11-19T09:30:01.000Z');
   t.match(older, 'The report was attached, but does not count: it is older');
@@ -381,7 +351,7 @@ void t.test(
     const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
     const signIn = async (key: string): Promise<string> => {
       await page.fill('[name=key]', key);
-      return submit(page, 'Sign in');
+      return clickButton(page, 'Sign in');
     };
     const seen = await signIn(TEAM_KEY);
     t.match(seen, /Shop of team b.*No reports yet\./s);
@@ -409,6 +379,6 @@ void t.test(
     t.match(await page.innerText('main'), '-H "x-service-api-key: $SANDBOX_KIT_SERVICE_API_KEY"');
     await page.click('summary:text-is("Settings")');
     await page.fill('[name=name]', 'Renamed');
-    t.match(await submit(page, 'Save'), 'The agent was saved.');
+    t.match(await clickButton(page, 'Save'), 'The agent was saved.');
   },
 );

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
@@ -66,24 +66,19 @@ void t.test('a call can be heard, sought, seen, and made a scenario', async (t) 
   const bench = await withService(t);
   const link = await simulateCall(t, bench);
   const browser = await withBrowser(t, ['--autoplay-policy=no-user-gesture-required']);
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const { page, requests, errors } = await openPage(browser, link, { viewport, colorScheme });
-      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
-      t.ok(
-        requests.every((url) => url.startsWith(bench.service.url)),
-        'no other host',
-      );
-      const label = await page.locator('figure svg:visible').getAttribute('aria-label');
-      t.match(label, /Waveform of a call of [\d.]+ s: .* 2 turns/);
-      await page.click('text=Turns of the call');
-      t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
-      await assertAccessible(t, page);
-      t.same(errors, []);
-      await page.context().close();
-    }
-  }
+  await visitViews(browser, link, async ({ page, requests, errors }, { width }) => {
+    t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+    t.ok(
+      requests.every((url) => url.startsWith(bench.service.url)),
+      'no other host',
+    );
+    const label = await page.locator('figure svg:visible').getAttribute('aria-label');
+    t.match(label, /Waveform of a call of [\d.]+ s: .* 2 turns/);
+    await page.click('text=Turns of the call');
+    t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
+    await assertAccessible(t, page);
+    t.same(errors, []);
+  });
   const { page } = await openPage(browser, link);
   const { at, seconds } = await page.evaluate<{ at: number; seconds: number }>(SEEK);
   t.ok(seconds > 3, `the player shows ${seconds} s`);

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
 
@@ -81,27 +81,22 @@ void t.test('the SDK that sent unreadable traces is named first, with its settin
   const attributes = [{ key: 'openinference.span.kind', value: { stringValue: 'LLM' } }];
   await send('POST /v1/traces', { body: makeTraceRequest([{ ...span, attributes }]) });
   const browser = await withBrowser(t);
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const { page, errors } = await openPage(browser, service.url, { viewport, colorScheme });
-      await page.evaluate(
-        `for (const part of document.querySelectorAll('details')) part.open = true`,
-      );
-      const text = await page.innerText('main');
-      t.match(text, /SDKs and instrumentations[^]*?OpenInference: sent traces that/);
-      t.match(text, 'If you set these attributes yourself, rename them');
-      t.match(text, 'return the attribute from enrichSpan', 'the settings of the others');
-      t.match(text, /Spans you write yourself[^]*\ngen_ai\.input\.messages +\[\{"role":"user"/);
-      const vendors = await page.locator('main > details > details > summary').allInnerTexts();
-      t.match(vendors[0], /^OpenInference: sent/);
-      t.strictSame(vendors.slice(1), vendors.slice(1).sort(), 'the vendors are sorted');
-      t.ok(vendors.includes('Google') && vendors.includes('The GenAI conventions'));
-      t.equal(vendors.filter((name) => name.startsWith('Traceloop')).length, 1);
-      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
-      await assertAccessible(t, page);
-      t.same(errors, []);
-      await page.context().close();
-    }
-  }
+  await visitViews(browser, service.url, async ({ page, errors }, { width }) => {
+    await page.evaluate(
+      `for (const part of document.querySelectorAll('details')) part.open = true`,
+    );
+    const text = await page.innerText('main');
+    t.match(text, /SDKs and instrumentations[^]*?OpenInference: sent traces that/);
+    t.match(text, 'If you set these attributes yourself, rename them');
+    t.match(text, 'return the attribute from enrichSpan', 'the settings of the others');
+    t.match(text, /Spans you write yourself[^]*\ngen_ai\.input\.messages +\[\{"role":"user"/);
+    const vendors = await page.locator('main > details > details > summary').allInnerTexts();
+    t.match(vendors[0], /^OpenInference: sent/);
+    t.strictSame(vendors.slice(1), vendors.slice(1).sort(), 'the vendors are sorted');
+    t.ok(vendors.includes('Google') && vendors.includes('The GenAI conventions'));
+    t.equal(vendors.filter((name) => name.startsWith('Traceloop')).length, 1);
+    t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+    await assertAccessible(t, page);
+    t.same(errors, []);
+  });
 });

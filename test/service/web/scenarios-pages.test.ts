@@ -1,5 +1,4 @@
 /** The pages of scenarios and personas in a real browser: view, editor, starters, and runs. */
-import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
@@ -7,35 +6,10 @@ import { assertAccessible } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { clickButton, inspectPage } from '../../helpers/service-page.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
 
 const withKit = (t: Test): Promise<Bench> => withService(t, { kit: createKitFunctions() });
-
-/** Submits the form that contains a button with this name. */
-async function submit(page: Page, button: string): Promise<string> {
-  const clicked = page.getByRole('button', { name: button, exact: true }).first().click();
-  await Promise.all([page.waitForEvent('load'), clicked]);
-  return page.innerText('main');
-}
-
-/** Visits a page at both widths and in both color schemes. */
-async function inspectPage(t: Test, browser: Browser, url: string): Promise<void> {
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const { page, requests, errors } = await openPage(browser, url, { viewport, colorScheme });
-      await page.evaluate(
-        `for (const part of document.querySelectorAll('details')) part.open = true`,
-      );
-      t.same(requests, [url], 'the page makes no other request');
-      t.same(errors, [], url);
-      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, url);
-      t.equal(await page.evaluate('window.ran'), undefined, 'no foreign script runs');
-      await assertAccessible(t, page);
-      await page.context().close();
-    }
-  }
-}
 
 const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable/.test(message);
 
@@ -46,7 +20,7 @@ void t.test('A starter scenario is added with its persona and its evals', async 
   t.match(await page.innerText('main'), 'No scenarios yet. Add a starter scenario, or write one.');
   await inspectPage(t, browser, `${service.url}/scenarios`);
   await page.selectOption('[name=starter]', 'two-orders');
-  const text = await submit(page, 'Add');
+  const text = await clickButton(page, 'Add');
   t.match(page.url(), '/scenarios/two-orders?notice=added');
   for (const part of ['Know where both parcels are.', 'when the agent says “delivered”']) {
     t.match(text, part);
@@ -60,10 +34,10 @@ void t.test('A starter scenario is added with its persona and its evals', async 
   await inspectPage(t, browser, `${service.url}/personas/regular`);
   await page.goto(`${service.url}/scenarios`);
   await page.click('summary:text-is("Add a starter scenario")');
-  t.match(await submit(page, 'Add'), 'The starter scenarios were added');
+  t.match(await clickButton(page, 'Add'), 'The starter scenarios were added');
   t.equal(await page.locator('tbody tr').count(), 12);
   await page.fill('[name=q]', 'REFUND');
-  t.match(await submit(page, 'Search'), '3 of 12 scenarios.');
+  t.match(await clickButton(page, 'Search'), '3 of 12 scenarios.');
   t.same(errors, []);
 });
 
@@ -96,7 +70,7 @@ void t.test(
     ];
     for (const [text, problem] of rows) {
       await page.fill('textarea', text);
-      t.match(await submit(page, 'Add the scenario'), problem);
+      t.match(await clickButton(page, 'Add the scenario'), problem);
       t.equal(await page.inputValue('textarea'), text, 'the text is kept');
       t.equal(await page.getAttribute('textarea', 'aria-invalid'), 'true');
       t.ok(
@@ -109,29 +83,32 @@ void t.test(
     const valid =
       '# a comment\nid: a\nname: A\nuser:\n  opening: |\n    Hi,\n    there\npersona: calm\n';
     await page.fill('textarea', valid);
-    t.match(await submit(page, 'Add the scenario'), 'The scenario was added.');
+    t.match(await clickButton(page, 'Add the scenario'), 'The scenario was added.');
     t.match(await admin('GET /scenarios/a'), { user: { opening: 'Hi,\nthere\n' } });
     await page.click('summary:text-is("Edit")');
     const stored = await page.inputValue('textarea');
     await page.fill('textarea', stored.replace('id: a', 'id: b'));
-    t.match(await submit(page, 'Save'), 'Line 1, column 5: The id must stay a.');
+    t.match(await clickButton(page, 'Save'), 'Line 1, column 5: The id must stay a.');
     await page.fill(
       'textarea',
       JSON.stringify({ id: 'a', name: 'Renamed', user: { opening: 'Hi' } }),
     );
-    t.match(await submit(page, 'Save'), 'The scenario was saved.');
+    t.match(await clickButton(page, 'Save'), 'The scenario was saved.');
     t.equal(await page.innerText('h1'), 'Renamed');
     await page.click('summary:text-is("Duplicate or delete")');
-    await submit(page, 'Duplicate the scenario');
+    await clickButton(page, 'Duplicate the scenario');
     t.equal(await page.innerText('h1'), 'Copy of Renamed');
     t.match(page.url(), '/scenarios/a-copy?');
     await page.goto(`${service.url}/scenarios`);
     await page.click('summary:text-is("Write a scenario")');
     await page.fill('textarea', stored);
-    t.match(await submit(page, 'Add the scenario'), 'A scenario with the id a exists already.');
+    t.match(
+      await clickButton(page, 'Add the scenario'),
+      'A scenario with the id a exists already.',
+    );
     await page.goto(`${service.url}/scenarios/a-copy`);
     await page.click('summary:text-is("Duplicate or delete")');
-    t.match(await submit(page, 'Delete the scenario'), 'The scenario was deleted.');
+    t.match(await clickButton(page, 'Delete the scenario'), 'The scenario was deleted.');
     t.match(await admin('GET /scenarios'), { scenarios: [{ id: 'a', name: 'Renamed' }] });
     t.same(errors.filter(isExpected), []);
   },
@@ -143,17 +120,17 @@ void t.test('A persona is written, changed, and deleted', async (t) => {
   const { page, errors } = await openPage(browser, `${service.url}/personas`);
   await page.click('summary:text-is("Write a persona")');
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 0\n');
-  t.match(await submit(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
+  t.match(await clickButton(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 2\n');
-  t.match(await submit(page, 'Add the persona'), /Busy.*was added.*2 unhelpful replies/s);
+  t.match(await clickButton(page, 'Add the persona'), /Busy.*was added.*2 unhelpful replies/s);
   await page.click('summary:text-is("Edit")');
   await page.fill('textarea', 'id: busy\nname: Very busy\n');
-  t.match(await submit(page, 'Save'), 'Very busy');
+  t.match(await clickButton(page, 'Save'), 'Very busy');
   await page.click('main >> text=Personas');
   await inspectPage(t, browser, `${service.url}/personas`);
   await page.click('text=Very busy');
   await page.click('summary:text-is("Duplicate or delete")');
-  t.match(await submit(page, 'Delete the persona'), 'The persona was deleted.');
+  t.match(await clickButton(page, 'Delete the persona'), 'The persona was deleted.');
   t.match(await admin('GET /personas'), { personas: { length: 0 } });
   t.same(errors.filter(isExpected), []);
 });
@@ -172,13 +149,13 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   await admin('POST /agents', { id: 'other', name: 'Other', url: 'http://127.0.0.1:1' });
   await page.goto(`${service.url}/scenarios?agent=other`);
   t.equal(await page.inputValue('[name=agent]'), 'other');
-  t.match(await submit(page, 'Show the cost'), 'Choose at least one scenario');
+  t.match(await clickButton(page, 'Show the cost'), 'Choose at least one scenario');
   await page.check('[aria-label="Run Model"]');
   await page.selectOption('[name=agent]', 'shop');
   for (const [name, value] of Object.entries({ samples: 'many', concurrency: '0', seed: 'a b' })) {
     await page.fill(`[name=${name}]`, value);
   }
-  const refused = await submit(page, 'Show the cost');
+  const refused = await clickButton(page, 'Show the cost');
   t.match(refused, 'Enter a whole number from 1 to 1,000');
   t.match(refused, 'Enter a whole number from 1 to 100');
   t.match(refused, 'Enter 1 to 64 letters');
@@ -193,11 +170,11 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   };
   await fill({ samples: '3', concurrency: '2', seed: 'a' });
   await page.selectOption('[name=channel]', 'voice');
-  t.match(await submit(page, 'Show the cost'), 'Places 3 calls. At most 30 turns');
+  t.match(await clickButton(page, 'Show the cost'), 'Places 3 calls. At most 30 turns');
   await page.goto(`${service.url}/scenarios`);
   await fill({ samples: '3', concurrency: '2', seed: 'a' });
   await page.check('[name=all]');
-  const review = await submit(page, 'Show the cost');
+  const review = await clickButton(page, 'Show the cost');
   t.match(review, '2 scenarios with Shop at http');
   t.match(
     review,
@@ -287,6 +264,6 @@ void t.test('Hostile text of scenarios and personas stays text', async (t) => {
   }
   const { page } = await openPage(browser, `${service.url}/scenarios/h`);
   await page.click('summary:text-is("Edit")');
-  t.match(await submit(page, 'Save'), 'The scenario was saved.');
+  t.match(await clickButton(page, 'Save'), 'The scenario was saved.');
   t.same(await admin('GET /scenarios/h'), scenario, 'the editor keeps every character');
 });

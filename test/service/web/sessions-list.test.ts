@@ -5,6 +5,7 @@ import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
+import { inspectPage } from '../../helpers/service-page.ts';
 import { makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
 
 /** A conversation of one turn, with tags. */
@@ -230,27 +231,6 @@ void t.test(
   },
 );
 
-/** Opens a page in both sizes and color schemes. */
-async function inspect(t: Test, bench: Bench, paths: readonly string[]): Promise<void> {
-  const browser = await withBrowser(t);
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const path of paths) {
-        const url = bench.service.url + path;
-        const viewport = { width, height: 844 };
-        const opened = await openPage(browser, url, { viewport, colorScheme });
-        const { page, requests, errors } = opened;
-        t.same(requests, [url], 'the page makes no other request');
-        t.same(errors, [], path);
-        t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, path);
-        t.equal(await page.evaluate('window.ran'), undefined);
-        await assertAccessible(t, page);
-        await page.context().close();
-      }
-    }
-  }
-}
-
 void t.test('hostile text in ids, tags, lines, and filters is shown as text', async (t) => {
   const bench = await withService(t);
   const { admin, end, drain } = bench;
@@ -266,14 +246,17 @@ void t.test('hostile text in ids, tags, lines, and filters is shown as text', as
   await end(`${name} unscored`);
   const [item] = (await bench.production()).items;
   const list = encodeURIComponent(`kind=production&text=${encodeURIComponent(name)}`);
-  await inspect(t, bench, [
+  const browser = await withBrowser(t);
+  for (const path of [
     `/sessions?kind=production&text=${encodeURIComponent(name)}`,
     `/sessions?kind=production&tag=${encodeURIComponent(`${name}=x`)}`,
     '/sessions?kind=open',
     '/sessions?kind=unscored',
     `/conversation?id=${encodeURIComponent(`${name} open`)}`,
     `${String(item?.url).replace(bench.service.url, '')}&list=${list}`,
-  ]);
+  ]) {
+    await inspectPage(t, browser, bench.service.url + path);
+  }
 });
 
 void t.test(

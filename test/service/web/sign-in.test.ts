@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { visitViews, withBrowser } from '../../helpers/browser.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
 
@@ -26,30 +26,25 @@ void t.test(
   async (t) => {
     const { service } = await withOpenService(t);
     const browser = await withBrowser(t);
-    for (const width of [1280, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const viewport = { width, height: 844 };
-        const url = `${service.url}/runs?kind=simulation`;
-        const { page } = await openPage(browser, url, { viewport, colorScheme });
-        t.equal(await page.innerText('h1'), 'Sign in');
-        await assertAccessible(t, page);
-        await page.keyboard.type('not-a-known-key');
-        await page.keyboard.press('Enter');
-        t.match(await page.innerText('[role=alert]'), 'The service has no such key.');
-        await page.fill('[name=key]', KEY);
-        await page.click('button');
-        t.equal(page.url(), url, 'the page that the browser asked for');
-        t.equal(await page.innerText('h1'), 'Simulations');
-        await assertAccessible(t, page);
-        const [cookie] = await page.context().cookies();
-        t.match(cookie, { httpOnly: true, sameSite: 'Lax' });
-        t.notMatch(cookie?.value, KEY);
-        await page.click('text=Sign out');
-        await page.goto(url);
-        t.equal(await page.innerText('h1'), 'Sign in');
-        await page.context().close();
-      }
-    }
+    const url = `${service.url}/runs?kind=simulation`;
+    await visitViews(browser, url, async ({ page }) => {
+      t.equal(await page.innerText('h1'), 'Sign in');
+      await assertAccessible(t, page);
+      await page.keyboard.type('not-a-known-key');
+      await page.keyboard.press('Enter');
+      t.match(await page.innerText('[role=alert]'), 'The service has no such key.');
+      await page.fill('[name=key]', KEY);
+      await page.click('button');
+      t.equal(page.url(), url, 'the page that the browser asked for');
+      t.equal(await page.innerText('h1'), 'Simulations');
+      await assertAccessible(t, page);
+      const [cookie] = await page.context().cookies();
+      t.match(cookie, { httpOnly: true, sameSite: 'Lax' });
+      t.notMatch(cookie?.value, KEY);
+      await page.click('text=Sign out');
+      await page.goto(url);
+      t.equal(await page.innerText('h1'), 'Sign in');
+    });
   },
 );
 

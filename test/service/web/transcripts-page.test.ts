@@ -1,31 +1,14 @@
 /** The page on which transcripts are uploaded, in a real browser. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { clickButton, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
-
-/** Writes a file to upload. */
-function writeFile(t: Test, name: string, content: string | Uint8Array): string {
-  const path = join(t.testdir({}), name);
-  writeFileSync(path, content);
-  return path;
-}
-
-/** Submits the form, and returns the text of the next page. */
-async function submit(page: Page): Promise<string> {
-  await Promise.all([
-    page.waitForEvent('load'),
-    page.getByRole('button', { name: 'Upload', exact: true }).click(),
-  ]);
-  return page.innerText('main');
-}
 
 /** Chooses a file, submits the form, and returns the text of the next page. */
 async function upload(
@@ -38,8 +21,8 @@ async function upload(
     page.waitForEvent('filechooser'),
     page.click('[type=file]'),
   ]);
-  await chooser.setFiles(writeFile(t, name, content));
-  return submit(page);
+  await chooser.setFiles(writeUpload(t, name, content));
+  return clickButton(page, 'Upload');
 }
 
 async function withPage(
@@ -111,12 +94,12 @@ void t.test('A file of more sessions than a transaction stores is stored complet
 
 void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
   const { page, production, drain, errors } = await withPage(t);
-  t.match(await submit(page), 'Choose a file that is not empty, or paste text.');
+  t.match(await clickButton(page, 'Upload'), 'Choose a file that is not empty, or paste text.');
   await page.fill('[name=text]', `${HEADER}a,"Two\nlines; ""quoted""",please\nb,hi,there`);
   await page.fill('[name=run]', 'Week 47');
   await page.check('[value=polite]');
   await page.selectOption('[name=format]', 'csv');
-  t.match(await submit(page), /2 sessions were stored/);
+  t.match(await clickButton(page, 'Upload'), /2 sessions were stored/);
   await drain();
   const { items } = await production('?run=Week+47');
   t.match(
@@ -152,7 +135,10 @@ void t.test('Problems name the row, the column or pointer, and what was expected
   t.equal(await page.inputValue('[name=run]'), 'Week 47');
   t.ok(await page.isChecked('[value=polite]'));
   await page.check('[name=leave_out]');
-  t.match(await submit(page), /1 session was stored.*2\s+conversations left out.*Left out/s);
+  t.match(
+    await clickButton(page, 'Upload'),
+    /1 session was stored.*2\s+conversations left out.*Left out/s,
+  );
   t.equal((await listProblems(page)).length, 4, 'what was left out');
 
   await page.click('text=Upload another file');
@@ -238,16 +224,16 @@ void t.test('Files that can not be read are refused with the reason', async (t) 
 
 void t.test('The page is accessible at both widths, in both color schemes', async (t) => {
   const { service, browser } = await withPage(t);
-  const bad = writeFile(
+  const bad = writeUpload(
     t,
     'bad.csv',
     `${HEADER.trim()},evals\na,hi,there,\nb,${'w'.repeat(500)}\n`,
   );
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const url = `${service.url}/transcripts`;
-      const viewport = { width, height: 844 };
-      const { page, requests } = await openPage(browser, url, { viewport, colorScheme });
+  await visitViews(
+    browser,
+    `${service.url}/transcripts`,
+    async (opened, { width, colorScheme }) => {
+      const { page, requests } = opened;
       const inspect = async (name: string): Promise<void> => {
         const place = `${name}, ${width} px, ${colorScheme}`;
         t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width, place);
@@ -256,18 +242,17 @@ void t.test('The page is accessible at both widths, in both color schemes', asyn
       for (const format of ['JSON', 'JSONL']) await page.click(`summary:text-is("${format}")`);
       await inspect('form');
       await page.setInputFiles('[type=file]', bad);
-      await submit(page);
+      await clickButton(page, 'Upload');
       await inspect('problems');
       await page.check('[name=leave_out]');
-      await submit(page);
+      await clickButton(page, 'Upload');
       await inspect('result');
       t.ok(
         requests.every((each) => each.startsWith(service.url)),
         'no request to another host',
       );
-      await page.context().close();
-    }
-  }
+    },
+  );
 });
 
 void t.test('The page works without JavaScript and with the keyboard alone', async (t) => {
@@ -307,7 +292,7 @@ void t.test('Hostile text in every cell stays text', async (t) => {
   await inspect();
   for (const text of [line, `[${line}`, `{"a"\n{${line}`]) {
     await page.fill('[name=text]', text);
-    await submit(page);
+    await clickButton(page, 'Upload');
     await inspect();
   }
   const [value, turn] = [{ [line]: line }, { user_input: line, agent_response: line }];

@@ -3,6 +3,7 @@ import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
 import { formatInstant, formatList } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { renderTable } from '../../../report-kit/table.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
@@ -20,7 +21,6 @@ import {
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
-import { renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the page of an agent. */
 export interface AgentPage extends Page {

@@ -1,6 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { renderTable } from '../../../report-kit/table.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { Page } from '../../store/store.ts';
@@ -12,7 +13,6 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
-import { renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the list of agents. */
 export interface AgentList extends Page {

@@ -10,13 +10,13 @@ import {
   formatQuantity,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { ConnectionReport } from '../../domain/kit-functions.ts';
 import type { AgentReport, StoredAgent } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { classOf } from './agents-page.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The most requirements, targets, causes, notes, or requests that a page shows. */
 const ROWS_MAX = 100;

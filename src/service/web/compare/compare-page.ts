@@ -1,6 +1,7 @@
 import type { ComparedScenario } from '../../../contract/index.ts';
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { CHANCE_P_MAX, computeChance, type Counts } from '../../domain/chance.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import type { EvalCounts } from '../../store/store.ts';
@@ -11,7 +12,6 @@ import { pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
 import { describeTimes, listChanges } from './changes.ts';
 import type { ComparedEval, RunComparison, Side } from './load-comparison.ts';
 import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The most rows of a table. */
 const ROWS_MAX = 100;

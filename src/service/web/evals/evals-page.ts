@@ -2,6 +2,7 @@ import type { EvalDefinition } from '../../../contract/index.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import type { Page } from '../../store/store.ts';
 import {
   linkTo,
@@ -11,7 +12,6 @@ import {
   type PageContext,
 } from '../frame/page-frame.ts';
 import { evalKinds } from './eval-fields.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** An eval in the list. */
 export interface ListedEval {

@@ -9,8 +9,8 @@ import {
 } from '../../../report-kit/chart.ts';
 import { cutText, formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { RunSummary, SessionKind } from '../../store/store.ts';
 import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import type { RunSummary, SessionKind } from '../../store/store.ts';
 
 /** Returns the share of the outcomes that pass; undefined without outcomes. */
 export const passRateOf = ({

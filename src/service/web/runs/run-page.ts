@@ -8,6 +8,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import {
   decideRunVerdict,
   describeScenarios,
@@ -37,7 +38,6 @@ import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
 import { pathOfRun, renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the page of a production run or a simulation. */
 export interface RunPage {

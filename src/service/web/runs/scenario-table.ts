@@ -1,9 +1,9 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import type { RunDetails } from '../../store/store.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;

@@ -2,6 +2,7 @@ import type { Persona } from '../../../contract/index.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import type { Page } from '../../store/store.ts';
 import {
   linkTo,
@@ -14,7 +15,6 @@ import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
 import { renderCopyAndDelete } from './scenario-page.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 import { renderDocumentTabs } from './scenarios-page.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** The content of the list of personas. */
 export interface PersonaList extends Page {

@@ -1,12 +1,12 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { Outcome, Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
 import { linkToSession, nameSession } from './session-links.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** With more evals than this on a page, one column lists the evals that did not pass. */
 const EVAL_COLUMNS_MAX = 6;

@@ -1,7 +1,7 @@
 import { cutText, formatCount, formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { StoredSpan } from '../../store/store.ts';
 import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import type { StoredSpan } from '../../store/store.ts';
 
 /** The most spans to show. */
 const SPANS_MAX = 200;

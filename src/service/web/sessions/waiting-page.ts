@@ -1,11 +1,11 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
 import { isMessageTag, renderTag } from './tags.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** A page of conversations without a session. */
 export interface WaitingList extends Page {

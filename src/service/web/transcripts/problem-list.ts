@@ -1,8 +1,8 @@
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { rowNouns, type TranscriptFile } from '../../domain/transcript-file/read-transcripts.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** What the pages show of a file, without its conversations. */
 export type FileReport = Omit<TranscriptFile<unknown>, 'items'>;

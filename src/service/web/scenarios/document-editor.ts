@@ -47,6 +47,36 @@ export function renderEditor(
 const describeProblem = ({ message, place }: TextProblem): string =>
   `Line ${place.line}, column ${place.column}: ${message}`;
 
+/** Renders the forms that edit, duplicate, and delete a document, for readers who may change it. */
+export function renderDocumentForms(
+  context: PageContext,
+  { kind, path, edited }: { kind: TextKind; path: string; edited: EditedText | undefined },
+): Html | undefined {
+  if (context.token === undefined) return undefined;
+  const editor = edited && {
+    isOpen: edited.problem !== undefined,
+    form: renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited }),
+  };
+  return html`${
+      editor &&
+      html`<details ${editor.isOpen ? 'open' : ''}>
+        <summary>Edit</summary>
+        ${editor.form}
+      </details>`
+    }
+    <details>
+      <summary>Duplicate or delete</summary>
+      ${renderForm(context, {
+        action: `${path}/duplicate`,
+        body: html`<button class="quiet">Duplicate the ${kind}</button>`,
+      })}
+      ${renderForm(context, {
+        action: `${path}/delete`,
+        body: html`<button class="danger">Delete the ${kind}</button>`,
+      })}
+    </details>`;
+}
+
 /** The text with which a new scenario or persona begins. */
 export const NEW_TEXTS: Readonly<Record<TextKind, string>> = {
   scenario: `id: late-parcel

@@ -11,8 +11,12 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
-import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
-import { renderCopyAndDelete } from './scenario-page.ts';
+import {
+  NEW_TEXTS,
+  renderDocumentForms,
+  renderEditor,
+  type EditedText,
+} from './document-editor.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 import { renderDocumentTabs } from './scenarios-page.ts';
 
@@ -124,15 +128,7 @@ export function renderPersonaPage(
                 ${scenarios.length > SCENARIOS_MAX ? html`<li>and ${scenarios.length - SCENARIOS_MAX} more</li>` : undefined}
               </ul>`
         }
-        ${
-          edited === undefined || context.token === undefined
-            ? undefined
-            : html`<details ${edited.problem ? 'open' : ''}>
-                <summary>Edit</summary>
-                ${renderEditor(context, { kind: 'persona', action: `${path}/save`, button: 'Save', edited })}
-              </details>`
-        }
-        ${renderCopyAndDelete(path, 'persona', context)}`,
+        ${renderDocumentForms(context, { kind: 'persona', path, edited })}`,
     },
     context,
   );

@@ -4,7 +4,7 @@ import type { SimulationEstimate } from '../../operations/simulations.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderNotice, renderServicePage, type PageContext } from '../frame/page-frame.ts';
-import { renderEditor, type EditedText } from './document-editor.ts';
+import { renderDocumentForms, type EditedText } from './document-editor.ts';
 import {
   emptyRun,
   renderEstimate,
@@ -46,40 +46,10 @@ export function renderScenarioPage(content: ScenarioPage, context: PageContext):
         <p class="soft">${[id, category, ...tags].join(' · ')}</p>
         ${renderNotice(context, NOTICES)} ${renderRun(content, context)}
         ${renderScenario(scenario, content, context)}
-        ${
-          edited === undefined || context.token === undefined
-            ? undefined
-            : html`<details ${edited.problem ? 'open' : ''}>
-                <summary>Edit</summary>
-                ${renderEditor(context, {
-                  ...{ kind: 'scenario', action: `${path}/save`, button: 'Save', edited },
-                })}
-              </details>`
-        }
-        ${renderCopyAndDelete(path, 'scenario', context)}`,
+        ${renderDocumentForms(context, { kind: 'scenario', path, edited })}`,
     },
     context,
   );
-}
-
-/** Renders the forms that duplicate and delete a scenario or persona. */
-export function renderCopyAndDelete(
-  path: string,
-  noun: 'scenario' | 'persona',
-  context: PageContext,
-): Html | undefined {
-  if (context.token === undefined) return undefined;
-  return html`<details>
-    <summary>Duplicate or delete</summary>
-    ${renderForm(context, {
-      action: `${path}/duplicate`,
-      body: html`<button class="quiet">Duplicate the ${noun}</button>`,
-    })}
-    ${renderForm(context, {
-      action: `${path}/delete`,
-      body: html`<button class="danger">Delete the ${noun}</button>`,
-    })}
-  </details>`;
 }
 
 function renderRun({ scenario, agents, estimate }: ScenarioPage, context: PageContext): Html {

@@ -8,7 +8,7 @@ import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderNextStep } from './scenario-form.ts';
 import { renderSpans } from './span-list.ts';
-import { renderTag, type ShownTag } from './tags.ts';
+import { renderTag, renderTags, type ShownTag } from './tags.ts';
 import { renderTurns, type TurnPage } from './turn-pages.ts';
 import { linkToConversation } from './waiting-page.ts';
 
@@ -45,14 +45,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
         <div class="remark">${explain(conversation, context)}</div>
         ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
-        ${renderTurns(self, content, turns)}
-        ${
-          tags.length === 0
-            ? undefined
-            : html`<h2>Tags</h2>
-                <p>${tags.slice(0, TAGS_MAX).map(renderTag)}</p>`
-        }
-        ${renderSpans(spans)}
+        ${renderTurns(self, content, turns)} ${renderTags(tags, renderTag)} ${renderSpans(spans)}
         ${
           canRepeat
             ? renderNextStep({ id, kind: 'conversation', storedId: undefined }, context)
@@ -62,8 +55,6 @@ export function renderConversationPage(content: ConversationPage, context: PageC
     context,
   );
 }
-
-const TAGS_MAX = 100;
 
 /** Path of the form that closes a conversation. */
 export const CLOSE_PATH = '/conversation/close';

@@ -12,7 +12,7 @@ import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';
 import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
-import { listMetadata, renderTagLink, type ShownTag } from './tags.ts';
+import { listMetadata, renderTagLink, renderTags, type ShownTag } from './tags.ts';
 import { pageOfTurn, renderTurns, type TurnPage } from './turn-pages.ts';
 
 /** The content of a session page. */
@@ -56,21 +56,12 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderTurns(self, content, turns, listMarks(outcomes))}
-        ${
-          shownTags.length === 0
-            ? undefined
-            : html`<h2>Tags</h2>
-                <p>
-                  ${shownTags.slice(0, TAGS_MAX).map((tag) => renderTagLink(tag, session.kind, context))}
-                </p>`
-        }
+        ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
         ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
     },
     context,
   );
 }
-
-const TAGS_MAX = 100;
 
 /**
  * Renders links to the simulation of the session, to the list that the page was opened from, and to

@@ -11,6 +11,17 @@ export interface ShownTag {
 }
 
 const TAG_CHARS_MAX = 300;
+const TAGS_MAX = 100;
+
+/** Renders tags under a heading; nothing if there are no tags. */
+export function renderTags(
+  tags: readonly ShownTag[],
+  render: (tag: ShownTag) => Html,
+): Html | undefined {
+  if (tags.length === 0) return undefined;
+  return html`<h2>Tags</h2>
+    <p>${tags.slice(0, TAGS_MAX).map(render)}</p>`;
+}
 
 /** Renders a tag as `key = value`. */
 export const renderTag = ({ key, value }: ShownTag): Html =>

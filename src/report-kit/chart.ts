@@ -207,11 +207,12 @@ export function drawDot(
 
 const DOT_RADIUS = 4;
 
-/** Draws a horizontal line at a value, with a label at its right end. */
-export function drawMark(plot: Plot, value: number, label: string, className: string): Html {
-  const at = yOf(plot, value);
+/** Draws a horizontal line at the target of a time, with a label at its right end. */
+export function drawTarget(plot: Plot, targetMs: number): Html {
+  const at = yOf(plot, targetMs);
+  const label = `target ${formatTickTime(targetMs)}`;
   const right = plot.left + plot.width;
-  const line = drawSegment([plot.left, right], [at, at], className);
+  const line = drawSegment([plot.left, right], [at, at], 'target');
   return html`${line}${drawText(right - 4, at - 5, label, 'mark end')}`;
 }
 

@@ -6,7 +6,7 @@ import {
   drawDot,
   drawLine,
   createLinearAxis,
-  drawMark,
+  drawTarget,
   renderChart,
   createSecondsAxis,
   shadeRange,
@@ -181,9 +181,7 @@ export function latencyFigure(times: TimeRange, targetMs: number | undefined): H
         series(times, ({ p50 }) => p50),
         'c1',
       ),
-      ...(targetMs === undefined
-        ? []
-        : [drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target')]),
+      ...(targetMs === undefined ? [] : [drawTarget(plot, targetMs)]),
     ],
   }));
 }
@@ -214,9 +212,7 @@ export function curveFigure(
     marks: (plot) => [
       drawLine(plot, through('serviceMs'), 'c3 dashed'),
       drawLine(plot, through('responseMs'), 'c1'),
-      ...(targetMs === undefined
-        ? []
-        : [drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target')]),
+      ...(targetMs === undefined ? [] : [drawTarget(plot, targetMs)]),
     ],
   }));
 }
@@ -314,7 +310,7 @@ export function stepsFigure({ steps }: NonNullable<LoadReport['findMax']>, targe
     y: createTimeAxis(Math.min(...values, 100), Math.max(...values, targetMs)),
     height: 180,
     marks: (plot) => [
-      drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target'),
+      drawTarget(plot, targetMs),
       ...steps.map(({ ratePerSecond, p99Ms, holds, reason }) =>
         drawDot(plot, [ratePerSecond, p99Ms ?? targetMs], {
           className: holds ? 'good' : 'bad',

@@ -12,11 +12,10 @@ import {
   drawLine,
   createLinearAxis,
   drawDot,
-  drawMark,
+  drawTarget,
   renderChart,
   createSecondsAxis,
   shadeRange,
-  formatTickTime,
   createTimeAxis,
   type Axis,
   type Plot,
@@ -151,12 +150,7 @@ function callChart({ perCall }: VoiceLoad): Html {
       ),
       height: 180,
       marks: (plot) => [
-        drawMark(
-          plot,
-          VOICE_AUDIO_LATENCY_MS_TARGET,
-          `target ${formatTickTime(VOICE_AUDIO_LATENCY_MS_TARGET)}`,
-          'target',
-        ),
+        drawTarget(plot, VOICE_AUDIO_LATENCY_MS_TARGET),
         ...perCall.flatMap(({ call, audioPathLatencyMs, turnResponseMs }) => [
           ...dot(plot, call + 1, audioPathLatencyMs, 'c1'),
           ...dot(plot, call + 1, turnResponseMs, 'c2'),

@@ -1,3 +1,4 @@
+import { formatNumber } from './format.ts';
 import { html, type Html } from './html.ts';
 
 /** A column, with the class of its heading if it has one, such as `number`. */
@@ -47,6 +48,10 @@ export function renderTable({ label, columns = [], rows, className }: TableConte
     ${table}
   </div>`;
 }
+
+/** Renders a cell with a count. The class marks a count above 0. */
+export const renderCount = (count: number, className: string, content?: Html): Html =>
+  html`<td class="number ${count > 0 ? className : 'soft'}">${content ?? formatNumber(count)}</td>`;
 
 function renderHeading(column: Column): Html {
   // A heading without text would have no meaning for screen readers.

@@ -5,6 +5,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatInstant, formatQuantity } from '../../../src/report-kit/format.ts';
+import { LOAD_STANDINGS } from '../../../src/report-kit/load-standings.ts';
 import { toPrintable } from '../../../src/report-kit/printable.ts';
 import {
   renderRemark,
@@ -49,7 +50,7 @@ export function htmlReport(original: LoadReport): string {
   return renderRunReport({
     command: 'sandbox-kit load',
     headline: verdict,
-    standing: STANDINGS[verdict],
+    standing: LOAD_STANDINGS[verdict],
     subject: sandbox,
     sentence,
     tally: countTargets(report),
@@ -71,20 +72,12 @@ export function htmlReport(original: LoadReport): string {
   });
 }
 
-const STANDINGS = {
-  PASS: 'pass',
-  FAIL: 'fail',
-  'NOT PROVEN': 'warn',
-  'INVALID RUN': 'warn',
-  'NOT TESTED': 'warn',
-} as const;
-
 /** Counts the targets by verdict; a run that was blocked has no counts. */
 function countTargets(report: LoadReport): (readonly [className: string, text: string])[] {
   if (!hasRun(report)) return [];
   const byVerdict = Map.groupBy(report.targets, ({ verdict }) => verdict);
   return [...byVerdict].map(
-    ([verdict, { length }]) => [STANDINGS[verdict], `${length} ${verdict}`] as const,
+    ([verdict, { length }]) => [LOAD_STANDINGS[verdict], `${length} ${verdict}`] as const,
   );
 }
 

@@ -6,6 +6,7 @@ import {
 } from '../../contract/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { formatList } from '../../report-kit/format.ts';
+import { LOAD_STANDINGS } from '../../report-kit/load-standings.ts';
 import type { AgentReportKind, AgentReportSummary } from '../store/store.ts';
 import { RequestError } from './errors.ts';
 
@@ -90,17 +91,9 @@ function summarizeCheck(report: CheckReport): AgentReportSummary {
   };
 }
 
-const loadStandings = {
-  PASS: 'pass',
-  FAIL: 'fail',
-  'NOT PROVEN': 'warn',
-  'INVALID RUN': 'warn',
-  'NOT TESTED': 'warn',
-} as const;
-
 function summarizeLoad(report: LoadReport): AgentReportSummary {
   const { verdict, sentence, sandbox: target, endedAt, kitVersion } = report;
-  const standing = loadStandings[verdict];
+  const standing = LOAD_STANDINGS[verdict];
   return {
     standing,
     verdict: sentenceCase(verdict),

@@ -1,6 +1,6 @@
 /** The lists of sessions and conversations in a real browser: searches, outcomes, and what waits. */
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';

@@ -7,6 +7,18 @@ export interface JudgedSession {
   verdict: SimulationVerdict;
 }
 
+/** Verdicts, most urgent first. */
+export const VERDICTS_BY_URGENCY = ['failed', 'undecided', 'passed'] as const;
+
+/** Returns sessions or scenarios with the most urgent verdicts first. */
+export const sortByUrgency = <Judged extends { verdict: SimulationVerdict }>(
+  judged: readonly Judged[],
+): Judged[] =>
+  [...judged].sort(
+    (left, right) =>
+      VERDICTS_BY_URGENCY.indexOf(left.verdict) - VERDICTS_BY_URGENCY.indexOf(right.verdict),
+  );
+
 /** The largest k for which pass^k is reported. */
 const PASS_HAT_K_MAX = 10;
 

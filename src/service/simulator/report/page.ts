@@ -38,6 +38,10 @@ import {
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import {
+  sortByUrgency,
+  VERDICTS_BY_URGENCY,
+} from '../../domain/simulation-results/scenario-results.ts';
+import {
   describeEnd,
   groupUnpassed,
   listOtherReasons,
@@ -55,11 +59,13 @@ const STANDINGS = { passed: 'pass', failed: 'fail', undecided: 'warn' } as const
 
 const HEADLINES = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' } as const;
 
-/** Verdicts, most urgent first. */
-const VERDICTS = ['failed', 'undecided', 'passed'] as const;
-
 const facets: readonly Facet<SimulatedSessionReport>[] = [
-  { name: 'verdict', valueOf: ({ verdict }) => verdict, order: VERDICTS, isColored: true },
+  {
+    name: 'verdict',
+    valueOf: ({ verdict }) => verdict,
+    order: VERDICTS_BY_URGENCY,
+    isColored: true,
+  },
   { name: 'channel', valueOf: ({ channel }) => channel },
 ];
 
@@ -88,7 +94,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
     standing: STANDINGS[verdict],
     subject: sandbox,
     sentence,
-    tally: VERDICTS.filter((name) => counts[name] > 0).map((name) => [
+    tally: VERDICTS_BY_URGENCY.filter((name) => counts[name] > 0).map((name) => [
       name,
       `${formatCount(counts[name], 'session')} ${name}`,
     ]),
@@ -107,10 +113,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
 
 /** Selects the sessions to show, in the order of the report; passed sessions are omitted first. */
 function selectSessions(sessions: readonly SimulatedSessionReport[]): SimulatedSessionReport[] {
-  const urgent = [...sessions].sort(
-    (left, right) => VERDICTS.indexOf(left.verdict) - VERDICTS.indexOf(right.verdict),
-  );
-  const kept = new Set(urgent.slice(0, SESSIONS_MAX));
+  const kept = new Set(sortByUrgency(sessions).slice(0, SESSIONS_MAX));
   return sessions.filter((session) => kept.has(session));
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { decideVerdict } from '../../domain/sessions.ts';

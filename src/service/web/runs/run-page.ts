@@ -8,7 +8,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { numberColumn, renderCount, renderTable } from '../../../report-kit/table.ts';
 import {
   decideRunVerdict,
   describeScenarios,
@@ -216,11 +216,8 @@ function renderEvals(
   return renderTable({
     label: 'Evals',
     columns: [
-      'eval',
-      numberColumn('passed'),
-      'pass rate',
-      numberColumn('failed'),
-      numberColumn('errored'),
+      ...['eval', numberColumn('passed'), 'pass rate'],
+      ...['failed', 'errored'].map(numberColumn),
     ],
     rows: urgent.slice(0, EVALS_MAX).map(({ id, name, passed, failed, errored }) => {
       const judged = passed + failed;
@@ -229,18 +226,15 @@ function renderEvals(
         // The evals of scenarios may share an id.
         ...(kind === 'simulation' && { eval: name }),
       };
+      const link =
+        failed > 0
+          ? html`<a href="${linkTo(context, '/sessions', query)}">${formatNumber(failed)}</a>`
+          : undefined;
       return html`<tr>
         <td>${renderName({ id, name })}</td>
         <td class="number">${formatNumber(passed)} of ${formatNumber(judged)}</td>
         <td class="rate">${judged === 0 ? '' : renderRate(passed / judged)}</td>
-        <td class="number ${failed > 0 ? 'failed' : 'soft'}">
-          ${
-            failed > 0
-              ? html`<a href="${linkTo(context, '/sessions', query)}">${formatNumber(failed)}</a>`
-              : formatNumber(failed)
-          }
-        </td>
-        <td class="number ${errored > 0 ? 'undecided' : 'soft'}">${formatNumber(errored)}</td>
+        ${renderCount(failed, 'failed', link)} ${renderCount(errored, 'undecided')}
       </tr>`;
     }),
   });

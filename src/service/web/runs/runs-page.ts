@@ -6,6 +6,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import { numberColumn, renderCount, renderTable } from '../../../report-kit/table.ts';
 import type { RunFilter, RunSummary, SessionKind } from '../../store/store.ts';
 import {
   linkTo,
@@ -23,7 +24,6 @@ import {
 } from '../frame/filter-form.ts';
 import { nameFields } from '../frame/list-filter.ts';
 import { PASS_RATE_CSS, passRateOf, renderPassRates } from './pass-rate-chart.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 
 /** A page of production runs or simulations, and the query that found them. */
 export interface RunList {
@@ -168,8 +168,6 @@ function renderRun(
 ): Html {
   const { id, name, newestStartMs, evaluations, passedEvaluations } = run;
   const rate = passRateOf(run);
-  const count = (value: number, className: string): Html =>
-    html`<td class="number ${value > 0 ? className : 'soft'}">${formatNumber(value)}</td>`;
   const radio = (field: 'a' | 'b', label: string): Html =>
     html`<td>
       <input
@@ -188,8 +186,8 @@ function renderRun(
     </td>
     ${chosen && html`${radio('a', 'Before:')}${radio('b', 'After:')}`}
     <td class="number">${formatNumber(run.sessions)}</td>
-    ${count(run.failedSessions, 'failed')} ${count(run.erroredSessions, 'undecided')}
-    ${count(run.incompleteSessions, '')}
+    ${renderCount(run.failedSessions, 'failed')} ${renderCount(run.erroredSessions, 'undecided')}
+    ${renderCount(run.incompleteSessions, '')}
     <td class="number">${formatNumber(passedEvaluations)} of ${formatNumber(evaluations)}</td>
     <td class="rate">${rate === undefined ? '' : renderRate(rate)}</td>
     <td class="when">

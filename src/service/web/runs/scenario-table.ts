@@ -1,33 +1,27 @@
 import type { ScenarioResult } from '../../../contract/index.ts';
 import { formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
-import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
+import { numberColumn, renderCount, renderTable } from '../../../report-kit/table.ts';
+import {
+  sortByUrgency,
+  summarizeCounts,
+} from '../../domain/simulation-results/scenario-results.ts';
 import type { RunDetails } from '../../store/store.ts';
 
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;
 
-const VERDICTS = ['failed', 'undecided', 'passed'] as const;
-
 /** Renders the results of scenarios, those that did not pass first. */
 export function renderScenarios(scenarios: readonly ScenarioResult[]): Html {
-  const urgent = [...scenarios].sort(
-    (left, right) => VERDICTS.indexOf(left.verdict) - VERDICTS.indexOf(right.verdict),
-  );
   const omitted = scenarios.length - SCENARIOS_MAX;
   return html`${renderTable({
     label: 'Scenarios',
     columns: [
       'scenario',
       'verdict',
-      numberColumn('passed'),
-      numberColumn('failed'),
-      numberColumn('undecided'),
-      numberColumn('required'),
-      numberColumn('pass^k'),
+      ...['passed', 'failed', 'undecided', 'required', 'pass^k'].map(numberColumn),
     ],
-    rows: urgent.slice(0, SCENARIOS_MAX).map(renderScenario),
+    rows: sortByUrgency(scenarios).slice(0, SCENARIOS_MAX).map(renderScenario),
   })}
   ${
     omitted > 0
@@ -49,8 +43,7 @@ function renderScenario(result: ScenarioResult): Html {
       >${flaky ? html`<span class="undecided">flaky</span>` : undefined}
     </td>
     <td class="number">${formatNumber(passed)} of ${formatNumber(samples)}</td>
-    <td class="number ${failed > 0 ? 'failed' : 'soft'}">${formatNumber(failed)}</td>
-    <td class="number ${undecided > 0 ? 'undecided' : 'soft'}">${formatNumber(undecided)}</td>
+    ${renderCount(failed, 'failed')} ${renderCount(undecided, 'undecided')}
     <td class="number">${formatShare(required, 0)}</td>
     <td class="number">${passHat.length === 0 ? '–' : (passHat.at(-1) ?? 0).toFixed(2)}</td>
   </tr>`;

@@ -1,0 +1,11 @@
+import type { LoadVerdict } from '../contract/index.ts';
+import type { Standing } from './run-report.ts';
+
+/** How good each verdict of a load run is. */
+export const LOAD_STANDINGS: Readonly<Record<LoadVerdict, Standing>> = {
+  PASS: 'pass',
+  FAIL: 'fail',
+  'NOT PROVEN': 'warn',
+  'INVALID RUN': 'warn',
+  'NOT TESTED': 'warn',
+};

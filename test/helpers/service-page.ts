@@ -13,6 +13,33 @@ export async function clickButton(page: Page, name: string): Promise<string> {
   return page.innerText('main');
 }
 
+const TABS_MAX = 60;
+
+/** Presses Tab until an element with this name or text has the focus. */
+export async function tabTo(page: Page, target: string | RegExp): Promise<void> {
+  for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate<(string | undefined)[]>(
+      '[document.activeElement.name, document.activeElement.innerText]',
+    );
+    const isTarget = (value = ''): boolean =>
+      typeof target === 'string' ? value === target : target.test(value);
+    if (focused.some(isTarget)) return;
+  }
+  throw new Error(`${TABS_MAX} presses of Tab did not reach ${String(target)}.`);
+}
+
+/** Presses Enter, and waits for the page that follows. */
+export async function pressEnter(page: Page): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+}
+
+/** Follows a link or presses a button with the keyboard alone. */
+export async function followByKeyboard(page: Page, target: string | RegExp): Promise<void> {
+  await tabTo(page, target);
+  await pressEnter(page);
+}
+
 /** Writes a file to upload, and returns its path. */
 export function writeUpload(t: Test, name: string, content: string | Uint8Array): string {
   const path = join(t.testdir({}), name);

@@ -6,7 +6,13 @@ import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { assertFormsRefused, clickButton, inspectPage } from '../../helpers/service-page.ts';
+import {
+  assertFormsRefused,
+  clickButton,
+  followByKeyboard,
+  inspectPage,
+  tabTo,
+} from '../../helpers/service-page.ts';
 
 const open = async (t: Test, { service }: Bench, path = '/evals') =>
   openPage(await withBrowser(t), service.url + path);
@@ -305,38 +311,17 @@ void t.test('an eval is written, tried, and saved with the keyboard alone', asyn
   const bench = await withService(t);
   await bench.trace(makeSpan());
   const { page } = await open(t, bench);
-  const press = async (key: string, times = 1): Promise<void> => {
-    for (let nth = 0; nth < times; nth += 1) await page.keyboard.press(key);
-  };
-  /** Presses Tab until the focused element has this name, value, or text. */
-  const tabTo = async (name: string): Promise<void> => {
-    for (let nth = 0; nth < 40; nth += 1) {
-      await press('Tab');
-      const focused = await page.evaluate<string>(
-        '[document.activeElement.name, document.activeElement.innerText].join(" ").trim()',
-      );
-      if (focused.split('\n')[0] === name) return;
-    }
-    t.fail(`${name} can't be reached`);
-  };
-  const follow = async (): Promise<void> => {
-    await Promise.all([page.waitForEvent('load'), press('Enter')]);
-  };
-  await tabTo('Add an eval');
-  await follow();
-  await tabTo('Contains a text');
-  await follow();
-  await tabTo('/params/text');
+  await followByKeyboard(page, 'Add an eval');
+  await followByKeyboard(page, 'Contains a text');
+  await tabTo(page, '/params/text');
   await page.keyboard.type('way');
-  await tabTo('/id');
+  await tabTo(page, '/id');
   await page.keyboard.type('typed');
-  await tabTo('/name');
+  await tabTo(page, '/name');
   await page.keyboard.type('Typed');
-  await tabTo('Score this conversation');
-  await follow();
+  await followByKeyboard(page, 'Score this conversation');
   t.match(await page.innerText('#dry-run'), 'pass conv-1');
-  await tabTo('Save');
-  await follow();
+  await followByKeyboard(page, 'Save');
   t.match(await page.innerText('main'), 'The eval was saved.');
   t.match(await bench.admin('GET /evals/typed'), { name: 'Typed', params: { text: 'way' } });
 });

@@ -5,7 +5,7 @@ import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
-import { inspectPage } from '../../helpers/service-page.ts';
+import { followByKeyboard, inspectPage, pressEnter, tabTo } from '../../helpers/service-page.ts';
 import { makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
 
 /** A conversation of one turn, with tags. */
@@ -283,42 +283,27 @@ void t.test(
     });
     t.equal(new Date(START_MS).toISOString().slice(0, 10), '2026-11-20');
     const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
-    /** Presses Tab until an element is focused whose text or name matches. */
-    const focusOn = async (pattern: RegExp): Promise<void> => {
-      for (let presses = 0; presses < 60; presses += 1) {
-        await page.keyboard.press('Tab');
-        const focused = await page.evaluate<string>(
-          '(document.activeElement.name || "") + " " + document.activeElement.innerText',
-        );
-        if (pattern.test(focused)) return;
-      }
-      throw new Error(`Tab reaches nothing that matches ${String(pattern)}.`);
-    };
-    const follow = async (pattern: RegExp): Promise<void> => {
-      await focusOn(pattern);
-      await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
-    };
-    await follow(/^ with a failed eval$/);
-    await focusOn(/^started_after/);
+    await followByKeyboard(page, 'with a failed eval');
+    await tabTo(page, 'started_after');
     await page.keyboard.type('2026-11-19');
-    await focusOn(/^started_before/);
+    await tabTo(page, 'started_before');
     await page.keyboard.type('2026-11-20');
-    await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+    await pressEnter(page);
     t.same(await namesOn(page), ['yesterday']);
-    await follow(/^ yesterday$/);
+    await followByKeyboard(page, 'yesterday');
     t.match(await page.innerText('.outcome'), /fail\s+Helps.*I do not know/s);
-    await focusOn(/turn 1: “I do not know”/);
+    await tabTo(page, /turn 1: “I do not know”/);
     await page.keyboard.press('Enter');
     t.equal(new URL(page.url()).hash, '#turn-1');
     t.equal(await page.innerText('#turn-1 mark'), 'I do not know', 'the quotation is highlighted');
-    await follow(/^ Make a scenario$/);
+    await followByKeyboard(page, 'Make a scenario');
     t.equal(new URL(page.url()).pathname, '/scenarios/from-yesterday');
     t.match(await page.innerText('main'), /The scenario was added.*Where is it\?/s);
-    await follow(/^ Sessions$/);
-    await follow(/^ today$/);
-    await follow(/Next \(older\)/);
+    await followByKeyboard(page, 'Sessions');
+    await followByKeyboard(page, 'today');
+    await followByKeyboard(page, /Next \(older\)/);
     t.equal(await page.innerText('h1'), 'yesterday');
-    await follow(/Back to the list/);
+    await followByKeyboard(page, /Back to the list/);
     t.same(await namesOn(page), ['today', 'yesterday', 'fine']);
     t.same(errors, []);
   },

@@ -1,5 +1,4 @@
 /** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
-import type { Page } from 'playwright-core';
 import t from 'tap';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
@@ -7,6 +6,7 @@ import { withAgent } from '../../helpers/agent.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
+import { followByKeyboard } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
 const SCENARIO = {
@@ -17,17 +17,6 @@ const SCENARIO = {
   },
 };
 
-const TABS_MAX = 60;
-
-/** Presses Tab until an element with this text has the focus. */
-async function tabTo(page: Page, text: string): Promise<void> {
-  for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
-    await page.keyboard.press('Tab');
-    if ((await page.evaluate('document.activeElement.innerText')) === text) return;
-  }
-  throw new Error(`${TABS_MAX} presses of Tab did not reach ${text}.`);
-}
-
 void t.test('A run is started with the keyboard alone, and read to its result', async (t) => {
   const { service, admin } = await withService(t, { kit: createKitFunctions() });
   const { agent } = await withAgent(t);
@@ -35,20 +24,16 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
   await admin('POST /evals', makeContainsEval('hours', '09:00'));
   await admin('POST /scenarios', SCENARIO);
   const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
-  const follow = async (text: string): Promise<void> => {
-    await tabTo(page, text);
-    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-  };
-  await follow('Scenarios');
-  await follow('Opening hours');
+  await followByKeyboard(page, 'Scenarios');
+  await followByKeyboard(page, 'Opening hours');
   t.match(await page.innerText('.run'), '1 session. At most 2 turns');
-  await follow('Run with Shop');
+  await followByKeyboard(page, 'Run with Shop');
   t.match(page.url(), /\/simulation\/sim_/);
   await page.getByText('1 session ended.').waitFor();
   await page.reload();
   t.match(await page.innerText('.verdict'), 'Passed:');
   await assertAccessible(t, page);
-  await follow('Opening hours');
+  await followByKeyboard(page, 'Opening hours');
   t.match(await page.innerText('main'), /When do you open\?.*09:00.*And on Sunday\?/s);
   t.same(errors, []);
 });
@@ -67,18 +52,14 @@ void t.test(
     await end('conv-1');
     await drain();
     const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
-    const follow = async (text: string): Promise<void> => {
-      await tabTo(page, text);
-      await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-    };
-    await follow('with a failed eval');
-    await follow('conv-1');
+    await followByKeyboard(page, 'with a failed eval');
+    await followByKeyboard(page, 'conv-1');
     t.match(await page.innerText('main'), /fail\s+Says 09:00/);
     t.match(await page.innerText('main'), 'I do not know.');
-    await follow('Make a scenario');
+    await followByKeyboard(page, 'Make a scenario');
     t.match(page.url(), '/scenarios/from-conv-1?notice=added');
     t.match(await page.innerText('main'), /When do you open\?.*Says 09:00/s);
-    await follow('Run with Shop');
+    await followByKeyboard(page, 'Run with Shop');
     await page.getByText('1 session ended.').waitFor();
     await page.reload();
     t.match(await page.innerText('.verdict'), 'Passed:', 'the agent of today knows');

@@ -5,7 +5,7 @@ import { startService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
-import { clickButton, writeUpload } from '../../helpers/service-page.ts';
+import { clickButton, pressEnter, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
@@ -268,7 +268,7 @@ void t.test('The page works without JavaScript and with the keyboard alone', asy
   // Format, run, the link to evals, the checkbox, and the button.
   for (let tab = 0; tab < 5; tab += 1) await page.keyboard.press('Tab');
   t.equal(await page.innerText(':focus'), 'Upload');
-  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  await pressEnter(page);
   t.match(await page.innerText('main'), 'No evals apply, so there will be no scores.');
 });
 

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { assertAccessible } from '../../helpers/accessibility.ts';
-import { visitViews, withBrowser } from '../../helpers/browser.ts';
+import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
 

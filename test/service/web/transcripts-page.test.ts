@@ -172,14 +172,14 @@ void t.test('after a mistake, the page says what it could not keep', async (t) =
   const paste = `document.querySelector('[name=text]').value = ${JSON.stringify(long)}`;
   const asksAgain = 'The text is longer than 50 kB, so the page could not keep it. Paste it again';
   await page.evaluate(paste);
-  const text = await submit(page);
+  const text = await clickButton(page, 'Upload');
   t.match(text, asksAgain);
   t.match(text, 'To go on, paste the corrected text again, which is too long to be kept.');
   t.notMatch(text, 'choose the file again');
   await page.evaluate(paste);
   await page.evaluate(`document.querySelector('[name=run]').removeAttribute('maxlength')`);
   await page.fill('[name=run]', 'r'.repeat(201));
-  const other = await submit(page);
+  const other = await clickButton(page, 'Upload');
   t.match(other, asksAgain);
   t.match(other, 'The name of a run has 1 to 200 characters');
   await page.evaluate(`document.querySelector('[name=run]').removeAttribute('maxlength')`);

@@ -21,7 +21,7 @@ export interface Account {
 
 /**
  * Finds PostgreSQL: the newest version that the machine has, or else the one that npm installed.
- * @throws if there is none.
+ * @throws if the machine has no PostgreSQL.
  */
 export function findPostgresPrograms(): PostgresPrograms {
   const account = findAccount();

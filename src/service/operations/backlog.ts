@@ -138,7 +138,7 @@ const toScored = ({ conversations, queued, runs }: Job): ScoredBacklog => ({
   ...{ conversations, evaluations_queued: queued, runs: [...runs].sort() },
 });
 
-/** Returns the evals that score conversations. @throws RequestError `conflict` if there are none. */
+/** Returns the evals that score conversations. @throws RequestError `conflict` if no eval is chosen. */
 async function findEvals(store: Store, ownerId: string): Promise<EvalDefinition[]> {
   const { evals } = await findLiveEvals(store.evals, ownerId);
   if (evals.length > 0) return evals;

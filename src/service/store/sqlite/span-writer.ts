@@ -1,5 +1,5 @@
 /**
- * Writes spans on a connection of its own in the ingest thread.
+ * Writes spans on a separate connection in the ingest thread.
  *
  * - One transaction holds a batch of requests, so that many requests share one durable commit. Within
  *   it, each request has a savepoint: a request that fails is rolled back alone. If the commit fails

@@ -170,7 +170,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
       {
         pointer: '/params/criteria',
         label: 'Criteria',
-        hint: 'What the agent does if the eval passes, in one sentence: "The agent names the delivery date."',
+        hint: 'The behavior that passes, in one sentence: "The agent names the delivery date."',
         input: 'text',
         expected: 'a text that is not blank',
       },

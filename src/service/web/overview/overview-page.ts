@@ -24,7 +24,7 @@ export interface News {
   counts: OwnerCounts;
   /** The newest entries of the ingest log. */
   log: readonly (IngestLogEntry & { atMs: number })[];
-  /** The rejected requests; undefined if there are none. */
+  /** The rejected requests; undefined if no request was rejected. */
   rejections: Rejections | undefined;
   /** Whether evals are chosen that score live traces. */
   hasLiveEvals: boolean;

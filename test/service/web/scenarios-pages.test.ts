@@ -215,15 +215,15 @@ void t.test('Back from the cost of a run keeps the choice', async (t) => {
   const browser = await withBrowser(t);
   const { page, errors } = await openPage(browser, `${service.url}/scenarios?agent=shop`);
   await page.click('summary:text-is("Add a starter scenario")');
-  await submit(page, 'Add');
+  await clickButton(page, 'Add');
   t.equal(await page.inputValue('[name=agent]'), 'shop', 'starters keep the agent');
   await page.goto(`${service.url}/scenarios?agent=shop&q=Scenario+t`);
   await page.check('[aria-label="Run Scenario three"]');
   const typed = { samples: '3', concurrency: '2', seed: 'a', name: 'Before the release' };
   for (const [name, value] of Object.entries(typed)) await page.fill(`[name=${name}]`, value);
   await page.selectOption('[name=channel]', 'voice');
-  t.match(await submit(page, 'Show the cost'), '1 scenario with shop');
-  await submit(page, 'Back');
+  t.match(await clickButton(page, 'Show the cost'), '1 scenario with shop');
+  await clickButton(page, 'Back');
   t.equal(await page.innerText('h1'), 'Scenarios');
   t.ok(await page.isChecked('[aria-label="Run Scenario three"]'));
   t.notOk(await page.isChecked('[aria-label="Run Scenario two"]'));
@@ -232,7 +232,7 @@ void t.test('Back from the cost of a run keeps the choice', async (t) => {
   }
   t.equal(await page.locator('main [role=alert]').count(), 0, 'nothing is wrong');
   await page.check('[aria-label="Run Scenario one"]');
-  t.match(await submit(page, 'Show the cost'), '2 scenarios with shop');
+  t.match(await clickButton(page, 'Show the cost'), '2 scenarios with shop');
   t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
   t.same(errors, []);
 });

@@ -25,7 +25,10 @@ export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
     const found = problem
       ? { runs: [], total: 0, problem: problem.message }
       : await store.runs.list(filter);
-    return sendPage(reply, renderRunsPage({ filter, query, nowMs: clock.nowMs(), ...found }, context));
+    return sendPage(
+      reply,
+      renderRunsPage({ filter, query, nowMs: clock.nowMs(), ...found }, context),
+    );
   });
   app.get('/simulation/:id/progress', async (request: WithId, reply) => {
     const { context, ref } = await findRun(options, request, 'simulation');

@@ -35,13 +35,13 @@ export interface OpenStore {
   ownerId: string;
 }
 
-/** Returns a file or a database of its own for a test. */
+/** Returns a new file or database for a test. */
 export async function newStoreLocation(t: Test): Promise<StoreLocation> {
   if (isPostgres) return { databaseUrl: (await withPostgres(t)).url };
   return { file: join(t.testdir(), 'store.db') };
 }
 
-/** Returns the option for a service with a database of its own, if the tests use PostgreSQL. */
+/** Returns the option that gives a service a new database, if the tests use PostgreSQL. */
 export async function newDatabaseOption(
   t: Test,
   { dataDir }: { dataDir?: string } = {},
@@ -50,7 +50,7 @@ export async function newDatabaseOption(
   return { databaseUrl: (await withPostgres(t)).url };
 }
 
-/** Opens a store in a file or a database of its own, and closes it after the test. */
+/** Opens a store in a new file or database, and closes it after the test. */
 export async function withStore(t: Test): Promise<OpenStore> {
   return openTestStore(t, await newStoreLocation(t));
 }

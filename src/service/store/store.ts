@@ -71,8 +71,8 @@ export interface Store {
    */
   insertSeedData(seedData: SeedData): Promise<number | undefined>;
   /**
-   * Returns the value with this name that all processes on the store share. Sets it to `value` if there
-   * is none. Values of a file last until the store is closed.
+   * Returns the value with this name, which all processes that use the store share. Sets it to `value` if
+   * it is missing. Values of a file last until the store is closed.
    */
   shareValue(name: string, value: string): Promise<string>;
   /** Describes what happened to the file since it was opened: emptied, replaced, or moved away. */

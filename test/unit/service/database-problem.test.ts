@@ -1,4 +1,4 @@
-/** Failures of a database are told apart from bugs, by the errors of the driver. */
+/** The errors of the driver distinguish failures of a database from bugs. */
 import pg from 'pg';
 import t from 'tap';
 import {

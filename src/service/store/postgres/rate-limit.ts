@@ -173,7 +173,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Shar
   };
 }
 
-/** Asks the database for a decision. Returns undefined if there is none in time. */
+/** Asks the database for a decision. Returns undefined if it does not answer in time. */
 type Decide = (ask: () => Promise<RateLimitResult>) => Promise<RateLimitResult | undefined>;
 
 function createDecider({ machineClock, log }: SharedRateLimiterOptions): Decide {

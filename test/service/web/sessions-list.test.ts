@@ -294,7 +294,7 @@ void t.test(
     t.match(await page.innerText('.outcome'), /fail\s+Helps.*I do not know/s);
     await tabTo(page, /turn 1: “I do not know”/);
     await page.keyboard.press('Enter');
-    t.equal(new URL(page.url()).hash, '#turn-1');
+    await page.waitForURL(/#turn-1$/);
     t.equal(await page.innerText('#turn-1 mark'), 'I do not know', 'the quotation is highlighted');
     await followByKeyboard(page, 'Make a scenario');
     t.equal(new URL(page.url()).pathname, '/scenarios/from-yesterday');

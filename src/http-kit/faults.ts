@@ -35,6 +35,10 @@ export interface FaultList<F extends Fault> {
   /** Removes the faults that have ended, then adds one. */
   add(fault: F): void;
   replaceAll(faults: readonly F[]): void;
+  /** Returns all faults that are set, also those that have ended. */
+  armed(): readonly ArmedFault<F>[];
+  /** Replaces all faults by faults that were set before. */
+  restore(armed: readonly ArmedFault<F>[]): void;
   statuses(): FaultStatus<F>[];
 }
 
@@ -66,6 +70,10 @@ export function createFaultList<F extends Fault>(
     replaceAll(replacements) {
       checkCount(replacements.length);
       faults = replacements.map((fault) => armFault(clock, fault));
+    },
+    armed: () => faults,
+    restore(armed) {
+      faults = [...armed];
     },
     statuses: () =>
       faults.map((armed) => ({

@@ -3,6 +3,14 @@ import { DeadlinePassed, type Clock, type Deadline } from './clock.ts';
 /** The last millisecond of the year 9999: later years need more than four digits in ISO 8601. */
 export const CLOCK_ENDS_MS = 253_402_300_799_999;
 
+/** How far an adjustable clock is ahead of its base clock. */
+export interface ClockOffset {
+  /** By how much `monotonicMs` is ahead: 0 or more. */
+  aheadMs: number;
+  /** By how much `nowMs` is ahead; negative if it was set back. */
+  wallAheadMs: number;
+}
+
 /**
  * A clock that runs like its base clock, and can be set and advanced while it runs. `nowMs` returns
  * whole milliseconds, because timestamps are stored as integers.
@@ -18,6 +26,13 @@ export interface AdjustableClock extends Clock {
    * `nowMs`; no timer is delayed.
    */
   setNow(ms: number): void;
+  offset(): ClockOffset;
+  /** Returns the offset of the clock after a change, without changing it. */
+  planOffset(from: ClockOffset, change: { advanceMs: number } | { setMs: number }): ClockOffset;
+  /** Applies the offset of another clock. Timers fire as in `advance`. */
+  setOffset(offset: ClockOffset): void;
+  /** Milliseconds since the Unix epoch that only `advance` adds to, so that they never decrease. */
+  runningMs(): number;
 }
 
 /** Creates an adjustable clock. It uses the timers of the base clock. */
@@ -86,9 +101,37 @@ class OffsetClock implements AdjustableClock {
   }
 
   setNow(ms: number): void {
-    const forwardMs = ms - this.#wallMs();
-    if (forwardMs >= 0) this.advance(forwardMs);
-    else this.#wallAheadMs += forwardMs;
+    this.setOffset(this.planOffset(this.offset(), { setMs: ms }));
+  }
+
+  offset(): ClockOffset {
+    return { aheadMs: this.#aheadMs, wallAheadMs: this.#wallAheadMs };
+  }
+
+  planOffset(
+    { aheadMs, wallAheadMs }: ClockOffset,
+    change: { advanceMs: number } | { setMs: number },
+  ): ClockOffset {
+    const forwardMs =
+      'advanceMs' in change
+        ? change.advanceMs
+        : change.setMs - Math.floor(this.#base.nowMs() + wallAheadMs);
+    return {
+      aheadMs: aheadMs + Math.max(0, forwardMs),
+      wallAheadMs: wallAheadMs + forwardMs,
+    };
+  }
+
+  setOffset({ aheadMs, wallAheadMs }: ClockOffset): void {
+    const forwardMs = aheadMs - this.#aheadMs;
+    if (forwardMs > 0) this.advance(forwardMs);
+    // The base clock ran on while timers fired.
+    this.#aheadMs = Math.max(this.#aheadMs, aheadMs);
+    this.#wallAheadMs = wallAheadMs;
+  }
+
+  runningMs(): number {
+    return this.#base.nowMs() + this.#aheadMs;
   }
 
   /** The time of day without the limit at the year 9999. */

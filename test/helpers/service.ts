@@ -56,12 +56,18 @@ export async function withService(t: Test, options: Partial<ServiceSetup> = {}):
   const clock = manualClock(START_MS);
   const database = await newDatabaseOption(t, options);
   const service = await startService({ clock, randomSeed: 'test', ...database, ...options });
+  t.teardown(() => service.stop());
+  return createBench(t, { service, clock });
+}
+
+/** Creates functions that send requests to a service, directly or to another URL. */
+export function createBench(
+  t: Test,
+  { service, clock, url = service.url }: Pick<Bench, 'service' | 'clock'> & { url?: string },
+): Bench {
   const dispatcher = new Agent();
-  t.teardown(async () => {
-    await dispatcher.close();
-    await service.stop();
-  });
-  const send = createSend(service, dispatcher);
+  t.teardown(() => dispatcher.close());
+  const send = createSend({ url, apiKey: service.apiKey }, dispatcher);
   const page = async <Page>(message: MessageName, path: string): Promise<Page> => {
     const response = await send(`GET ${path}`);
     assertResponse(t, response, 200, message);
@@ -97,7 +103,7 @@ export async function withService(t: Test, options: Partial<ServiceSetup> = {}):
   };
 }
 
-function createSend(service: RunningService, dispatcher: Agent): Send {
+function createSend(service: Pick<RunningService, 'url' | 'apiKey'>, dispatcher: Agent): Send {
   return async (route, { body, raw, headers = {}, key = service.apiKey } = {}) => {
     const [method = '', path = ''] = route.split(' ');
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));

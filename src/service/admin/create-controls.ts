@@ -33,22 +33,28 @@ export function createControls(options: AdminOptions & { ownerName: string }): S
     },
     setFaults(values) {
       rejectFaults('setFaults', values, findFaultProblem);
-      faults.replaceAll(values);
+      inBackground(faults.replaceAll(values));
     },
     addFault(fault) {
       rejectFault('addFault', fault, findFaultProblem);
-      explainError('addFault', () => faults.add(fault));
+      explainError('addFault', () => inBackground(faults.add(fault)));
     },
-    clearFaults: () => faults.replaceAll([]),
+    clearFaults: () => inBackground(faults.replaceAll([])),
     faults: () => faults.statuses(),
     requests: () => journal.entries().map(formatEntry),
-    clearRequests: () => journal.clear(),
+    clearRequests: () => inBackground(options.clearRequests()),
     ingestLog: async () => listIngestLog(options, await findOwner()),
     async reset(to) {
       checkOptions('reset', resetArguments, { to });
       await resetOwner(options, await findOwner(), to);
     },
   };
+}
+
+/** This process has applied the change; other replicas apply it a moment later. */
+function inBackground(applied: Promise<void>): void {
+  // A failure is in the log.
+  applied.catch(() => undefined);
 }
 
 /** Rethrows an error that a route would respond with, for callers of a method. */

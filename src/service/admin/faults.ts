@@ -1,10 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { ServiceFault } from '../../contract/index.ts';
-import { createFaultList, pickFaults, type FaultStatus } from '../../http-kit/faults.ts';
+import {
+  createFaultList,
+  pickFaults,
+  type ArmedFault,
+  type FaultStatus,
+} from '../../http-kit/faults.ts';
 import { sleepUnlessStopping } from '../../http-kit/listen.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
+import type { SharedFault, SharedState, StateSharing } from '../domain/shared-state.ts';
 
 /** Part of the service that faults are injected into. */
 export type FaultRoute = NonNullable<ServiceFault['route']>;
@@ -16,12 +22,20 @@ export interface FaultInjector {
    * the first other fault. Both count as injected. @throws RequestError.
    */
   inject(route: FaultRoute): Promise<void>;
-  /** Replaces all faults. @throws RequestError `bad_request` when there are too many. */
-  replaceAll(faults: readonly ServiceFault[]): void;
-  /** Adds a fault. @throws RequestError `bad_request` when there are too many. */
-  add(fault: ServiceFault): void;
+  /**
+   * Replaces all faults, in this process before it returns. Resolves when all replicas have them.
+   * @throws RequestError `bad_request` when there are too many.
+   */
+  replaceAll(faults: readonly ServiceFault[]): Promise<void>;
+  /** Adds a fault, like `replaceAll`. @throws RequestError `bad_request` when there are too many. */
+  add(fault: ServiceFault): Promise<void>;
+  /** Returns the faults, with what this process knows about other replicas. */
   statuses(): FaultStatus<ServiceFault>[];
+  /** Reads how often other replicas injected the faults. */
+  refresh(): Promise<void>;
 }
+
+type PickedFaults = ReturnType<typeof pickFaults<ServiceFault>>;
 
 const DELAY_MS_DEFAULT = 1000;
 
@@ -29,26 +43,66 @@ const DELAY_MS_DEFAULT = 1000;
 export function createFaultInjector({
   clock,
   stopping,
+  sharing,
 }: {
-  clock: Clock;
+  clock: AdjustableClock;
   stopping: AbortSignal;
+  /** Shares the faults with other replicas; undefined if there are none. */
+  sharing: StateSharing | undefined;
 }): FaultInjector {
   const faults = createFaultList<ServiceFault>(
     clock,
     (message) => new RequestError('bad_request', message),
   );
+  const restore = (shared: SharedState): void =>
+    faults.restore(shared.faults.map((each) => fromShared(clock, each)));
+  sharing?.onChange(restore);
+  /** Changes the faults of all replicas; they inject a limited fault as often as it says together. */
+  const changing = (change: () => void) => (shared: SharedState) => {
+    restore(shared);
+    change();
+    shared.faults = faults.armed().map((each) => toShared(clock, each));
+  };
+  const set = (change: () => void): Promise<void> => {
+    change();
+    return sharing?.change(changing(change)) ?? Promise.resolve();
+  };
+  const listActive = (route: FaultRoute): ArmedFault<ServiceFault>[] =>
+    faults.active().filter(({ fault }) => appliesTo(fault, route));
   return {
     async inject(route) {
-      if (faults.isEmpty()) return;
-      const candidates = faults.active().filter(({ fault }) => appliesTo(fault, route));
-      const { delay, failure } = pickFaults(candidates, ({ kind }) => kind === 'slow');
+      if (listActive(route).length === 0) return;
+      let picked: PickedFaults | undefined;
+      const pick = (): void => {
+        picked = pickFaults(listActive(route), ({ kind }) => kind === 'slow');
+      };
+      if (sharing) await sharing.adjust(changing(pick));
+      else pick();
+      const { delay, failure } = picked ?? {};
       if (delay) await sleepUnlessStopping(clock, delay.delay_ms ?? DELAY_MS_DEFAULT, stopping);
       if (failure) throw createFaultError(failure);
     },
-    replaceAll: (replacements) => faults.replaceAll(replacements),
-    add: (fault) => faults.add(fault),
+    replaceAll: (replacements) => set(() => faults.replaceAll(replacements)),
+    add: (fault) => set(() => faults.add(fault)),
     statuses: () => faults.statuses(),
+    refresh: async () => sharing?.adjust(restore),
   };
+}
+
+function fromShared(
+  clock: AdjustableClock,
+  { fault, injected, endsAtMs }: SharedFault,
+): ArmedFault<ServiceFault> {
+  const leftMs = endsAtMs === null ? Infinity : endsAtMs - clock.runningMs();
+  return { fault, injected, endsMs: clock.monotonicMs() + leftMs };
+}
+
+function toShared(
+  clock: AdjustableClock,
+  { fault, injected, endsMs }: ArmedFault<ServiceFault>,
+): SharedFault {
+  const leftMs = endsMs - clock.monotonicMs();
+  return { fault, injected, endsAtMs: leftMs === Infinity ? null : clock.runningMs() + leftMs };
 }
 
 function appliesTo(fault: ServiceFault, route: FaultRoute): boolean {
@@ -84,18 +138,21 @@ export function parseFaults(value: unknown): ServiceFault[] {
 
 /** `/faults`: lists, replaces, adds and removes faults. */
 export function addFaultRoutes(app: FastifyInstance, faults: FaultInjector): void {
-  const list = (): object => ({ faults: faults.statuses() });
+  const list = async (): Promise<object> => {
+    await faults.refresh();
+    return { faults: faults.statuses() };
+  };
   app.get('/faults', list);
-  app.put('/faults', ({ body }) => {
-    faults.replaceAll(parseFaults(body));
+  app.put('/faults', async ({ body }) => {
+    await faults.replaceAll(parseFaults(body));
     return list();
   });
-  app.post('/faults', ({ body }) => {
-    faults.add(parseMessage('ServiceFault', body));
+  app.post('/faults', async ({ body }) => {
+    await faults.add(parseMessage('ServiceFault', body));
     return list();
   });
-  app.delete('/faults', () => {
-    faults.replaceAll([]);
+  app.delete('/faults', async () => {
+    await faults.replaceAll([]);
     return list();
   });
 }

@@ -1,12 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { formatEntry, type RequestJournal } from '../../http-kit/journal.ts';
 import { describeUnknownRoute } from '../../http-kit/server.ts';
-import { CLOCK_ENDS_MS, type AdjustableClock } from '../../platform/adjustable-clock.ts';
+import {
+  CLOCK_ENDS_MS,
+  type AdjustableClock,
+  type ClockOffset,
+} from '../../platform/adjustable-clock.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
+import type { StateSharing } from '../domain/shared-state.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';
@@ -42,6 +47,10 @@ export interface AdminOptions extends WorkOptions {
   settle: () => Promise<void>;
   /** Clears the state in memory: faults, recorded requests, rate limits. */
   clearMemory: (ownerId: string) => Promise<void>;
+  /** Clears the recorded requests. */
+  clearRequests: () => Promise<void>;
+  /** Shares what a test sets with other replicas; undefined if there are none. */
+  sharing: StateSharing | undefined;
 }
 
 const INGEST_LOG_ENTRIES_MAX = 1000;
@@ -96,7 +105,7 @@ const readClock = ({ clock }: Pick<AdminOptions, 'clock'>): object => {
  * @throws RequestError `bad_request`.
  */
 export async function changeClock(
-  { clock, settle }: Pick<AdminOptions, 'clock' | 'settle'>,
+  { clock, settle, sharing }: Pick<AdminOptions, 'clock' | 'settle' | 'sharing'>,
   change: unknown,
 ): Promise<void> {
   const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', change);
@@ -108,9 +117,15 @@ export async function changeClock(
       const message = `/advance_ms must not move the clock beyond ${isoTime(CLOCK_ENDS_MS)}.`;
       throw new RequestError('bad_request', message);
     }
-    clock.advance(advanceMs);
   }
-  if (setMs !== undefined) clock.setNow(setMs);
+  const move = (offset: ClockOffset): ClockOffset => {
+    if (advanceMs !== undefined) return clock.planOffset(offset, { advanceMs });
+    return setMs === undefined ? offset : clock.planOffset(offset, { setMs });
+  };
+  if (!sharing) clock.setOffset(move(clock.offset()));
+  await sharing?.change((state) => {
+    state.clock = move(state.clock);
+  });
   await settle();
 }
 
@@ -166,7 +181,10 @@ export async function listIngestLog(
 }
 
 /** `/ingest-log` and `/requests`: which requests arrived, and problems with their content. */
-function addLogRoutes(app: FastifyInstance, { store, owners, journal }: AdminOptions): void {
+function addLogRoutes(
+  app: FastifyInstance,
+  { store, owners, journal, clearRequests }: AdminOptions,
+): void {
   app.get('/ingest-log', async (request) => ({
     entries: await listIngestLog({ store }, await owners.find(request)),
   }));
@@ -174,8 +192,8 @@ function addLogRoutes(app: FastifyInstance, { store, owners, journal }: AdminOpt
     total: journal.totals().requests,
     requests: journal.entries().map(formatEntry),
   }));
-  app.delete('/requests', () => {
-    journal.clear();
+  app.delete('/requests', async () => {
+    await clearRequests();
     return { cleared: true };
   });
 }

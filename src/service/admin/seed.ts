@@ -66,11 +66,18 @@ export function createSeeder(options: TranscriptOptions): Seeder {
   return {
     async load(ownerId, document, onProgress) {
       await store({ ownerId, document, replaceAll: false }, onProgress);
-      documentByOwner.set(ownerId, document);
+      const { replicas } = options.store;
+      if (replicas) await replicas.putSeed(ownerId, JSON.stringify(document));
+      else documentByOwner.set(ownerId, document);
       return countItems(document);
     },
     async resetToSeed(ownerId) {
-      const document = documentByOwner.get(ownerId) ?? {};
+      const { replicas } = options.store;
+      const shared = await replicas?.findSeed(ownerId);
+      const document =
+        shared === undefined
+          ? (documentByOwner.get(ownerId) ?? {})
+          : (JSON.parse(shared) as SeedDocument);
       await store({ ownerId, document, replaceAll: true });
     },
   };

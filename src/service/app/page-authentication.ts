@@ -67,9 +67,9 @@ export function createPageAuthentication(options: PageAuthenticationOptions): Pa
       const keyDigest = digestKey(key);
       return (await findOwner(keyDigest)) && sessions.start(keyDigest);
     },
-    signOut(headers) {
+    async signOut(headers) {
       checkOrigin(headers);
-      sessions.end(headers);
+      await sessions.end(headers);
       return SIGN_OUT_COOKIE;
     },
   };

@@ -2,15 +2,19 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { digestKey, isSameDigest } from '../../http-kit/local-access.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { StateSharing } from '../domain/shared-state.ts';
 
-/** The sessions of browsers that use the pages of a service. They end when the service stops. */
+/**
+ * The sessions of browsers that use the pages of a service. They end when the service stops: with several
+ * replicas, when the last one stops.
+ */
 export interface PageSessions {
   /** Starts a session for the holder of a key, and returns the `Set-Cookie` header. */
   start(keyDigest: string): string;
   /** Returns the session that a request belongs to; undefined if it has none, or if it has expired. */
   find(headers: IncomingHttpHeaders): PageSession | undefined;
   /** Ends the session that a request belongs to: a copy of its cookie is then worth nothing. */
-  end(headers: IncomingHttpHeaders): void;
+  end(headers: IncomingHttpHeaders): Promise<void>;
   /** Returns the token for the forms of a session, or of browsers that need no session. */
   makeToken(session?: PageSession): string;
 }
@@ -20,23 +24,34 @@ interface PageSession {
   nonce: string;
   /** The key that the session was started with. It must still be valid. */
   keyDigest: string;
+  expiresAtMs: number;
 }
 
 const COOKIE = 'sandbox_kit_session';
 const SESSION_MS = 12 * 3_600_000;
 /** The ended sessions that are remembered. */
 const ENDED_MAX = 10_000;
+const SHARED_ENDED_MAX = 1_000;
 
 /**
- * Creates the sessions of a service. A cookie contains its session, signed with a secret of this
- * process, so only the sessions that were ended have to be remembered.
+ * Creates the sessions of a service. A cookie contains its session, signed with a secret of the
+ * service, so only the sessions that were ended have to be remembered.
  * @param isSecure Whether browsers reach the service by HTTPS only.
+ * @param sharing Shares the secret and the ended sessions with other replicas.
  */
-export function createPageSessions(clock: Clock, isSecure: () => boolean): PageSessions {
-  const secret = randomBytes(32);
+export function createPageSessions(
+  clock: Clock,
+  isSecure: () => boolean,
+  sharing?: StateSharing,
+): PageSessions {
+  let secret = randomBytes(32).toString('hex');
   const sign = (purpose: string, text: string): string =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest('hex');
   const ended = new Set<string>();
+  sharing?.onChange((state) => {
+    secret = state.pageSecret;
+    for (const { nonce } of state.endedPageSessions) ended.add(nonce);
+  });
   const find: PageSessions['find'] = ({ cookie = '' }) => {
     for (const pair of cookie.split(';')) {
       const [name = '', value = ''] = pair.trim().split('=');
@@ -45,7 +60,9 @@ export function createPageSessions(clock: Clock, isSecure: () => boolean): PageS
       // Digests have the same length, which a signature from the cookie may not have.
       const isSigned = isSameDigest(digestKey(signature), digestKey(sign('session', text)));
       const isOpen = clock.nowMs() < Number(expiresAtMs) && !ended.has(nonce);
-      if (name === COOKIE && isSigned && isOpen) return { nonce, keyDigest };
+      if (name === COOKIE && isSigned && isOpen) {
+        return { nonce, keyDigest, expiresAtMs: Number(expiresAtMs) };
+      }
     }
     return undefined;
   };
@@ -61,12 +78,17 @@ export function createPageSessions(clock: Clock, isSecure: () => boolean): PageS
         ...(isSecure() ? ['Secure'] : []),
       ].join('; ');
     },
-    end(headers) {
+    async end(headers) {
       const session = find(headers);
       if (!session) return;
       ended.add(session.nonce);
       const [oldest] = ended;
       if (ended.size > ENDED_MAX && oldest !== undefined) ended.delete(oldest);
+      const { nonce, expiresAtMs } = session;
+      await sharing?.change((state) => {
+        const lasting = state.endedPageSessions.filter((each) => each.expiresAtMs > clock.nowMs());
+        state.endedPageSessions = [...lasting, { nonce, expiresAtMs }].slice(-SHARED_ENDED_MAX);
+      });
     },
     makeToken: (session) => sign('form', session?.nonce ?? 'loopback'),
   };

@@ -23,7 +23,7 @@ import type { Authentication, PageAuthentication } from '../domain/authenticatio
 import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
-import { createRateLimiter } from '../domain/rate-limiter.ts';
+import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
@@ -42,6 +42,7 @@ import type { Store } from '../store/store.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';
 import { addPageRoutes } from '../web/routes.ts';
+import { shareClears } from './share-clears.ts';
 import {
   createServiceServer,
   finishRequestFirst,
@@ -49,6 +50,7 @@ import {
   logServerError,
 } from './http-server.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
+import type { Replica } from './replicas.ts';
 import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
@@ -60,6 +62,8 @@ export interface ServiceParts {
   log: Log;
   authentication: Authentication & PageAuthentication;
   store: Store;
+  /** This process as one of the replicas; undefined if it works alone. */
+  replica: Replica | undefined;
   writer: IngestThread;
   runner: JobRunner;
   simulator: SimulationRunner;
@@ -106,19 +110,18 @@ const JOURNAL_ENTRIES_MAX = 1000;
 
 /** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
-  const { clock, log, store, runner, simulator, makeId, stopping } = parts;
+  const { clock, log, store, runner, simulator, stopping } = parts;
   const app = createServiceServer(log);
-  const rateLimiter = createRateLimiter(clock);
-  const faults = createFaultInjector({ clock, stopping });
+  const { replica } = parts;
+  const { rateLimiter, forgetOwner } = createLimiter(parts);
+  const faults = createFaultInjector({ clock, stopping, sharing: replica });
   const journal = createJournal(JOURNAL_ENTRIES_MAX);
-  const wake = (): void => runner.wake();
+  const wake = (): void => {
+    runner.wake();
+    replica?.publish('jobs');
+  };
 
-  const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
-    makeId('ses', ['conversation', ownerId, conversationId]);
-  const missingEvals = createMissingEvals({ ingestLog: store.ingestLog, clock, log });
-  const closeDeps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, wake };
-  const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
-    closeConversation(closeDeps, conversation, idleBeforeMs);
+  const { makeSessionId, missingEvals, close } = createCloser(parts, wake);
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
   addScope(app, '', (api) => {
@@ -158,26 +161,65 @@ export function buildService(parts: ServiceParts): Service {
     journal,
     simulations,
     isSimulating: () => !simulator.isIdle(),
-    async drain() {
-      // In this order, because sessions are scored after they end, or are queued.
-      await simulator.drain();
-      await backlog.drain();
-      await runner.drain();
-    },
+    // In this order, because sessions are scored after they end, or are queued.
+    drain: () => drainAll([simulator, backlog, runner]),
     async settle() {
       await idleCloser.sweep();
       wake();
     },
-    async clearMemory(ownerId) {
-      const { errored, unauthorizedCallers, misdirectedTraces, rejectedRequests } = parts;
-      const reported = [errored, unauthorizedCallers, misdirectedTraces, rejectedRequests];
-      for (const each of [journal, missingEvals, backlog, ...reported]) each.clear();
-      faults.replaceAll([]);
-      await rateLimiter.clear(ownerId);
-    },
+    ...shareClears(replica, {
+      clearMemory(ownerId) {
+        for (const each of [journal, missingEvals, backlog, ...listReported(parts)]) each.clear();
+        forgetOwner(ownerId);
+      },
+      clearRequests: () => journal.clear(),
+      async clearShared(ownerId) {
+        await faults.replaceAll([]);
+        await rateLimiter.clear(ownerId);
+      },
+    }),
+    sharing: replica,
   };
   addScope(app, '/__admin', (scope) => addAdminRoutes(scope, admin));
   return { app, idleCloser, controls: createControls(admin), seeder, findWarnings, backlog };
+}
+
+async function drainAll(parts: readonly { drain: () => Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.drain();
+}
+
+/** Creates what closes conversations, by request or after a time without activity. */
+function createCloser({ store, clock, log, makeId }: ServiceParts, wake: () => void) {
+  const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
+    makeId('ses', ['conversation', ownerId, conversationId]);
+  const missingEvals = createMissingEvals({ ingestLog: store.ingestLog, clock, log });
+  const deps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, wake };
+  const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
+    closeConversation(deps, conversation, idleBeforeMs);
+  return { makeSessionId, missingEvals, close };
+}
+
+/** Returns what counts or reports problems of callers. */
+const listReported = (parts: ServiceParts): { clear: () => void }[] => [
+  parts.errored,
+  parts.unauthorizedCallers,
+  parts.misdirectedTraces,
+  parts.rejectedRequests,
+];
+
+/** Creates the rate limiter, which replicas share. */
+function createLimiter({ store, clock, log }: ServiceParts): {
+  rateLimiter: RateLimiter;
+  /** Forgets what this process remembers after another replica cleared it. */
+  forgetOwner: (ownerId: string) => void;
+} {
+  const rateLimiter = store.replicas?.createRateLimiter({
+    ...{ clock, machineClock: systemClock, log },
+    aheadMs: () => clock.runningMs() - systemClock.nowMs(),
+  });
+  return rateLimiter
+    ? { rateLimiter, forgetOwner: rateLimiter.forgetOwner }
+    : { rateLimiter: createRateLimiter(clock), forgetOwner: () => undefined };
 }
 
 /** Adds routes below a prefix whose hooks and error handlers apply to them only. */
@@ -196,7 +238,7 @@ function addScope(
 }
 
 interface InterfaceOptions {
-  rateLimiter: ReturnType<typeof createRateLimiter>;
+  rateLimiter: RateLimiter;
   close: Parameters<typeof addCloseRoute>[1]['close'];
   injectInto: (route: FaultRoute) => () => Promise<void>;
 }

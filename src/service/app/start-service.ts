@@ -22,7 +22,11 @@ import { startSimulator } from '../simulator/simulation-runner.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
-import { createCallerRecorder, type CallerRecording } from './caller-recorder.ts';
+import {
+  createCallerRecorder,
+  type CallerRecorder,
+  type CallerRecording,
+} from './caller-recorder.ts';
 import { openData, type Cleanups } from './open-data.ts';
 import {
   serviceOptionsSchema,
@@ -32,6 +36,7 @@ import {
 } from './options.ts';
 import { buildService, type Service } from './service.ts';
 import { createPageSessions } from './page-sessions.ts';
+import { joinReplicas, type Replica } from './replicas.ts';
 import { createMisdirectedTraces } from './misdirected-traces.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
 
@@ -113,11 +118,15 @@ async function start(
   const { apiKey, ownerName } = await guard(() =>
     configureKeys(store, options.keys, loadDevelopmentKey),
   );
+  const replica = await guard(() => joinIfShared({ store, clock, log }, cleanups));
   await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();
-  const workers = startWorkers({ ...options, randomSeed: seed, clock, log, store }, cleanups);
+  const workers = startWorkers(
+    { ...options, randomSeed: seed, clock, log, store, replica },
+    cleanups,
+  );
 
   const stopping = new AbortController();
   const address = { url: '' };
@@ -128,19 +137,13 @@ async function start(
   const reporting = { store, clock, log, ownerName };
   const callers = createUnauthorizedCallers({ ...reporting, rejectedRequests, apiKeyHeader });
   const machineClock = options.clock ?? systemClock;
-  const sessions = createPageSessions(machineClock, () => appUrl().startsWith('https:'));
+  const sessions = createPageSessions(machineClock, () => appUrl().startsWith('https:'), replica);
   const keyOptions = { host, owners, apiKeyHeader, apiKey, sessions, appUrl };
-  const callerRecorder =
-    options.recordCallers === true
-      ? createCallerRecorder({
-          // Clients act in real time, even when a test moves the service clock.
-          clock: systemClock,
-          apiKeyHeader,
-          secrets: [apiKey, ...options.keys.map(({ key }) => key)],
-        })
-      : undefined;
+  const recordsCallers = options.recordCallers === true;
+  const callerRecorder = recordsCallers ? recordCallers(options, apiKeyHeader, apiKey) : undefined;
   const service = buildService({
-    ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, callerRecorder, ...workers },
+    ...{ clock, log, store, replica, writer, ...workers },
+    ...{ apiKeyHeader, ownerName, appUrl, callerRecorder },
     bodyClock: machineClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     ...{ unauthorizedCallers: callers, rejectedRequests },
@@ -166,6 +169,32 @@ async function start(
   };
 }
 
+/** Creates a recorder of callers, which knows no key. */
+function recordCallers(
+  options: StartOptions,
+  apiKeyHeader: string,
+  apiKey: string,
+): CallerRecorder {
+  return createCallerRecorder({
+    // Clients act in real time, even when a test moves the service clock.
+    clock: systemClock,
+    apiKeyHeader,
+    secrets: [apiKey, ...options.keys.map(({ key }) => key)],
+  });
+}
+
+/** Joins the other replicas; returns undefined if the store is a file, which has none. */
+async function joinIfShared(
+  { store, clock, log }: { store: Store; clock: AdjustableClock; log: Log },
+  cleanups: Cleanups,
+): Promise<Replica | undefined> {
+  const { replicas } = store;
+  if (!replicas) return undefined;
+  const replica = await joinReplicas({ replicas, clock, log });
+  cleanups.push(() => replica.stop());
+  return replica;
+}
+
 function createEnvironment(
   { url, apiKey, adminUrl }: Pick<RunningService, 'url' | 'apiKey' | 'adminUrl'>,
   apiKeyHeader: string,
@@ -187,10 +216,11 @@ function startWorkers(
       clock: AdjustableClock;
       log: Log;
       store: Store;
+      replica: Replica | undefined;
     },
   cleanups: Cleanups,
 ) {
-  const { clock, log, store, userModel, speech } = options;
+  const { clock, log, store, replica, userModel, speech } = options;
   const random = seededRandom(options.randomSeed).fork('judge');
   // The LLM judge responds in real time, whatever the service clock shows.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
@@ -199,11 +229,24 @@ function startWorkers(
     ...{ store, judge, erroredEvals: errored, clock, log },
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
     worker: `service-${randomSeed()}`,
+    isShared: replica !== undefined,
   });
   cleanups.push(() => runner.stop());
-  const onStored = (): void => runner.wake();
-  const simulator = startSimulator(userModel, { store, clock, log, onStored, speech });
+  const onStored = (): void => {
+    runner.wake();
+    replica?.publish('jobs');
+  };
+  const sharing = replica &&
+    store.replicas && {
+      leases: store.replicas.simulationLeases,
+      wakeOthers: () => replica.publish('simulations'),
+    };
+  const simulator = startSimulator(userModel, { store, clock, log, onStored, speech, sharing });
   cleanups.push(() => simulator.stop());
+  replica?.onPublished((topic) => {
+    if (topic === 'jobs') runner.wake();
+    if (topic === 'simulations') simulator.wake();
+  });
   const scoreEval: ScoreEval = (definition, session, signal) =>
     scoreSession(definition, session, judge, signal);
   return { runner, simulator, errored, hasJudge: judge !== undefined, scoreEval };

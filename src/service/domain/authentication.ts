@@ -54,7 +54,7 @@ export interface PageAuthentication {
    * Ends the session of a browser, and returns the `Set-Cookie` header that removes its cookie.
    * @throws RequestError like `signIn`.
    */
-  signOut(headers: IncomingHttpHeaders): string;
+  signOut(headers: IncomingHttpHeaders): Promise<string>;
 }
 
 /** Returns whether a text can be an API key: 8 to 256 visible ASCII characters. */

@@ -49,6 +49,10 @@ const STOP_MS_MAX = 5_000;
 const PAUSE_MS_MIN = 50;
 const STORE_FAILED_PAUSE_MS = 1_000;
 
+/** Pauses between two looks at a queue that other processes share: while idle, and while draining. */
+const POLL_MS = 1_000;
+const DRAIN_POLL_MS = 100;
+
 /** Kinds of evals that wait for a model or a thread and therefore need a slot. */
 const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
 
@@ -72,6 +76,8 @@ export interface JobRunnerOptions {
   log: Log;
   /** A name that no other process has. */
   worker: string;
+  /** Whether other processes work on the same queue. The runner then polls it in real time. */
+  isShared?: boolean;
   /** Number of slots for evals that wait for a model or a thread. Default: 4. */
   concurrency?: number;
 }
@@ -169,9 +175,22 @@ class QueueRunner implements JobRunner {
         log.error('job_store_failed', { ...errorOrigin(error) });
         pauseMs = STORE_FAILED_PAUSE_MS;
       }
-      await pause(clock, pauseMs, this.#alarm.signal);
+      await this.#pause(clock, pauseMs);
       await yieldToOthers();
     }
+  }
+
+  /** Ends early when other processes may have changed the queue. */
+  async #pause(clock: Clock, ms: number | undefined): Promise<void> {
+    const alarm = this.#alarm;
+    if (this.#options.isShared !== true) return pause(clock, ms, alarm.signal);
+    const pollMs = this.#drains.length > 0 ? DRAIN_POLL_MS : POLL_MS;
+    await Promise.race([
+      pause(clock, ms, alarm.signal),
+      pause(this.#machineClock, pollMs, alarm.signal),
+    ]);
+    // Ends the other pause, too.
+    alarm.abort();
   }
 
   /** Takes and starts due jobs. Returns how long to pause; undefined means until `wake`. */

@@ -13,7 +13,13 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { LiveSession } from '../operations/simulations.ts';
-import type { NewSession, SimulationPlan, Store } from '../store/store.ts';
+import type {
+  NewSession,
+  SimulationLease,
+  SimulationLeases,
+  SimulationPlan,
+  Store,
+} from '../store/store.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import type { RecordedCall } from './build-recording.ts';
 import { runSession } from './run-session.ts';
@@ -37,6 +43,15 @@ export interface SimulationRunnerOptions {
   log: Log;
   /** Called when a session was stored and may have evals to score. */
   onStored: () => void;
+  /** Shares the simulations with other replicas; undefined if there are none. */
+  sharing: SimulationSharing | undefined;
+}
+
+/** How several processes run the simulations of one store. */
+export interface SimulationSharing {
+  leases: SimulationLeases;
+  /** Wakes the runners of the other replicas. */
+  wakeOthers: () => void;
 }
 
 /** A running simulation runner. */
@@ -44,7 +59,10 @@ export interface SimulationRunner {
   /** Starts waiting runs. Call it after adding one. */
   wake(): void;
   /** Returns the running sessions of a simulation by their ids, with their turns so far. */
-  listRunningSessions(ownerId: string, simulationId: string): ReadonlyMap<string, LiveSession>;
+  listRunningSessions(
+    ownerId: string,
+    simulationId: string,
+  ): Promise<ReadonlyMap<string, LiveSession>>;
   /** Cancels a run and waits until its sessions have ended. Returns whether it was running. */
   cancel(ownerId: string, simulationId: string): Promise<boolean>;
   /** Cancels all runs of an owner. */
@@ -60,6 +78,8 @@ export interface SimulationRunner {
 interface ActiveRun {
   plan: SimulationPlan;
   runningSessions: Map<string, LiveSession>;
+  /** Undefined if no other process can run it. */
+  lease: SimulationLease | undefined;
   control: AbortController;
   ended: Promise<void>;
 }
@@ -71,17 +91,28 @@ const STOP_MS_MAX = 2_000;
 /** Pause after the store failed. */
 const STORE_FAILED_PAUSE_MS = 1_000;
 
+/** Pause between two looks at the simulations that other replicas share, and between two renewals. */
+const POLL_MS = 1_000;
+/** How long a lease lasts in the store. */
+const LEASE_MS = 10_000;
+/** How long a cancellation waits for another replica. */
+const CANCEL_MS_MAX = 15_000;
+const WAIT_POLL_MS = 50;
+
 /** Starts to run the simulations in the store, including those that an earlier process did not finish. */
 export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
   const runner = new PlanRunner(options);
-  runner.wake();
+  runner.start();
   return runner;
 }
 
 /** Starts a runner on the system clock, because sandboxes and models live in real time. */
 export function startSimulator(
   userModel: UserModelOptions | undefined,
-  options: Pick<SimulationRunnerOptions, 'store' | 'clock' | 'log' | 'onStored' | 'speech'>,
+  options: Pick<
+    SimulationRunnerOptions,
+    'store' | 'clock' | 'log' | 'onStored' | 'speech' | 'sharing'
+  >,
 ): SimulationRunner {
   const machineClock = systemClock;
   const model = userModel && openUserModel({ ...userModel, clock: machineClock });
@@ -95,21 +126,36 @@ class PlanRunner implements SimulationRunner {
   readonly #sandboxes = new Set<SandboxConnections>();
   #startingRuns: Promise<void> | undefined;
   #isWoken = false;
+  #renewNow = new AbortController();
+  #polling: Promise<void> | undefined;
 
   constructor(options: SimulationRunnerOptions) {
     this.#options = options;
   }
 
+  start(): void {
+    this.wake();
+    if (this.#options.sharing) this.#polling ??= this.#poll();
+  }
+
   wake(): void {
     this.#isWoken = true;
+    this.#renewNow.abort();
+    this.#renewNow = new AbortController();
     this.#startingRuns ??= this.#startRuns().finally(() => {
       this.#startingRuns = undefined;
       if (this.#isWoken) this.wake();
     });
   }
 
-  listRunningSessions(ownerId: string, simulationId: string): ReadonlyMap<string, LiveSession> {
-    return this.#active.get(keyOf({ ownerId, id: simulationId }))?.runningSessions ?? new Map();
+  async listRunningSessions(
+    ownerId: string,
+    simulationId: string,
+  ): Promise<ReadonlyMap<string, LiveSession>> {
+    const active = this.#active.get(keyOf({ ownerId, id: simulationId }));
+    if (active) return active.runningSessions;
+    const reported = await this.#options.sharing?.leases.findRunning(ownerId, simulationId);
+    return new Map(JSON.parse(reported ?? '[]') as [string, LiveSession][]);
   }
 
   async cancel(ownerId: string, simulationId: string): Promise<boolean> {
@@ -118,7 +164,30 @@ class PlanRunner implements SimulationRunner {
     const active = this.#active.get(keyOf({ ownerId, id: simulationId }));
     active?.control.abort(new Error('The simulation was canceled.'));
     await active?.ended;
+    if (!active && wasRunning) await this.#waitForOthers(ownerId, simulationId);
     return wasRunning;
+  }
+
+  /** Waits until the replica that runs a canceled simulation has stored its sessions. */
+  async #waitForOthers(ownerId: string, simulationId: string): Promise<void> {
+    const { sharing, machineClock } = this.#options;
+    if (!sharing) return;
+    sharing.wakeOthers();
+    const endMs = machineClock.monotonicMs() + CANCEL_MS_MAX;
+    while (
+      machineClock.monotonicMs() < endMs &&
+      (await sharing.leases.findRunning(ownerId, simulationId)) !== undefined
+    ) {
+      await machineClock.sleep(WAIT_POLL_MS);
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { machineClock } = this.#options;
+    while (!this.#isStopping()) {
+      await machineClock.sleep(POLL_MS, this.#stopping.signal).catch(() => undefined);
+      if (!this.#isStopping()) this.wake();
+    }
   }
 
   async cancelAll(ownerId: string): Promise<void> {
@@ -128,6 +197,14 @@ class PlanRunner implements SimulationRunner {
   }
 
   async drain(): Promise<void> {
+    const { sharing, machineClock } = this.#options;
+    await this.#drainOwn();
+    while (sharing && !this.#isStopping() && (await sharing.leases.isAnyActive())) {
+      await machineClock.sleep(WAIT_POLL_MS);
+    }
+  }
+
+  async #drainOwn(): Promise<void> {
     while (!this.isIdle() && !this.#isStopping()) {
       // At least one of the two exists, otherwise the runner would be idle.
       const active = [...this.#active.values()].map(({ ended }) => ended);
@@ -141,6 +218,7 @@ class PlanRunner implements SimulationRunner {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The service stops.'));
+    await this.#polling;
     await this.#startingRuns;
     const ended = Promise.all([...this.#active.values()].map((active) => active.ended));
     const done = new AbortController();
@@ -155,13 +233,15 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #startRuns(): Promise<void> {
-    const { store, log, machineClock } = this.#options;
+    const { store, log, machineClock, sharing } = this.#options;
     while (this.#isWoken && !this.#isStopping()) {
       this.#isWoken = false;
       try {
         for (const plan of await store.simulations.listRunning()) {
           if (this.#active.size >= RUNS_MAX || this.#isStopping()) break;
-          if (!this.#active.has(keyOf(plan))) this.#start(plan);
+          if (this.#active.has(keyOf(plan))) continue;
+          const lease = await sharing?.leases.take(plan.ownerId, plan.id);
+          if (!sharing || lease) this.#start(plan, lease);
         }
       } catch (error) {
         log.error('simulation_store_failed', { fault: errorOrigin(error).name });
@@ -177,17 +257,17 @@ class PlanRunner implements SimulationRunner {
     return this.#stopping.signal.aborted;
   }
 
-  #start(plan: SimulationPlan): void {
+  #start(plan: SimulationPlan, lease: SimulationLease | undefined): void {
     const { log } = this.#options;
     const control = new AbortController();
     const active: ActiveRun = {
       plan,
       runningSessions: new Map(),
-      control,
+      ...{ lease, control },
       ended: Promise.resolve(),
     };
     this.#active.set(keyOf(plan), active);
-    active.ended = this.#run(active)
+    active.ended = this.#runLeased(active)
       .catch((error: unknown) => {
         log.error('simulation_failed', { simulation: plan.id, fault: errorOrigin(error).name });
       })
@@ -197,7 +277,57 @@ class PlanRunner implements SimulationRunner {
       });
   }
 
-  async #run({ plan, runningSessions, control }: ActiveRun): Promise<void> {
+  /** Runs a simulation and renews its lease until it ends, so that no other replica runs it. */
+  async #runLeased(active: ActiveRun): Promise<void> {
+    const { sharing } = this.#options;
+    const { lease } = active;
+    if (!sharing || !lease) return this.#run(active);
+    const ended = new AbortController();
+    const renewing = this.#renew(active, { lease, sharing, ended: ended.signal });
+    try {
+      await this.#run(active);
+    } finally {
+      ended.abort();
+      await renewing;
+      // If this fails, the lease expires.
+      await sharing.leases.release(lease).catch(() => undefined);
+      sharing.wakeOthers();
+    }
+  }
+
+  async #renew(
+    { plan, runningSessions, control }: ActiveRun,
+    {
+      lease,
+      sharing,
+      ended,
+    }: { lease: SimulationLease; sharing: SimulationSharing; ended: AbortSignal },
+  ): Promise<void> {
+    const { machineClock, log } = this.#options;
+    let renewedMs = machineClock.monotonicMs();
+    // A canceled run renews its lease until its sessions have ended.
+    while (await this.#waitUnlessEnded(ended)) {
+      const askedMs = machineClock.monotonicMs();
+      const running = JSON.stringify([...runningSessions]);
+      const state = await sharing.leases.renew(lease, running).catch(() => undefined);
+      if (state !== undefined) renewedMs = askedMs;
+      if (control.signal.aborted) continue;
+      if (state === 'ended') control.abort(new Error('The simulation was canceled.'));
+      if (state === 'lost' || machineClock.monotonicMs() - renewedMs > LEASE_MS) {
+        log.warn('simulation_lease_lost', { simulation: plan.id });
+        control.abort(new Error('Another replica runs the simulation.'));
+      }
+    }
+  }
+
+  /** Waits until a lease must be renewed. Returns false if its run has ended. */
+  async #waitUnlessEnded(ended: AbortSignal): Promise<boolean> {
+    const signal = AbortSignal.any([ended, this.#renewNow.signal]);
+    await this.#options.machineClock.sleep(POLL_MS, signal).catch(() => undefined);
+    return !ended.aborted;
+  }
+
+  async #run({ plan, runningSessions, control, lease }: ActiveRun): Promise<void> {
     const { store, model, speech, clock, machineClock, log, onStored } = this.#options;
     const { ownerId, id } = plan;
     const stored = await store.simulations.listSessions(ownerId, id);
@@ -226,7 +356,8 @@ class PlanRunner implements SimulationRunner {
         const call = calls.get(session.sessionId);
         calls.delete(session.sessionId);
         if (this.#isStopping()) return;
-        if (!(await store.simulations.addSession(toStoredSession(plan, session, result)))) return;
+        const ended = toStoredSession(plan, session, result);
+        if (!(await store.simulations.addSession(ended, lease))) return;
         onStored();
         if (call) await this.#keepRecording(ownerId, session.sessionId, call);
       });

@@ -56,7 +56,7 @@ export function createSimulations(options: SimulationsOptions) {
   const describe = async (plan: SimulationPlan): Promise<Simulation> =>
     toSimulation(plan, {
       stored: await store.simulations.listSessions(plan.ownerId, plan.id),
-      runningIds: runner.listRunningSessions(plan.ownerId, plan.id),
+      runningIds: await runner.listRunningSessions(plan.ownerId, plan.id),
       appUrl: options.appUrl(),
     });
   return {
@@ -90,7 +90,7 @@ export function createSimulations(options: SimulationsOptions) {
       const [details] = await store.runs.load([{ ownerId, kind: 'simulation', id }]);
       return describeProgress(plan, {
         details,
-        running: runner.listRunningSessions(ownerId, id),
+        running: await runner.listRunningSessions(ownerId, id),
         clock: options.clock,
       });
     },

@@ -24,6 +24,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
       values.set(name, shared);
       return Promise.resolve(shared);
     },
+    replicas: undefined,
     describeFileChange: watchFile(file),
     close: connections.close,
   };

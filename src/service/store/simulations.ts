@@ -5,6 +5,7 @@ import { findSessions } from './session-queries.ts';
 import type {
   NewSession,
   NewSimulation,
+  SimulationLease,
   SimulationPlan,
   SimulationStore,
   StoredSimulationRequest,
@@ -64,7 +65,8 @@ export function createSimulationStore({
         if (!row) return [];
         return findSessions(db, (query) => query.where('sessions.simulation_key', '=', row.key));
       }),
-    addSession: (session) => write(session.ownerId, (db) => addSimulatedSession(db, session)),
+    addSession: (session, lease) =>
+      write(session.ownerId, (db) => addSimulatedSession(db, session, lease)),
     end: (ownerId, id, state) =>
       write(ownerId, async (db) => {
         const row = await findRow(db, ownerId, id);
@@ -152,9 +154,14 @@ async function add(db: WriteTransaction, simulation: NewSimulation): Promise<str
   return id;
 }
 
-async function addSimulatedSession(db: WriteTransaction, session: NewSession): Promise<boolean> {
+async function addSimulatedSession(
+  db: WriteTransaction,
+  session: NewSession,
+  lease: SimulationLease | undefined,
+): Promise<boolean> {
   const { ownerId, id, simulation } = session;
   const row = simulation && (await findRow(db, ownerId, simulation.id));
+  if (lease && !(await holdLease(db, row?.key ?? -1, lease))) return false;
   const plan = await db
     .selectFrom('simulation_plans')
     .select('state')
@@ -169,6 +176,22 @@ async function addSimulatedSession(db: WriteTransaction, session: NewSession): P
   if (!plan || existing) return false;
   await addSession(db, session, { isNew: true });
   return true;
+}
+
+/** Returns whether a lease is valid, and prevents other processes from taking it meanwhile. */
+async function holdLease(
+  db: WriteTransaction,
+  simulationKey: number,
+  { token }: SimulationLease,
+): Promise<boolean> {
+  const held = await db
+    .selectFrom('simulation_leases')
+    .select('token')
+    .where('simulation_key', '=', simulationKey)
+    .where('token', '=', token)
+    .forShare()
+    .executeTakeFirst();
+  return held !== undefined;
 }
 
 function findRow(db: Reader, ownerId: string, id: string): Promise<{ key: number } | undefined> {

@@ -40,8 +40,10 @@ import type {
   WaitingConversation,
   Verdict,
 } from './records.ts';
+import type { ReplicaStore, SimulationLease } from './replicas.ts';
 
 export type * from './records.ts';
+export type * from './replicas.ts';
 
 /**
  * The only access to persistent data; no other module contains SQL. SQLite implements it today. All
@@ -63,6 +65,8 @@ export interface Store {
   readonly overview: OverviewStore;
   readonly recordings: RecordingStore;
   readonly runs: RunStore;
+  /** What several processes on one database share; undefined for a file, which only one uses. */
+  readonly replicas: ReplicaStore | undefined;
   /** Deletes all data of an owner except the owner itself and its keys. */
   deleteOwnerData(ownerId: string): Promise<void>;
   /**
@@ -230,9 +234,9 @@ export interface SimulationStore {
   listSessions(ownerId: string, id: string): Promise<Session[]>;
   /**
    * Adds a finished session and its jobs in one transaction. Returns false, and changes nothing, if
-   * the session exists already or the simulation does not.
+   * the session exists already, the simulation does not, or another process has taken the lease.
    */
-  addSession(session: NewSession): Promise<boolean>;
+  addSession(session: NewSession, lease?: SimulationLease): Promise<boolean>;
   /** Ends a simulation and deletes the API key. Returns false if it was not running. */
   end(ownerId: string, id: string, state: 'ended' | 'cancelled'): Promise<boolean>;
 }

@@ -22,6 +22,8 @@ export interface Tables {
   agents: NameRow & { url: string; url_folded: string };
   simulations: SimulationRow;
   simulation_plans: SimulationPlanRow;
+  /** Only in PostgreSQL. */
+  simulation_leases: { simulation_key: number; token: string };
   eval_names: NameRow & { eval_id: string };
   sessions: SessionRow;
   session_texts: { session_key: number; text: string };

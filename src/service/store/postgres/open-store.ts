@@ -3,6 +3,7 @@ import type { Store } from '../store.ts';
 import { connect } from './connect.ts';
 import { migrate } from './migrate.ts';
 import { openPool } from './pool.ts';
+import { createReplicaStore } from './replicas.ts';
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
@@ -17,8 +18,10 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
     await connections.close();
     throw error;
   }
+  const replicas = createReplicaStore(pool, databaseUrl);
   return {
     ...createStores(connections),
+    replicas,
     async shareValue(name, value) {
       await pool.query(
         'insert into service_values (name, value) values ($1, $2) on conflict do nothing',
@@ -31,6 +34,9 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
       return rows[0]?.value ?? value;
     },
     describeFileChange: () => undefined,
-    close: connections.close,
+    async close() {
+      await replicas.close();
+      await connections.close();
+    },
   };
 }

@@ -54,9 +54,10 @@ export function addSignInRoutes(
       renderSignInPage(next, 'The service has no such key. Check it for typos.'),
     );
   });
-  app.post('/sign-out', forAnyone, (request, reply) =>
-    reply.header('set-cookie', authentication.signOut(request.headers)).redirect('/sign-in', 303),
-  );
+  app.post('/sign-out', forAnyone, async (request, reply) => {
+    const cookie = await authentication.signOut(request.headers);
+    return reply.header('set-cookie', cookie).redirect('/sign-in', 303);
+  });
 }
 
 /** Returns a path of this service; anything that could lead to another host becomes the overview. */

@@ -1,10 +1,13 @@
+import { CREATE_RATE_LIMITS } from '../rate-limit.ts';
+
 /** Text that sorts by its code points, as in SQLite. */
 const TEXT = 'text collate "C"';
 
 /**
  * Creates the tables. They have the columns of the SQLite tables, which describe them, with these
- * differences: every table but `owners`, `keys`, and `service_values` has `owner_id`, first in its primary key, unique
- * keys, foreign keys, and indexes, so that the tables can be distributed by owner. Keys of rows count up
+ * differences: every table but `owners`, `keys`, `service_values`, `shared_state`, and `replicas` has
+ * `owner_id`, first in its primary key, unique keys, foreign keys, and indexes, so that the tables can be
+ * distributed by owner. Keys of rows count up
  * over all owners.
  */
 export const CREATE_TABLES = `
@@ -30,6 +33,27 @@ create table service_values (
   name ${TEXT} primary key,
   value text not null
 );
+
+create table shared_state (
+  -- what a test sets through /__admin for all replicas, and how often it was changed
+  only_row boolean primary key default true check (only_row),
+  generation bigint not null,
+  value text not null
+);
+
+create table replicas (
+  -- the running processes, and the generation of the shared state that each has applied
+  id ${TEXT} primary key,
+  generation bigint not null,
+  seen_at timestamptz not null
+);
+
+create table seed_documents (
+  owner_id ${TEXT} primary key references owners (id),
+  document text not null
+);
+
+${CREATE_RATE_LIMITS};
 
 create sequence row_keys;
 
@@ -149,6 +173,17 @@ create table simulation_plans (
 );
 create index simulation_plans_running on simulation_plans (owner_id, simulation_key)
   where state = 'running';
+
+create table simulation_leases (
+  -- the process that runs a simulation, and its running sessions as JSON
+  owner_id ${TEXT} not null,
+  simulation_key bigint not null,
+  token ${TEXT} not null,
+  ends_at timestamptz not null,
+  running text not null,
+  primary key (owner_id, simulation_key),
+  foreign key (owner_id, simulation_key) references simulations (owner_id, key) on delete cascade
+);
 
 create table eval_names (
   owner_id ${TEXT} not null,

@@ -1,0 +1,35 @@
+import type { ServiceFault } from '../../contract/index.ts';
+import type { ClockOffset } from '../../platform/adjustable-clock.ts';
+
+/** What a test sets through `/__admin` for all replicas of a service on one database. */
+export interface SharedState {
+  clock: ClockOffset;
+  faults: SharedFault[];
+  /** The newest times that the state in memory was cleared for an owner, numbered from 1. */
+  memoryClears: { number: number; ownerId: string }[];
+  /** How often the recorded requests were cleared. */
+  requestClears: number;
+  /** Signs the cookies and forms of pages. */
+  pageSecret: string;
+  /** The newest page sessions that were ended, with the times until which their cookies last. */
+  endedPageSessions: { nonce: string; expiresAtMs: number }[];
+}
+
+/** A fault that is set. */
+export interface SharedFault {
+  fault: ServiceFault;
+  /** How many times it was injected, by all replicas. */
+  injected: number;
+  /** When it ends, in `AdjustableClock.runningMs`; null if it never ends by time. */
+  endsAtMs: number | null;
+}
+
+/** Shares the state with the other replicas. */
+export interface StateSharing {
+  /** Changes the state, and resolves when all running replicas have applied it, or after 2 s. */
+  change(change: (state: SharedState) => void): Promise<void>;
+  /** Changes the state without telling the other replicas, which read it before they depend on it. */
+  adjust(change: (state: SharedState) => void): Promise<void>;
+  /** Calls back with the state now, and whenever it has changed. */
+  onChange(apply: (state: SharedState) => void): void;
+}

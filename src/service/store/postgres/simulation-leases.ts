@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { SimulationLeases } from '../replicas.ts';
+
+/** How long a process may run a simulation without renewing its lease. It renews every second. */
+const ENDS_AT = "clock_timestamp() + interval '10 s'";
+
+/** Leases end by the time of the database, because the clocks of replicas differ. */
+const IS_HELD = 'ends_at > clock_timestamp()';
+
+/** Creates the leases of simulations. */
+export function createSimulationLeases(pool: Pool): SimulationLeases {
+  return {
+    async take(ownerId, id) {
+      const token = randomBytes(12).toString('hex');
+      const { rows } = await pool.query(
+        `insert into simulation_leases as lease (owner_id, simulation_key, token, ends_at, running)
+         select owner_id, key, $3, ${ENDS_AT}, '[]' from simulations
+         where owner_id = $1 and id = $2 and exists (
+           select 1 from simulation_plans as plan
+           where plan.owner_id = $1 and simulation_key = key and state = 'running'
+         )
+         on conflict (owner_id, simulation_key) do update
+         set token = $3, ends_at = ${ENDS_AT}, running = '[]'
+         where not (lease.${IS_HELD})
+         returning 1`,
+        [ownerId, id, token],
+      );
+      return rows.length === 0 ? undefined : { ownerId, id, token };
+    },
+    async renew({ ownerId, token }, running) {
+      const { rows } = await pool.query<{ state: string }>(
+        `update simulation_leases as lease set ends_at = ${ENDS_AT}, running = $3
+         from simulation_plans as plan
+         where lease.owner_id = $1 and token = $2
+           and plan.owner_id = $1 and plan.simulation_key = lease.simulation_key
+         returning state`,
+        [ownerId, token, running],
+      );
+      const [row] = rows;
+      if (!row) return 'lost';
+      return row.state === 'running' ? 'running' : 'ended';
+    },
+    async release({ ownerId, token }) {
+      await pool.query('delete from simulation_leases where owner_id = $1 and token = $2', [
+        ownerId,
+        token,
+      ]);
+    },
+    async findRunning(ownerId, id) {
+      const { rows } = await pool.query<{ running: string }>(
+        `select running from simulation_leases as lease, simulations
+         where lease.owner_id = $1 and simulations.owner_id = $1 and id = $2
+           and simulation_key = key and ${IS_HELD}`,
+        [ownerId, id],
+      );
+      return rows[0]?.running;
+    },
+    async isAnyActive() {
+      const { rows } = await pool.query(
+        `select 1 from simulation_plans where state = 'running'
+         union all select 1 from simulation_leases where ${IS_HELD} limit 1`,
+      );
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,211 @@
+/** Replicas on one database behave as one service. */
+import t from 'tap';
+import type { Test } from 'tap';
+import type { ServiceOptions } from '../../../src/service/app/options.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { execute } from '../../helpers/postgres.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { withReplicas } from '../../helpers/replicas.ts';
+import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
+
+const HOUR_MS = 3_600_000;
+
+const seed: ServiceOptions['seed'] = {
+  evals: [makeContainsEval('way', 'on its way'), makeContainsEval('never', 'never said')],
+  settings: { evals: ['way', 'never'] },
+};
+
+/** Returns the two replicas of a service. */
+async function withTwo(t: Test, options: Parameters<typeof withReplicas>[2] = {}) {
+  const { replicas, ...rest } = await withReplicas(t, 2, options);
+  const [first, second] = replicas as [Bench, Bench];
+  return { first, second, ...rest };
+}
+
+void t.test('Any replica scores what another one queued; drain waits for all', async (t) => {
+  const { proxy, replicas, databaseUrl } = await withReplicas(t, 3, { seed });
+  for (let nth = 0; nth < 12; nth += 1) {
+    await proxy.trace(makeSpan({ conversationId: `c-${nth}` }));
+    await proxy.end(`c-${nth}`);
+  }
+  for (const replica of replicas) {
+    await replica.drain();
+    const { total, items } = await replica.production('?include_failed=true');
+    t.equal(total, 12);
+    t.ok(items.every(({ outcome_summary: summary }) => summary.total_evaluations === 2));
+  }
+  const [counts] = await execute(
+    databaseUrl,
+    `select count(*)::int as jobs, max(attempts) as attempts from jobs`,
+  );
+  t.same(counts, { jobs: 24, attempts: 1 }, 'each job was taken once');
+});
+
+void t.test('All replicas have the same time after a change on one of them', async (t) => {
+  const { first, second } = await withTwo(t);
+  await first.admin('POST /clock', { advance_ms: HOUR_MS });
+  t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS });
+  await Promise.all(
+    [first, second].flatMap((replica) =>
+      Array.from({ length: 5 }, () => replica.admin('POST /clock', { advance_ms: 1_000 })),
+    ),
+  );
+  t.match(await first.admin('GET /clock'), { now_ms: START_MS + HOUR_MS + 10_000 });
+  t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS + 10_000 });
+  await second.admin('PUT /clock', { set_ms: START_MS - HOUR_MS });
+  t.match(await first.admin('GET /clock'), { now_ms: START_MS - HOUR_MS });
+});
+
+void t.test('A replica that starts later has the time and the faults of the others', async (t) => {
+  const { replicas, databaseUrl } = await withReplicas(t, 1);
+  const [first] = replicas as [Bench];
+  await first.admin('POST /clock', { advance_ms: HOUR_MS });
+  await first.admin('POST /faults', { kind: 'unavailable', route: 'results' });
+  const { replicas: later } = await withReplicas(t, 1, { databaseUrl });
+  const [second] = later as [Bench];
+  t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS });
+  t.equal((await second.send('GET /api/simulations/sessions/')).status, 503);
+});
+
+void t.test('The first of all running replicas starts with the time of the machine', async (t) => {
+  const { replicas, databaseUrl } = await withReplicas(t, 1);
+  const [first] = replicas as [Bench];
+  await first.admin('POST /clock', { advance_ms: HOUR_MS });
+  await first.service.stop();
+  const { replicas: later } = await withReplicas(t, 1, { databaseUrl });
+  t.match(await later[0]?.admin('GET /clock'), { now_ms: START_MS });
+});
+
+void t.test('Faults apply to all replicas, as often as they say in total', async (t) => {
+  const { first, second, proxy } = await withTwo(t);
+  await first.admin('PUT /faults', [{ kind: 'unavailable', route: 'results', times: 3 }]);
+  const statuses: number[] = [];
+  for (let count = 0; count < 6; count += 1) {
+    statuses.push((await proxy.send('GET /api/simulations/sessions/')).status);
+  }
+  t.same(statuses, [503, 503, 503, 200, 200, 200]);
+  for (const replica of [first, second]) {
+    t.match(await replica.admin('GET /faults'), { faults: [{ injected: 3, active: false }] });
+  }
+  await second.admin('POST /faults', { kind: 'server_error', route: 'results', ttl_ms: 5_000 });
+  t.equal((await first.send('GET /api/simulations/sessions/')).status, 500);
+  await second.admin('POST /clock', { advance_ms: 5_000 });
+  t.equal((await first.send('GET /api/simulations/sessions/')).status, 200);
+  await first.admin('POST /faults', { kind: 'server_error', route: 'results' });
+  await second.admin('DELETE /faults');
+  t.equal((await first.send('GET /api/simulations/sessions/')).status, 200);
+});
+
+void t.test('A reset on one replica resets all', async (t) => {
+  const { first, second } = await withTwo(t, { seed });
+  await second.admin('POST /seed', { evals: [makeContainsEval('only', 'only')] });
+  await second.admin('POST /faults', { kind: 'server_error', route: 'results' });
+  await second.send('GET /api/prod-evaluations/sessions/');
+  await second.trace(makeSpan());
+  await first.admin('POST /reset', { to: 'seed' });
+  t.match(await second.admin('GET /faults'), { faults: [] });
+  t.match(await second.admin('GET /requests'), { total: 0 });
+  const { evals } = (await first.admin('GET /evals')) as { evals: { id: string }[] };
+  t.same(
+    evals.map(({ id }) => id),
+    ['only'],
+    'the seed data that another replica loaded',
+  );
+  await second.trace(makeSpan());
+  await first.admin('DELETE /requests');
+  t.match(await second.admin('GET /requests'), { total: 0 });
+});
+
+void t.test('Changed settings and keys apply to all replicas', async (t) => {
+  const { first, second } = await withTwo(t, { seed });
+  const { key } = (await first.admin('POST /keys', { label: 'CI' })) as { key: string };
+  t.equal((await second.send('GET /api/simulations/sessions/', { key })).status, 200);
+  await second.admin('DELETE /keys', { key });
+  t.equal((await first.send('GET /api/simulations/sessions/', { key })).status, 401);
+  await first.admin('PUT /settings', { evals: ['way'] });
+  await second.trace(makeSpan());
+  t.match(await second.end('conv-1'), { evaluations_queued: 1 });
+});
+
+void t.test('A key has 120 requests a minute on all replicas together', async (t) => {
+  const { first, proxy } = await withTwo(t);
+  const send = async (): Promise<number> =>
+    (await proxy.send('POST /v1/traces', { body: { resourceSpans: [] } })).status;
+  const statuses: number[] = [];
+  for (let count = 0; count < 124; count += 1) statuses.push(await send());
+  t.equal(statuses.filter((status) => status === 200).length, 120);
+  t.same(statuses.slice(120), [429, 429, 429, 429]);
+  await first.admin('POST /clock', { advance_ms: 60_000 });
+  t.same([await send(), await send()], [200, 200], 'after the clock of all replicas moved');
+});
+
+void t.test('Conversations are closed once when all replicas look for idle ones', async (t) => {
+  const { proxy, replicas, databaseUrl } = await withReplicas(t, 3, { seed });
+  for (let nth = 0; nth < 20; nth += 1) {
+    await proxy.trace(makeSpan({ conversationId: `c-${nth}` }));
+  }
+  await proxy.admin('POST /clock', { advance_ms: 25 * HOUR_MS });
+  await proxy.drain();
+  for (const replica of replicas) t.equal((await replica.production()).total, 20);
+  const [counts] = await execute(
+    databaseUrl,
+    `select count(distinct run_key)::int as runs, count(*)::int as outcomes,
+       (select count(*)::int from runs) as all_runs from outcomes`,
+  );
+  t.same(counts, { runs: 1, outcomes: 40, all_runs: 1 }, 'in one daily run');
+});
+
+void t.test('A change does not wait for a replica that has died', async (t) => {
+  const { first, databaseUrl } = await withTwo(t);
+  await execute(
+    databaseUrl,
+    `insert into replicas (id, generation, seen_at) values ('dead', 0, now() - interval '3 s')`,
+  );
+  const startedAtMs = systemClock.monotonicMs();
+  await first.admin('POST /clock', { advance_ms: 1 });
+  t.ok(systemClock.monotonicMs() - startedAtMs < 2_000);
+});
+
+void t.test('Without notifications, polling shares everything', async (t) => {
+  const { first, second, databaseUrl } = await withTwo(t, { seed });
+  await execute(
+    databaseUrl,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'sandbox-kit listener' and datname = current_database()`,
+  );
+  await first.admin('POST /clock', { advance_ms: HOUR_MS });
+  t.match(await second.admin('GET /clock'), { now_ms: START_MS + HOUR_MS });
+  await second.trace(makeSpan());
+  await second.end('conv-1');
+  await first.drain();
+  t.equal((await first.production()).total, 1);
+});
+
+void t.test('A browser is signed in and out on all replicas', async (t) => {
+  const key = 'the-key-of-this-service';
+  const { first, second } = await withTwo(t, { host: '0.0.0.0', keys: [{ key }] });
+  const post = (path: string, { service }: Bench, body: string, cookie = ''): Promise<Response> =>
+    fetch(service.url + path, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        ...{ origin: service.url, cookie },
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body,
+    });
+  const signedIn = await post('/sign-in', first, `key=${key}`);
+  const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
+  const open = ({ service }: Bench): Promise<Response> =>
+    fetch(`${service.url}/settings`, { headers: { accept: 'text/html', cookie } });
+  const tokens: (string | undefined)[] = [];
+  for (const replica of [first, second]) {
+    const page = await open(replica);
+    t.equal(page.status, 200);
+    tokens.push(/name="_token" value="(\w+)"/.exec(await page.text())?.[1]);
+  }
+  t.ok(tokens[0]);
+  t.equal(tokens[1], tokens[0], 'a form of one replica can be sent to another');
+  t.equal((await post('/sign-out', second, '', cookie)).status, 303);
+  for (const replica of [first, second]) t.equal((await open(replica)).status, 401);
+});

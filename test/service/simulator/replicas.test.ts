@@ -1,0 +1,95 @@
+/** Simulations on several replicas: one runs each, and another one continues it after a `kill -9`. */
+import t from 'tap';
+import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
+import { execute, withPostgres } from '../../helpers/postgres.ts';
+import { startReplica, withReplicas } from '../../helpers/replicas.ts';
+import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import type { Bench } from '../../helpers/service.ts';
+import { makeUserScenario } from '../../helpers/simulation.ts';
+
+const LINES = ['One', 'Two', 'Three'];
+const scenario = makeUserScenario(
+  { opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] },
+  { evals: [{ id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } }] },
+);
+const newRun = (url: string, samples: number) => ({
+  ...{ agent: { name: 'A', url }, scenarios: [scenario], samples, seed: 'S', concurrency: 3 },
+});
+
+void t.test('One replica runs a simulation; all of them show and drain it', async (t) => {
+  const { replicas, proxy } = await withReplicas(t, 3);
+  const double = await withSandboxDouble(t, { chat: reply('Yes.') });
+  const { id } = (await proxy.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
+  for (const replica of replicas) {
+    await replica.drain();
+    const simulation = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
+    t.match(simulation, { status: 'completed', verdict: 'passed', counts: { ended: 9 } });
+  }
+  t.equal(double.chats().length, 9 * LINES.length, 'no session ran twice');
+});
+
+void t.test('Any replica shows the running sessions and cancels a simulation', async (t) => {
+  const { replicas } = await withReplicas(t, 3);
+  const double = await withSandboxDouble(t, { chat: hang });
+  const [first] = replicas as [Bench];
+  const { id } = (await first.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
+  await double.waitForRequests('chat', 3);
+  const countRunning = async (replica: Bench): Promise<number> => {
+    const { sessions } = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
+    return sessions.filter(({ status }) => status === 'running').length;
+  };
+  for (const replica of replicas) {
+    while ((await countRunning(replica)) !== 3) await replica.admin('GET /health');
+  }
+  for (const replica of replicas.toReversed()) {
+    const response = await replica.send(`POST /__admin/simulations/${id}/cancel`, { key: null });
+    if (replica === replicas[2]) t.equal(response.status, 200, response.text);
+  }
+  for (const replica of replicas) {
+    const simulation = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
+    t.match(simulation, { status: 'cancelled', counts: { ended: 3 } });
+    await replica.drain();
+  }
+  t.equal(double.chats().length, 3, 'no session started after the cancellation');
+});
+
+void t.test('Another replica continues the simulation of a killed one', async (t) => {
+  const { url: databaseUrl } = await withPostgres(t);
+  const double = await withSandboxDouble(t, { chat: reply('Yes.') });
+  const killed = await startReplica(t, databaseUrl);
+  const samples = 150;
+  const { id } = await killed.request<Simulation>(
+    '/__admin/simulations',
+    newRun(double.url, samples),
+  );
+  const other = await startReplica(t, databaseUrl);
+  await double.waitForRequests('chat', 12);
+  await killed.end('SIGKILL');
+  const planned = await other.request<Simulation>(`/__admin/simulations/${id}`);
+  t.match(planned, { status: 'running' });
+  // Evals that the killed replica was scoring are due again after a minute.
+  await other.request('/__admin/clock', { advance_ms: 61_000 });
+  await other.request('/__admin/drain', {});
+  const simulation = await other.request<Simulation>(`/__admin/simulations/${id}`);
+  t.match(simulation, { status: 'completed', verdict: 'passed', seed: 'S' });
+  t.match(simulation.counts, { sessions: samples, ended: samples });
+  t.same(
+    simulation.sessions.map((session) => session.id),
+    planned.sessions.map((session) => session.id),
+    'the sessions of the same seed',
+  );
+  const page = await other.request<SimulationSessionPage>(
+    '/api/simulations/sessions/?include_traces=true&limit=500',
+  );
+  t.equal(page.total, samples, 'each session once');
+  for (const { traces } of page.items) {
+    t.same(
+      traces?.map((turn) => turn.user_input),
+      LINES,
+    );
+  }
+  const [counts] = await execute(databaseUrl, 'select count(*)::int as outcomes from outcomes');
+  t.same(counts, { outcomes: samples });
+  const repeated = double.chats().length - samples * LINES.length;
+  t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
+});

@@ -1,0 +1,53 @@
+/**
+ * The checks of a service, and the proof of these checks, against three replicas behind a proxy that
+ * sends each request to the next one.
+ */
+import t, { type Test } from 'tap';
+import { selftest } from '../../conformance/proof/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { startService } from '../../src/service/index.ts';
+import { run } from '../helpers/command.ts';
+import { withPostgres } from '../helpers/postgres.ts';
+import { startReplica, withRoundRobinProxy } from '../helpers/replicas.ts';
+
+const REPLICAS = 3;
+
+async function startReplicas(t: Test): Promise<{ serviceUrl: string; serviceApiKey: string }> {
+  const { url: databaseUrl } = await withPostgres(t);
+  const urls: string[] = [];
+  let serviceApiKey = '';
+  for (let nth = 0; nth < REPLICAS; nth += 1) {
+    const { url, apiKey } = await startReplica(t, databaseUrl);
+    urls.push(url);
+    serviceApiKey = apiKey;
+  }
+  return { serviceUrl: await withRoundRobinProxy(t, () => urls), serviceApiKey };
+}
+
+void t.test('Replicas behind a proxy conform', async (t) => {
+  const { serviceUrl, serviceApiKey } = await startReplicas(t);
+  const startedAtMs = systemClock.monotonicMs();
+  const { code, stdout, stderr } = await run(['check', serviceUrl, '--area', 'service'], {
+    env: { SANDBOX_KIT_SERVICE_API_KEY: serviceApiKey },
+  });
+  t.equal(code, 0, stdout.slice(-3_000) + stderr);
+  t.comment(`${((systemClock.monotonicMs() - startedAtMs) / 1_000).toFixed(1)} s`);
+  t.comment(stdout.trim().split('\n').slice(-3).join('\n'));
+});
+
+void t.test('The checks detect every fault of replicas behind a proxy', async (t) => {
+  const result = await selftest({
+    ...(await startReplicas(t)),
+    areas: ['service'],
+    startRecordingService: (options) => startService({ ...options, recordCallers: true }),
+    kitVersion: '0.0.0',
+  });
+  t.same(
+    result.rows.filter(({ ok }) => !ok),
+    [],
+    'every row is right',
+  );
+  t.equal(result.cause, undefined);
+  t.ok(result.ok);
+  t.comment(`${result.rows.length} rows in ${(result.ms / 1_000).toFixed(1)} s`);
+});

@@ -1,5 +1,8 @@
 /** Clients that send conversations to a service that may crash, and record what it acknowledged. */
+import type { Test } from 'tap';
 import { fetch, type Agent } from 'undici';
+import type { ProductionSession, ProductionSessionPage } from '../../src/contract/index.ts';
+import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { makeTraceRequest, makeSpan } from './otlp.ts';
 
@@ -26,6 +29,8 @@ export interface Route {
   url: string;
   dispatcher: Agent;
   key: string;
+  /** Whether the database can be away, which the service answers with 503 (default: false). */
+  isDatabaseRemote?: boolean;
 }
 
 /**
@@ -65,7 +70,7 @@ function planRequest(path: string, body?: string): PlannedRequest {
 /**
  * Sends the requests that are not acknowledged: the spans concurrently, then the end call. Returns
  * false if the service went down before it acknowledged all of them. Throws for a status other than
- * 200.
+ * 200, except for a 503 while the database is away.
  */
 export async function sendConversation(
   planned: PlannedConversation,
@@ -82,7 +87,7 @@ export async function sendConversation(
 
 async function send(
   request: PlannedRequest,
-  { url, dispatcher, key }: Route,
+  { url, dispatcher, key, isDatabaseRemote = false }: Route,
   onAcknowledged = (): void => {},
 ) {
   let status: number;
@@ -98,8 +103,107 @@ async function send(
   } catch {
     return;
   }
+  if (status === 503 && isDatabaseRemote) return;
   if (status !== 200)
     throw new Error(`${request.path}: ${status} ${JSON.stringify(request.response)}`);
   request.acknowledged = true;
   onAcknowledged();
+}
+
+/** The evals that score the conversations. */
+export const evals = [
+  { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 2 } },
+  { id: 'says', name: 'On its way', kind: 'contains', params: { text: 'on its way' } },
+  { id: 'tool', name: 'Looks it up', kind: 'tool_called', params: { name: 'find_order' } },
+];
+
+/** Spans of a round start within its minute, so that its sessions can be listed. */
+export const FIRST_ROUND_MS = Date.UTC(2026, 10, 20);
+export const ROUND_MS = 60_000;
+
+/** A service that clients sent to. */
+export interface ReachedService {
+  url: string;
+  apiKey: string;
+  adminUrl: string;
+}
+
+/** Returns a page of production sessions. */
+export async function listPage(
+  service: ReachedService,
+  query: Record<string, string>,
+): Promise<ProductionSessionPage> {
+  const search = new URLSearchParams(query).toString();
+  const response = await fetch(`${service.url}/api/prod-evaluations/sessions/?${search}`, {
+    headers: { 'x-service-api-key': service.apiKey },
+  });
+  return (await response.json()) as ProductionSessionPage;
+}
+
+/** Returns all sessions of a round. */
+export async function listSessions(
+  service: ReachedService,
+  round: number,
+): Promise<ProductionSession[]> {
+  const beganMs = FIRST_ROUND_MS + round * ROUND_MS;
+  const page = await listPage(service, {
+    started_after: isoTime(beganMs),
+    started_before: isoTime(beganMs + ROUND_MS - 1),
+    include_traces: 'true',
+    limit: '500',
+  });
+  if (page.items.length !== page.total)
+    throw new Error('The round has more sessions than fit on a page.');
+  return page.items;
+}
+
+/** Waits until everything is scored: longer than scoring takes, but shorter than the leases of the killed process. */
+export async function drain({ adminUrl }: Pick<ReachedService, 'adminUrl'>): Promise<void> {
+  using deadline = systemClock.deadline(30_000);
+  const { signal } = deadline;
+  const response = await fetch(`${adminUrl}/drain`, { method: 'POST', signal });
+  if (response.status !== 200) throw new Error(await response.text());
+}
+
+/** Asserts that every session is listed once, with its turns and with each of its outcomes once. */
+export function assertScoredOnce(
+  t: Test,
+  planned: PlannedConversation[],
+  items: ProductionSession[],
+): void {
+  const byId = new Map(items.map((item) => [item.source_session_id, item]));
+  t.equal(items.length, planned.length, 'one session per conversation');
+  const names = evals
+    .map(({ name }) => name)
+    .sort()
+    .join();
+  const wrong = planned.filter(({ conversationId, userLines }) => {
+    const item = byId.get(conversationId);
+    const lines = item?.traces?.map((turn) => turn.user_input).join();
+    const evalNames = item?.eval_outcomes
+      .map((outcome) => outcome.eval_name)
+      .sort()
+      .join();
+    const { total_evaluations: total, passed_count: passed } = item?.outcome_summary ?? {};
+    const expectedPasses = userLines.length <= 2 ? 2 : 1;
+    const isComplete =
+      item?.status === 'completed' && total === evals.length && passed === expectedPasses;
+    return !isComplete || lines !== userLines.join() || evalNames !== names;
+  });
+  t.same(
+    wrong.map(({ conversationId: id, userLines }) => [id, userLines, byId.get(id)]),
+    [],
+    'every session has its turns and each outcome once',
+  );
+}
+
+/** Sums up the responses to the end calls: how many evals were queued, and how many calls were repeated. */
+export function summarizeEndCalls(planned: readonly PlannedConversation[]): {
+  queued: number;
+  repeated: number;
+} {
+  const endings = planned.map(({ close }) => close.response as Record<string, unknown>);
+  const repeated = endings.filter((ending) => ending['already_closed'] === true).length;
+  const queued = endings.reduce((sum, ending) => sum + Number(ending['evaluations_queued']), 0);
+  return { queued, repeated };
 }

@@ -6,16 +6,24 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, fetch } from 'undici';
+import { Agent } from 'undici';
 import t, { type Test } from 'tap';
-import type { ProductionSession, ProductionSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom, type Random } from '../../../src/platform/random.ts';
-import { isoTime, systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { start, type RunningCommand } from '../../helpers/command.ts';
 import {
-  sendConversation,
+  assertScoredOnce,
+  drain,
+  evals,
+  FIRST_ROUND_MS,
+  listPage,
+  listSessions,
   planConversation,
+  ROUND_MS,
+  sendConversation,
+  summarizeEndCalls,
   type PlannedConversation,
+  type ReachedService,
   type Route,
 } from '../../helpers/crash-clients.ts';
 
@@ -25,25 +33,13 @@ const ROUNDS = Number(CRASH_ROUNDS);
 const keys = Array.from({ length: 8 }, (_, nth) => `key-of-client-${nth}`);
 const RESPONSES_MAX = 300;
 const CONVERSATIONS_MAX = 1_000;
-const FIRST_ROUND_MS = Date.UTC(2026, 10, 20);
-const ROUND_MS = 60_000;
-
-const evals = [
-  { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 2 } },
-  { id: 'says', name: 'On its way', kind: 'contains', params: { text: 'on its way' } },
-  { id: 'tool', name: 'Looks it up', kind: 'tool_called', params: { name: 'find_order' } },
-];
 const SEED_FILE = JSON.stringify({
   keys: keys.map((key) => ({ key })),
   evals,
   settings: { evals: evals.map(({ id }) => id) },
 });
 
-interface Running extends Pick<RunningCommand, 'end'> {
-  url: string;
-  apiKey: string;
-  adminUrl: string;
-}
+type Running = ReachedService & Pick<RunningCommand, 'end'>;
 
 async function serve(t: Test, folder: string): Promise<Running> {
   const files = ['--data', join(folder, 'data'), '--seed-file', join(folder, 'seed.json')];
@@ -78,81 +74,6 @@ async function sendUntilKilled(
   await Promise.all(keys.map(runClient));
   await killed;
   return planned;
-}
-
-async function get(
-  service: Running,
-  query: Record<string, string>,
-): Promise<ProductionSessionPage> {
-  const search = new URLSearchParams(query).toString();
-  const response = await fetch(`${service.url}/api/prod-evaluations/sessions/?${search}`, {
-    headers: { 'x-service-api-key': service.apiKey },
-  });
-  return (await response.json()) as ProductionSessionPage;
-}
-
-async function listSessions(service: Running, round: number): Promise<ProductionSession[]> {
-  const beganMs = FIRST_ROUND_MS + round * ROUND_MS;
-  const page = await get(service, {
-    started_after: isoTime(beganMs),
-    started_before: isoTime(beganMs + ROUND_MS - 1),
-    include_traces: 'true',
-    limit: '500',
-  });
-  if (page.items.length !== page.total)
-    throw new Error('The round has more sessions than fit on a page.');
-  return page.items;
-}
-
-/** Waits until everything is scored: longer than scoring takes, but shorter than the leases of the killed process. */
-async function drain({ adminUrl }: Running): Promise<void> {
-  using deadline = systemClock.deadline(30_000);
-  const { signal } = deadline;
-  const response = await fetch(`${adminUrl}/drain`, { method: 'POST', signal });
-  if (response.status !== 200) throw new Error(await response.text());
-}
-
-/** Asserts that every session is listed once, with its turns and with each of its outcomes once. */
-function assertScoredOnce(
-  t: Test,
-  planned: PlannedConversation[],
-  items: ProductionSession[],
-): void {
-  const byId = new Map(items.map((item) => [item.source_session_id, item]));
-  t.equal(items.length, planned.length, 'one session per conversation');
-  const names = evals
-    .map(({ name }) => name)
-    .sort()
-    .join();
-  const wrong = planned.filter(({ conversationId, userLines }) => {
-    const item = byId.get(conversationId);
-    const lines = item?.traces?.map((turn) => turn.user_input).join();
-    const evalNames = item?.eval_outcomes
-      .map((outcome) => outcome.eval_name)
-      .sort()
-      .join();
-    const { total_evaluations: total, passed_count: passed } = item?.outcome_summary ?? {};
-    const expectedPasses = userLines.length <= 2 ? 2 : 1;
-    const isComplete =
-      item?.status === 'completed' && total === evals.length && passed === expectedPasses;
-    return !isComplete || lines !== userLines.join() || evalNames !== names;
-  });
-  t.same(
-    wrong.map(({ conversationId: id, userLines }) => [id, userLines, byId.get(id)]),
-    [],
-    'every session has its turns and each outcome once',
-  );
-}
-
-/** Sums up the responses to the end calls: how many evals were queued, and how many calls were repeated. */
-function summarizeEndCalls(planned: readonly PlannedConversation[]): {
-  queued: number;
-  repeated: number;
-} {
-  const endings = planned.map(({ close }) => close.response as Record<string, unknown>);
-  const repeated = endings.filter((ending) => ending['already_closed'] === true).length;
-  const queued = endings.reduce((sum, ending) => sum + Number(ending['evaluations_queued']), 0);
-  return { queued, repeated };
 }
 
 void t.test(
@@ -198,7 +119,7 @@ void t.test(
       totals.interrupted += interrupted.length;
       totals.closedWithoutResponse += repeated;
       t.equal(
-        (await get(service, { limit: '1' })).total,
+        (await listPage(service, { limit: '1' })).total,
         totals.conversations,
         'earlier sessions remain',
       );

@@ -25,14 +25,15 @@ export async function withReplicas(
   const databaseUrl = options.databaseUrl ?? (await withPostgres(t)).url;
   const clock = manualClock(START_MS);
   const replicas: Bench[] = [];
+  const url = await withRoundRobinProxy(t, () => replicas.map(({ service }) => service.url));
+  const settings = { clock, randomSeed: 'test', appUrl: url, ...options, databaseUrl };
   for (let nth = 0; nth < count; nth += 1) {
-    const service = await startService({ clock, randomSeed: 'test', ...options, databaseUrl });
+    const service = await startService(settings);
     t.teardown(() => service.stop());
     replicas.push(createBench(t, { service, clock }));
   }
   const [first] = replicas;
   if (!first) throw new Error('At least one replica is required.');
-  const url = await withRoundRobinProxy(t, () => replicas.map(({ service }) => service.url));
   return { databaseUrl, replicas, proxy: createBench(t, { ...first, url }) };
 }
 

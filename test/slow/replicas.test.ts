@@ -15,13 +15,16 @@ const REPLICAS = 3;
 async function startReplicas(t: Test): Promise<{ serviceUrl: string; serviceApiKey: string }> {
   const { url: databaseUrl } = await withPostgres(t);
   const urls: string[] = [];
+  const serviceUrl = await withRoundRobinProxy(t, () => urls);
   let serviceApiKey = '';
   for (let nth = 0; nth < REPLICAS; nth += 1) {
-    const { url, apiKey } = await startReplica(t, databaseUrl);
+    const { url, apiKey } = await startReplica(t, databaseUrl, {
+      args: ['--app-url', serviceUrl],
+    });
     urls.push(url);
     serviceApiKey = apiKey;
   }
-  return { serviceUrl: await withRoundRobinProxy(t, () => urls), serviceApiKey };
+  return { serviceUrl, serviceApiKey };
 }
 
 void t.test('Replicas behind a proxy conform', async (t) => {

@@ -144,20 +144,26 @@ async function queueScoring(
   db: WriteTransaction,
   request: Omit<CloseRequest, 'runName'>,
 ): Promise<{ run: string; queued: number } | undefined> {
+  // The update locks the row, so that only one of two concurrent calls finds it unscored.
   const row = await db
-    .selectFrom('conversations')
-    .innerJoin('runs', 'runs.key', 'conversations.run_key')
-    .select(['conversations.key', 'runs.name as run'])
-    .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
-    .where('conversations.owner_id', '=', request.ownerId)
+    .updateTable('conversations')
+    .set((eb) => ({ state: eb.ref('state') }))
+    .where('owner_id', '=', request.ownerId)
     .where('conversation_id', '=', request.conversationId)
     .where('state', '=', 'closed')
     .where('session_key', 'is', null)
+    .where('run_key', 'is not', null)
+    .returning(['key', 'run_key', selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
   if (!row) return undefined;
+  const { name: run } = await db
+    .selectFrom('runs')
+    .select('name')
+    .where('key', '=', row.run_key)
+    .executeTakeFirstOrThrow();
   const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
-  const queued = await queueJobs(db, request, { key: row.key, run: row.run, ...bounds });
-  return { run: row.run, queued };
+  const queued = await queueJobs(db, request, { key: row.key, run, ...bounds });
+  return { run, queued };
 }
 
 /** Creates the session of a closed conversation and its jobs, unless there are no evals. */

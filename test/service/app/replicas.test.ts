@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import type { ServiceOptions } from '../../../src/service/app/options.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { execute } from '../../helpers/postgres.ts';
+import { execute, withPostgres } from '../../helpers/postgres.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { withReplicas } from '../../helpers/replicas.ts';
 import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
@@ -209,3 +209,40 @@ void t.test('A browser is signed in and out on all replicas', async (t) => {
   t.equal((await post('/sign-out', second, '', cookie)).status, 303);
   for (const replica of [first, second]) t.equal((await open(replica)).status, 401);
 });
+
+void t.test('Replicas can start at the same time, with the same seed data', async (t) => {
+  const { url: databaseUrl } = await withPostgres(t);
+  const started = await Promise.all(
+    Array.from({ length: 3 }, () => withReplicas(t, 1, { databaseUrl, seed })),
+  );
+  for (const { proxy } of started) {
+    const { evals } = (await proxy.admin('GET /evals')) as { evals: unknown[] };
+    t.equal(evals.length, 2);
+  }
+});
+
+void t.test(
+  'Replicas with one random seed give different conversations different ids',
+  async (t) => {
+    const { first, second } = await withTwo(t, { seed });
+    await first.admin('PUT /settings', { evals: [] });
+    for (const [nth, replica] of [first, second, first, second].entries()) {
+      await replica.trace(makeSpan({ conversationId: `c-${nth}` }));
+      await Promise.all([first.end(`c-${nth}`), second.end(`c-${nth}`)]);
+    }
+    await second.admin('PUT /settings', { evals: ['way'] });
+    const scored = await Promise.all(
+      [first, second].map((replica) => replica.send('POST /__admin/score-backlog', { key: null })),
+    );
+    t.same(
+      scored.map(({ status }) => status),
+      [200, 200],
+    );
+    const counts = scored.map(({ json }) => (json as { conversations: number }).conversations);
+    t.equal((counts[0] ?? 0) + (counts[1] ?? 0), 4, 'each conversation was queued once');
+    await first.drain();
+    const { items } = await second.production();
+    t.equal(new Set(items.map(({ url }) => url.split('sessionId=')[1])).size, 4);
+    t.ok(items.every(({ outcome_summary: summary }) => summary.total_evaluations === 1));
+  },
+);

@@ -5,6 +5,7 @@ import { execute, withPostgres } from '../../helpers/postgres.ts';
 import { startReplica, withReplicas } from '../../helpers/replicas.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import type { Bench } from '../../helpers/service.ts';
+import { until } from '../../helpers/until.ts';
 import { makeUserScenario } from '../../helpers/simulation.ts';
 
 const LINES = ['One', 'Two', 'Three'];
@@ -30,16 +31,26 @@ void t.test('One replica runs a simulation; all of them show and drain it', asyn
 
 void t.test('Any replica shows the running sessions and cancels a simulation', async (t) => {
   const { replicas } = await withReplicas(t, 3);
-  const double = await withSandboxDouble(t, { chat: hang });
+  const double = await withSandboxDouble(t, {
+    // Each session has one turn, and waits for the next one.
+    chat: (response, request) =>
+      (double.chats().length <= 3 ? reply('Yes indeed.') : hang)(response, request),
+  });
   const [first] = replicas as [Bench];
   const { id } = (await first.admin('POST /simulations', newRun(double.url, 9))) as Simulation;
-  await double.waitForRequests('chat', 3);
+  await double.waitForRequests('chat', 6);
   const countRunning = async (replica: Bench): Promise<number> => {
     const { sessions } = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
     return sessions.filter(({ status }) => status === 'running').length;
   };
   for (const replica of replicas) {
-    while ((await countRunning(replica)) !== 3) await replica.admin('GET /health');
+    await until('three sessions run', async () => (await countRunning(replica)) === 3);
+  }
+  for (const replica of replicas) {
+    await until('its live page shows the turn of each session', async () => {
+      const page = await replica.send(`GET /simulation/${id}`);
+      return page.text.split('Yes indeed.').length === 4;
+    });
   }
   for (const replica of replicas.toReversed()) {
     const response = await replica.send(`POST /__admin/simulations/${id}/cancel`, { key: null });
@@ -50,7 +61,7 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
     t.match(simulation, { status: 'cancelled', counts: { ended: 3 } });
     await replica.drain();
   }
-  t.equal(double.chats().length, 3, 'no session started after the cancellation');
+  t.equal(double.chats().length, 6, 'no session started after the cancellation');
 });
 
 void t.test('Another replica continues the simulation of a killed one', async (t) => {

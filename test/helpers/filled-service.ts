@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import type { ServiceSetup } from '../../src/service/app/options.ts';
 import { withAgent } from './agent.ts';
 import { makeSpan } from './otlp.ts';
 import { makeContainsEval, withService, type Bench } from './service.ts';
@@ -29,8 +30,12 @@ export async function sendConversations(bench: Bench, text: string): Promise<voi
  * and a failed conversation, one that is open and one that is not scored, and a finished simulation
  * against a real agent.
  */
-export async function withFilledService(t: Test, text: string): Promise<Bench> {
-  const bench = await withService(t);
+export async function withFilledService(
+  t: Test,
+  text: string,
+  options: Partial<ServiceSetup> = {},
+): Promise<Bench> {
+  const bench = await withService(t, options);
   const { agent } = await withAgent(t);
   const { admin, end, drain, trace } = bench;
   const name = toName(text);

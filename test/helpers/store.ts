@@ -18,6 +18,7 @@ import type {
 import type { NewDocument } from '../../src/service/store/store.ts';
 import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
+import { migratePartitioned } from './partitions.ts';
 import { withPostgres } from './postgres.ts';
 
 /** Noon of 2026-11-20, UTC. */
@@ -26,6 +27,9 @@ export const noonNs = BigInt(NOON_MS) * 1_000_000n;
 
 /** Whether the tests use PostgreSQL; `npm run test:postgres` sets the variable. */
 export const isPostgres = process.env.SANDBOX_KIT_TEST_STORE === 'postgres';
+
+/** Whether the tables in PostgreSQL are partitioned by owner; `npm run test:partitions` sets it. */
+const isPartitioned = process.env.SANDBOX_KIT_TEST_PARTITIONS === '1';
 
 /** A store in a temporary file or database, with a span writer and an owner. */
 export interface OpenStore {
@@ -37,7 +41,7 @@ export interface OpenStore {
 
 /** Returns a new file or database for a test. */
 export async function newStoreLocation(t: Test): Promise<StoreLocation> {
-  if (isPostgres) return { databaseUrl: (await withPostgres(t)).url };
+  if (isPostgres) return createDatabase(t);
   return { file: join(t.testdir(), 'store.db') };
 }
 
@@ -47,7 +51,13 @@ export async function newDatabaseOption(
   { dataDir }: { dataDir?: string } = {},
 ): Promise<{ databaseUrl?: string }> {
   if (!isPostgres || dataDir !== undefined) return {};
-  return { databaseUrl: (await withPostgres(t)).url };
+  return createDatabase(t);
+}
+
+async function createDatabase(t: Test): Promise<{ databaseUrl: string }> {
+  const { url } = await withPostgres(t);
+  if (isPartitioned) await migratePartitioned(url);
+  return { databaseUrl: url };
 }
 
 /** Opens a store in a new file or database, and closes it after the test. */

@@ -17,15 +17,20 @@ export function normalizeForSearch(name: string): string {
  */
 const keysByTransaction = new WeakMap<WriteTransaction, Map<string, number>>();
 
+/**
+ * Finds a row first, because inserting one that exists locks it in PostgreSQL: transactions that share a
+ * name, such as that of the run of the day, would run one after the other.
+ */
 async function cacheKey(
   db: WriteTransaction,
   identity: readonly unknown[],
-  findOrInsert: () => Promise<{ key: number }>,
+  find: () => Promise<{ key: number } | undefined>,
+  insert: () => Promise<{ key: number }>,
 ): Promise<number> {
   const keys = keysByTransaction.get(db) ?? new Map<string, number>();
   keysByTransaction.set(db, keys);
   const id = JSON.stringify(identity);
-  const key = keys.get(id) ?? (await findOrInsert()).key;
+  const key = keys.get(id) ?? ((await find()) ?? (await insert())).key;
   keys.set(id, key);
   return key;
 }
@@ -36,14 +41,24 @@ export async function findOrInsertRun(
   ownerId: string,
   name: string,
 ): Promise<number> {
-  return cacheKey(db, ['run', ownerId, name], () =>
-    db
-      .insertInto('runs')
-      .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
-      // `returning` returns an existing row only if the conflict updates it.
-      .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
-      .returning('key')
-      .executeTakeFirstOrThrow(),
+  return cacheKey(
+    db,
+    ['run', ownerId, name],
+    () =>
+      db
+        .selectFrom('runs')
+        .select('key')
+        .where('owner_id', '=', ownerId)
+        .where('name', '=', name)
+        .executeTakeFirst(),
+    () =>
+      db
+        .insertInto('runs')
+        .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
+        // `returning` returns an existing row only if the conflict updates it.
+        .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
+        .returning('key')
+        .executeTakeFirstOrThrow(),
   );
 }
 
@@ -53,15 +68,26 @@ export async function findOrInsertEvalName(
   ownerId: string,
   { id, name }: { id: string; name: string },
 ): Promise<number> {
-  return cacheKey(db, ['eval', ownerId, id, name], () =>
-    db
-      .insertInto('eval_names')
-      .values({ owner_id: ownerId, eval_id: id, name, name_folded: normalizeForSearch(name) })
-      .onConflict((conflict) =>
-        conflict.columns(['owner_id', 'eval_id', 'name']).doUpdateSet({ name }),
-      )
-      .returning('key')
-      .executeTakeFirstOrThrow(),
+  return cacheKey(
+    db,
+    ['eval', ownerId, id, name],
+    () =>
+      db
+        .selectFrom('eval_names')
+        .select('key')
+        .where('owner_id', '=', ownerId)
+        .where('eval_id', '=', id)
+        .where('name', '=', name)
+        .executeTakeFirst(),
+    () =>
+      db
+        .insertInto('eval_names')
+        .values({ owner_id: ownerId, eval_id: id, name, name_folded: normalizeForSearch(name) })
+        .onConflict((conflict) =>
+          conflict.columns(['owner_id', 'eval_id', 'name']).doUpdateSet({ name }),
+        )
+        .returning('key')
+        .executeTakeFirstOrThrow(),
   );
 }
 
@@ -78,13 +104,26 @@ export async function findOrInsertAgent(
     name_folded: normalizeForSearch(name),
     url_folded: normalizeForSearch(url),
   };
-  return cacheKey(db, ['agent', ownerId, name, url], () =>
-    db
-      .insertInto('agents')
-      .values(row)
-      .onConflict((conflict) => conflict.columns(['owner_id', 'name', 'url']).doUpdateSet({ name }))
-      .returning('key')
-      .executeTakeFirstOrThrow(),
+  return cacheKey(
+    db,
+    ['agent', ownerId, name, url],
+    () =>
+      db
+        .selectFrom('agents')
+        .select('key')
+        .where('owner_id', '=', ownerId)
+        .where('name', '=', name)
+        .where('url', '=', url)
+        .executeTakeFirst(),
+    () =>
+      db
+        .insertInto('agents')
+        .values(row)
+        .onConflict((conflict) =>
+          conflict.columns(['owner_id', 'name', 'url']).doUpdateSet({ name }),
+        )
+        .returning('key')
+        .executeTakeFirstOrThrow(),
   );
 }
 
@@ -95,16 +134,28 @@ export async function findOrInsertSimulation(
   { id, name, deleted }: { id: string; name: string; deleted: boolean },
 ): Promise<number> {
   const names = { name, name_folded: normalizeForSearch(name) };
-  return cacheKey(db, ['simulation', ownerId, id, name, deleted], () =>
-    db
-      .insertInto('simulations')
-      .values({ owner_id: ownerId, id, ...names, deleted: deleted ? 1 : 0 })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['owner_id', 'id'])
-          .doUpdateSet({ ...names, ...(deleted && { deleted: 1 }) }),
-      )
-      .returning('key')
-      .executeTakeFirstOrThrow(),
+  return cacheKey(
+    db,
+    ['simulation', ownerId, id, name, deleted],
+    () =>
+      db
+        .selectFrom('simulations')
+        .select('key')
+        .where('owner_id', '=', ownerId)
+        .where('id', '=', id)
+        .where('name', '=', name)
+        .$if(deleted, (query) => query.where('deleted', '=', 1))
+        .executeTakeFirst(),
+    () =>
+      db
+        .insertInto('simulations')
+        .values({ owner_id: ownerId, id, ...names, deleted: deleted ? 1 : 0 })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['owner_id', 'id'])
+            .doUpdateSet({ ...names, ...(deleted && { deleted: 1 }) }),
+        )
+        .returning('key')
+        .executeTakeFirstOrThrow(),
   );
 }

@@ -76,14 +76,17 @@ void t.test('Anything else is rejected, with what to attach instead', async (t) 
 void t.test('The newest 50 of a kind are kept, and all are deleted with their agent', async (t) => {
   const { admin, send } = await withService(t);
   await admin('POST /agents', AGENT);
-  await admin('POST /agents/shop/reports', LOAD_REPORT);
+  const attach = async (body: unknown): Promise<number> =>
+    ((await admin('POST /agents/shop/reports', body)) as { id: number }).id;
+  const load = await attach(LOAD_REPORT);
+  const checks: number[] = [];
   for (let nth = 0; nth < 52; nth += 1) {
-    await admin('POST /agents/shop/reports', report([row('CHAT-001')], { seed: `s${nth}` }));
+    checks.push(await attach(report([row('CHAT-001')], { seed: `s${nth}` })));
   }
   t.match(await admin('GET /agents/shop/reports'), { total: 51, reports: { length: 50 } });
-  t.match(await admin('GET /agents/shop/reports/1'), { kind: 'load' }, 'another kind stays');
-  assertError(t, await send('GET /__admin/agents/shop/reports/3'), 404);
-  t.match(await admin('GET /agents/shop/reports/4'), { report: { seed: 's2' } });
+  t.match(await admin(`GET /agents/shop/reports/${load}`), { kind: 'load' }, 'another kind stays');
+  assertError(t, await send(`GET /__admin/agents/shop/reports/${checks[1]}`), 404);
+  t.match(await admin(`GET /agents/shop/reports/${checks[2]}`), { report: { seed: 's2' } });
   await admin('POST /keys?owner=other', { key: 'sk_other_1234' });
   await admin('POST /agents?owner=other', AGENT);
   t.match(await admin('GET /agents/shop/reports?owner=other'), { total: 0 }, 'of another owner');

@@ -8,7 +8,7 @@ import {
   newSpan,
   newSpans,
 } from '../../helpers/store.ts';
-import { NOON_MS, withStore } from '../../helpers/store.ts';
+import { isPostgres, NOON_MS, withStore } from '../../helpers/store.ts';
 
 const LEASE_MS = 1_000;
 
@@ -174,18 +174,26 @@ void t.test('A released job can be taken again when it is due', async (t) => {
   t.match(await take(store, NOON_MS + 500), [{ id: job.id, attempt: 2 }]);
 });
 
-void t.test('Jobs of workers of an earlier process are released immediately', async (t) => {
-  const { store } = await withQueue(t);
-  const [done] = await take(store, NOON_MS, 'dead');
-  if (!done) throw new Error('A job is missing.');
-  await store.jobs.finish('dead', done, newOutcome('a'), NOON_MS);
-  t.equal(await store.jobs.releaseAll(NOON_MS), 2);
-  t.equal(await store.jobs.releaseAll(NOON_MS), 0);
-  t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
-});
+/** Why a test of the start has nothing to test: leases that other replicas hold must stay. */
+const ofReplicas = isPostgres && 'replicas keep the leases of each other until they expire';
+
+void t.test(
+  'Jobs of workers of an earlier process are released immediately',
+  { skip: ofReplicas },
+  async (t) => {
+    const { store } = await withQueue(t);
+    const [done] = await take(store, NOON_MS, 'dead');
+    if (!done) throw new Error('A job is missing.');
+    await store.jobs.finish('dead', done, newOutcome('a'), NOON_MS);
+    t.equal(await store.jobs.releaseAll(NOON_MS), 2);
+    t.equal(await store.jobs.releaseAll(NOON_MS), 0);
+    t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
+  },
+);
 
 void t.test(
   'After a restart, jobs that were queued while the clock was ahead are due immediately',
+  { skip: ofReplicas },
   async (t) => {
     const { store } = await withQueue(t);
     const [job] = await take(store, NOON_MS, 'ahead', 1);

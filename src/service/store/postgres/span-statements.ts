@@ -2,13 +2,17 @@
 import { ENTRIES_PER_OWNER_MAX } from '../ingest-log-rows.ts';
 import { LINKS_MAX } from '../span-writer.ts';
 
-/** Inserts missing conversations without a time range, and locks and returns all of them. */
+/**
+ * Inserts missing conversations without a time range, and locks and returns all of them. Only the
+ * transaction that inserts a conversation sees it without a time of receipt (-1). The system columns
+ * would tell it, too, but an insert into a partitioned table can't return them.
+ */
 export const LOCK_CONVERSATIONS = `
   insert into conversations
     (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms)
-  select $1, id, 0, 0, 0 from unnest($2::text[]) as given (id) order by id collate "C"
+  select $1, id, 0, 0, -1 from unnest($2::text[]) as given (id) order by id collate "C"
   on conflict (owner_id, conversation_id) do update set tag_count = conversations.tag_count
-  returning conversation_id, key, state, tag_count, (xmax = 0) as is_new`;
+  returning conversation_id, key, state, tag_count, (last_received_at_ms = -1) as is_new`;
 
 /** Inserts spans with new ids, and returns their ids. */
 export const INSERT_SPANS = `

@@ -9,7 +9,9 @@ import { execute, withPostgres, withPostgresServer } from '../../../helpers/post
 import type { Bench } from '../../../helpers/service.ts';
 
 /** Tables that belong to no owner, or that lead to one. */
-const SHARED_TABLES = ['keys', 'owners', 'schema_version', 'service_values'];
+const SHARED_TABLES = [
+  ...['keys', 'owners', 'replicas', 'schema_version', 'service_values', 'shared_state'],
+];
 
 void t.test('The owner is the first column of every key of every table', async (t) => {
   const { url } = await withPostgres(t);
@@ -73,6 +75,10 @@ const READS_ACROSS_OWNERS: readonly [RegExp, string][] = [
     /from "simulation_plans" inner join "simulations" .* where "state" = \$1 order by/,
     'a start resumes the simulations of all owners',
   ],
+  [
+    /^select 1 from simulation_plans where state = 'running'\s+union all/,
+    'POST /drain waits for the simulations of all owners',
+  ],
 ];
 
 /** A statement that the server ran, with its plan. */
@@ -90,7 +96,7 @@ void t.test('Every statement of a service reads and changes one partition', asyn
   const { superuserUrl, url } = await withPostgresServer(t, {
     settings: {
       ...{ shared_preload_libraries: 'auto_explain', 'auto_explain.log_min_duration': '0' },
-      'auto_explain.log_format': 'json',
+      ...{ 'auto_explain.log_format': 'json', log_statement: 'all' },
       ...{ logging_collector: 'on', log_destination: 'jsonlog', log_rotation_size: '0' },
     },
   });
@@ -228,7 +234,8 @@ async function visitPages(t: Test, { service }: Bench): Promise<void> {
 /** A line of the log of the server. */
 interface LogLine {
   message?: string;
-  dbname?: string;
+  /** The parameters of a statement that starts. */
+  detail?: string;
   session_id: string;
   vxid?: string;
 }
@@ -248,22 +255,26 @@ async function readExecutions(
     `select pg_read_file(pg_current_logfile('jsonlog')) as text`,
   );
   const lines = String(log?.['text']).split('\n').filter(Boolean);
+  const parametersBySession = new Map<string, string>();
   return lines.flatMap((line) => {
-    const { message = '', session_id, vxid = '' } = JSON.parse(line) as LogLine;
+    const { message = '', detail = '', session_id, vxid = '' } = JSON.parse(line) as LogLine;
+    // The plan of the last statement of a transaction is logged after its commit begins.
+    if (/^(execute|statement)\b(?!: (commit|rollback))/i.test(message)) {
+      parametersBySession.set(session_id, detail);
+    }
     const start = message.indexOf('{');
     if (!/^duration: \S+ ms +plan:/.test(message) || start < 0) return [];
-    const explained = JSON.parse(message.slice(start)) as {
+    const { 'Query Text': text, Plan: plan } = JSON.parse(message.slice(start)) as {
       'Query Text': string;
-      'Query Parameters'?: string;
       Plan: Plan;
     };
-    const parameters = explained['Query Parameters'] ?? '';
+    const parameters = parametersBySession.get(session_id) ?? '';
     return [
       {
-        text: explained['Query Text'],
+        text,
         transaction: `${session_id} ${vxid}`,
         owners: owners.filter((id) => parameters.includes(`= '${id}'`)),
-        relations: collectRelations(explained.Plan),
+        relations: collectRelations(plan),
       },
     ];
   });

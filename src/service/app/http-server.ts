@@ -5,14 +5,14 @@ import { createHttpServer, logRequestFailure } from '../../http-kit/server.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import {
-  DATABASE_EVENTS,
-  findDatabaseProblem,
+  logDatabaseProblem,
   RequestError,
   SERVICE_ERROR_STATUS,
   toRequestError,
   type ServiceErrorCode,
 } from '../domain/errors.ts';
 import { drain } from '../ingest/read-body.ts';
+import { findDatabaseProblem } from '../store/database-problem.ts';
 import { sendErrorPage } from '../web/frame/errors.ts';
 
 // Without a charset: JSON has none (RFC 8259), and OpenTelemetry clients compare the exact value.
@@ -49,8 +49,8 @@ export function createServiceServer(log: Log): FastifyInstance {
 /** Logs an error that no handler expected. */
 export function logServerError(log: Log, method: string, error: unknown): void {
   const problem = findDatabaseProblem(error);
-  if (!problem) logRequestFailure(log, method, error);
-  else log.error(DATABASE_EVENTS[problem.kind], { method, code: problem.code });
+  if (problem) logDatabaseProblem(log, problem, { method });
+  else logRequestFailure(log, method, error);
 }
 
 /** Sends an error as bytes, which `finishRequestFirst` recognizes. */

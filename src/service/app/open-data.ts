@@ -5,6 +5,7 @@ import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
 import { DatabaseUrlError } from '../store/postgres/database-url.ts';
 import { SchemaTooNewError, toDatabaseProblem } from '../store/postgres/database-problem.ts';
+import { migrate, type Migration } from '../store/postgres/migrate.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { isFileMissing } from '../store/sqlite/file-identity.ts';
 import type { Store } from '../store/store.ts';
@@ -78,6 +79,11 @@ async function openDatabase(databaseUrl: string, cleanups: Cleanups): Promise<Se
     guard: withDatabase,
     loadDevelopmentKey: () => store.shareValue('development_key', createDevelopmentKey()),
   };
+}
+
+/** Migrates a database to the newest schema. @throws StartError that says what to do. */
+export async function migrateDatabase(databaseUrl: string): Promise<Migration> {
+  return withDatabase(() => migrate(databaseUrl));
 }
 
 async function withDatabase<Result>(action: () => Result | Promise<Result>): Promise<Result> {

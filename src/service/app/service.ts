@@ -50,6 +50,7 @@ import {
   logServerError,
 } from './http-server.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
+import { limitWaits } from './limit-waits.ts';
 import type { Replica } from './replicas.ts';
 import { looksLikeTraces, type MisdirectedTraces } from './misdirected-traces.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
@@ -111,7 +112,7 @@ const JOURNAL_ENTRIES_MAX = 1000;
 /** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
   const { clock, log, store, runner, simulator, stopping } = parts;
-  const app = createServiceServer(log);
+  const app = limitWaits(createServiceServer(log), store);
   const { replica } = parts;
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });

@@ -1,6 +1,7 @@
 import { CONVERSATION_IDLE_MS_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { createDatabaseRetry } from '../domain/database-retry.ts';
 import type { ConversationStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
@@ -30,6 +31,7 @@ const BATCHES_PER_SWEEP_MAX = 50_000;
 /** Starts sweeping on the service clock. The idle time counts from when spans were received. */
 export function startIdleCloser({ conversations, clock, log, close }: IdleCloserDeps): IdleCloser {
   const stopping = new AbortController();
+  const database = createDatabaseRetry(log, 'idle_closer');
   let lastSweep = Promise.resolve();
 
   const closeBatch = async (): Promise<boolean> => {
@@ -51,7 +53,12 @@ export function startIdleCloser({ conversations, clock, log, close }: IdleCloser
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await sweep().catch(() => log.error('idle_sweep_failed'));
+      try {
+        await sweep();
+        database.reportSuccess();
+      } catch (error) {
+        if (!database.report(error)) log.error('idle_sweep_failed');
+      }
       // Rejects only when the closer is stopped.
       await clock.sleep(SWEEP_INTERVAL_MS, stopping.signal).catch(() => undefined);
     }

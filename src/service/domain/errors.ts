@@ -1,6 +1,7 @@
 import { formatPlace, type ServiceError } from '../../contract/index.ts';
 import { asFastifyClientError, HttpError } from '../../http-kit/errors.ts';
-import { isError } from '../../platform/error-origin.ts';
+import type { Log, LogFields } from '../../platform/log.ts';
+import { findDatabaseProblem, type DatabaseProblem } from '../store/database-problem.ts';
 
 /**
  * The HTTP status of every error that the service responds with, by code: the errors of the
@@ -27,6 +28,7 @@ export const SERVICE_ERROR_STATUS = {
   busy: 503,
   locked: 503,
   unwritable: 503,
+  database_failed: 503,
 } as const satisfies Record<string, number>;
 
 /** A code of the service's error table. */
@@ -92,53 +94,53 @@ const CODE_BY_FASTIFY_CODE: Record<string, ServiceErrorCode> = {
 };
 
 // A full disk takes a while to fix, and exporters buffer for a few minutes.
-const DISK_RETRY_AFTER_SECONDS = 5;
+const LONG_RETRY_AFTER_SECONDS = 5;
+// Programs that lock a database, and restarts of a server, take seconds.
+const SHORT_RETRY_AFTER_SECONDS = 2;
 
-/** Returns the error for a request that was not stored because the disk can't be written to. */
-function diskWriteError(): RequestError {
-  const message = "The service can't write to its disk. Nothing was stored. Try again later.";
-  return new RequestError('unwritable', message, {
-    'retry-after': String(DISK_RETRY_AFTER_SECONDS),
-  });
-}
+const UNUSABLE = "The service can't use its database. Its log says why. Try again later.";
 
-// The programs that lock a database for seconds are backups and consoles.
-const LOCK_RETRY_AFTER_SECONDS = 2;
+/** What clients read about each problem of the database. The log of the service has the details. */
+const DATABASE_MESSAGES: Readonly<Record<DatabaseProblem['kind'], string>> = {
+  locked:
+    'Another program has locked the database of the service. Nothing was stored. Send the request again.',
+  unwritable: "The service can't write to its disk. Nothing was stored. Try again later.",
+  disk_full: 'The disk of the database is full. Nothing was stored. Try again later.',
+  read_only: 'The database of the service is read-only. Nothing was stored. Try again later.',
+  unreachable: "The service can't reach its database. Send the request again.",
+  shutting_down: 'The database of the service is starting or stopping. Send the request again.',
+  too_many_connections: 'The database of the service is busy. Send the request again.',
+  overloaded: 'The database of the service is overloaded. Send the request again.',
+  conflict: 'Another request changed the same data. Nothing was stored. Send the request again.',
+  timeout: 'The database of the service did not respond in time. Send the request again.',
+  tls_failed: UNUSABLE,
+  authentication_failed: UNUSABLE,
+  database_missing: UNUSABLE,
+  permission_denied: UNUSABLE,
+  schema_too_new: UNUSABLE,
+};
 
-/** Returns the error for a request that was not stored because the database stayed locked. */
-function databaseLockedError(): RequestError {
-  const message =
-    'Another program has locked the database of the service. Nothing was stored. Send the request again.';
-  return new RequestError('locked', message, {
-    'retry-after': String(LOCK_RETRY_AFTER_SECONDS),
-  });
-}
-
-/** A problem of the database file that a retry can solve, with SQLite's code. */
-export interface DatabaseProblem {
-  kind: 'locked' | 'unwritable';
-  code: string;
-}
-
-/** Returns the problem of the database that an error shows; undefined for any other error. */
-export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
-  if (!(isError(error) && 'code' in error)) return undefined;
-  const code = String(error.code);
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: 'locked', code };
-  if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return { kind: 'unwritable', code };
-  return undefined;
-}
+const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = ['unwritable', 'disk_full', 'read_only'];
 
 /** Returns the error to respond with for a problem of the database. */
 export function databaseError({ kind }: Pick<DatabaseProblem, 'kind'>): RequestError {
-  return kind === 'locked' ? databaseLockedError() : diskWriteError();
+  const message = DATABASE_MESSAGES[kind];
+  const isLong = LONG_PROBLEMS.includes(kind) || message === UNUSABLE;
+  const seconds = isLong ? LONG_RETRY_AFTER_SECONDS : SHORT_RETRY_AFTER_SECONDS;
+  const code = kind === 'locked' || kind === 'unwritable' ? kind : 'database_failed';
+  return new RequestError(code, message, { 'retry-after': String(seconds) });
 }
 
-/** The events under which the log of the service shows the problems of the database. */
-export const DATABASE_EVENTS = {
-  locked: 'database_locked',
-  unwritable: 'disk_write_failed',
-} as const satisfies Record<DatabaseProblem['kind'], string>;
+/** Logs a problem of the database under its event. */
+export function logDatabaseProblem(
+  log: Log,
+  { kind, code }: DatabaseProblem,
+  fields: LogFields = {},
+): void {
+  if (kind === 'locked') log.error('database_locked', { ...fields, code });
+  else if (kind === 'unwritable') log.error('disk_write_failed', { ...fields, code });
+  else log.error('database_failed', { ...fields, problem: kind, code });
+}
 
 /**
  * Returns the error to respond with for anything that was thrown. Errors that Fastify blames on the

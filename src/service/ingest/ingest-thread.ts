@@ -11,6 +11,7 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../../platform/clock.ts';
 import type { StoreLocation } from '../store/location.ts';
 import {
   describeOrigin,
@@ -42,6 +43,9 @@ export interface IngestThreadOptions {
 }
 
 const BYTES_IN_FLIGHT_DEFAULT = 67_108_864;
+
+/** Exporters wait for 10 s; an earlier 503 tells them to send the request again. */
+const DATABASE_MS_MAX = 5_000;
 
 // The extension is `.ts` when Node strips types, and `.js` in the build.
 const ownThreadUrl = new URL(`thread-entry${extname(import.meta.url)}`, import.meta.url);
@@ -93,9 +97,9 @@ class RestartingThread implements IngestThread {
     const message: TaskMessage = { id, task: { ...task, body } };
     thread.postMessage(message, [body]);
     this.#bytesInFlight += bytes;
-    return new Promise((resolve) => {
-      this.#inFlight.set(id, { bytes, settle: resolve });
-    });
+    const { promise, resolve } = Promise.withResolvers<IngestResult>();
+    this.#inFlight.set(id, { bytes, settle: resolve });
+    return 'databaseUrl' in this.#store ? answerInTime(promise) : promise;
   }
 
   close(): Promise<void> {
@@ -144,6 +148,22 @@ class RestartingThread implements IngestThread {
     request.settle(result);
     if (this.#inFlight.size === 0) this.#onIdle();
   }
+}
+
+/**
+ * Returns the result, or a failure when the database takes too long. The thread still finishes the
+ * request, which the client may therefore send twice.
+ */
+async function answerInTime(result: Promise<IngestResult>): Promise<IngestResult> {
+  using deadline = systemClock.deadline(DATABASE_MS_MAX);
+  const late = Promise.withResolvers<IngestResult>();
+  deadline.signal.addEventListener('abort', () =>
+    late.resolve({
+      kind: 'database_failed',
+      problem: { kind: 'timeout', code: 'ingest_timeout' },
+    }),
+  );
+  return await Promise.race([result, late.promise]);
 }
 
 function failedResult(message: string): IngestResult {

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   databaseError,
-  DATABASE_EVENTS,
+  logDatabaseProblem,
   RequestError,
   type ServiceErrorCode,
 } from '../domain/errors.ts';
@@ -65,11 +65,8 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.
         deps.log.error('span_write_failed', { owner: caller.ownerId, reason: result.message });
-      } else if (result.kind === 'unwritable' || result.kind === 'locked') {
-        deps.log.error(DATABASE_EVENTS[result.kind], {
-          owner: caller.ownerId,
-          code: result.message,
-        });
+      } else if (result.kind === 'database_failed') {
+        logDatabaseProblem(deps.log, result.problem, { owner: caller.ownerId });
       }
       return await respond(reply, format, result);
     } catch (error) {
@@ -205,9 +202,8 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
       throw new RequestError('too_large', result.message);
     case 'busy':
       throw busyError();
-    case 'locked':
-    case 'unwritable':
-      throw databaseError(result);
+    case 'database_failed':
+      throw databaseError(result.problem);
     case 'failed':
       throw new RequestError(
         'failed',
@@ -217,7 +213,7 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
 }
 
 /** They could not be written to the log. */
-const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['unwritable', 'locked'];
+const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['unwritable', 'locked', 'database_failed'];
 
 /** Logs a rejected request where its owner looks for missing spans: in the ingest log. */
 async function logRejection(

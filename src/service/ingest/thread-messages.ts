@@ -1,5 +1,6 @@
 /** The messages between the main thread and the ingest thread. */
 import { errorOrigin, isError } from '../../platform/error-origin.ts';
+import type { DatabaseProblem } from '../store/database-problem.ts';
 import type { StoreLocation } from '../store/location.ts';
 import type { InsertResult } from '../store/store.ts';
 import type { RejectedSpans } from './read-spans.ts';
@@ -29,10 +30,8 @@ export type IngestResult =
   | { kind: 'too_large'; message: string }
   /** Too many bytes are in flight; the request was not processed. */
   | { kind: 'busy'; message: string }
-  /** The database stayed locked by another program; SQLite's code is in `message`. */
-  | { kind: 'locked'; message: string }
-  /** Writing to the disk failed with the SQLite code in `message`. The client should retry. */
-  | { kind: 'unwritable'; message: string }
+  /** The database has a problem. The client should retry, which is safe. */
+  | { kind: 'database_failed'; problem: DatabaseProblem }
   /** Not stored, or not known to be stored. The client should retry, which is safe. */
   | { kind: 'failed'; message: string };
 

@@ -9,7 +9,7 @@
  *   earlier task of the same batch brings, the batch is written first. That is rare.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import { findDatabaseProblem } from '../domain/errors.ts';
+import { findDatabaseProblem } from '../store/database-problem.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded, TraceLookup } from './decode-body.ts';
@@ -64,7 +64,14 @@ export function processTasks(deps: BatchDeps): void {
 interface DecodedTask {
   id: number;
   task: IngestTask;
-  decoded: Decoded;
+  decoded: Decoded | LookupFailure;
+}
+
+/** The conversations of stored traces could not be read. */
+interface LookupFailure {
+  kind: 'lookup_failed';
+  error: unknown;
+  bytes: number;
 }
 
 /** Writes what has arrived, beginning with a task. Returns whether the thread must close then. */
@@ -96,7 +103,7 @@ async function decodeTask(
   deps: BatchDeps,
   task: IngestTask,
   batch: DecodedTask[],
-): Promise<Decoded> {
+): Promise<Decoded | LookupFailure> {
   const known = new Map<string, string>();
   const lookedUp = new Set<string>();
   for (;;) {
@@ -113,8 +120,12 @@ async function decodeTask(
       await writeAndReply(deps, batch);
       batch.length = 0;
     }
-    const found = await deps.spanWriter.findConversations(task.ownerId, traceIds);
-    for (const [traceId, conversationId] of found) known.set(traceId, conversationId);
+    try {
+      const found = await deps.spanWriter.findConversations(task.ownerId, traceIds);
+      for (const [traceId, conversationId] of found) known.set(traceId, conversationId);
+    } catch (error) {
+      return { kind: 'lookup_failed', error, bytes: decoded.bytes };
+    }
     for (const id of traceIds) lookedUp.add(id);
   }
 }
@@ -164,23 +175,32 @@ async function writeAndReply(
 }
 
 /** Returns the rows to insert; for a rejected request, the log entries that say why. */
-function toRows({ ownerId, receivedAtMs }: IngestTask, decoded: Decoded): TraceRequestRows {
+function toRows(
+  { ownerId, receivedAtMs }: IngestTask,
+  decoded: DecodedTask['decoded'],
+): TraceRequestRows {
   if (decoded.kind === 'read') return decoded.rows;
   const logEntries = decoded.kind === 'rejected' ? decoded.logEntries : [];
   return { ownerId, receivedAtMs, spans: [], tags: [], links: [], logEntries };
 }
 
-function toResult(decoded: Decoded, inserted: InsertResult | Error | undefined): IngestResult {
+function toResult(
+  decoded: DecodedTask['decoded'],
+  inserted: InsertResult | Error | undefined,
+): IngestResult {
+  if (decoded.kind === 'lookup_failed') return toFailure(decoded.error);
   if (decoded.kind === 'rejected') {
     const { kind, code, message } = decoded;
     return { kind, code, message };
   }
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
   if (inserted === undefined) return { kind: 'failed', message: 'the span writer gave no result' };
-  if (isError(inserted)) {
-    const problem = findDatabaseProblem(inserted);
-    if (problem) return { kind: problem.kind, message: problem.code };
-    return { kind: 'failed', message: describeOrigin(inserted) };
-  }
+  if (isError(inserted)) return toFailure(inserted);
   return { kind: 'stored', result: inserted, logEntries: decoded.rows.logEntries.length };
+}
+
+function toFailure(error: unknown): Extract<IngestResult, { kind: 'database_failed' | 'failed' }> {
+  const problem = findDatabaseProblem(error);
+  if (problem) return { kind: 'database_failed', problem };
+  return { kind: 'failed', message: describeOrigin(error) };
 }

@@ -16,6 +16,7 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Log } from '../../platform/log.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { Store } from '../store/store.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { scoreSession } from './eval-kinds.ts';
@@ -106,6 +107,7 @@ class QueueRunner implements JobRunner {
   readonly #leased: LeasedJobs;
   readonly #writeOutcome: WriteOutcome;
   readonly #readSession: ReadSession;
+  readonly #database: DatabaseRetry;
   readonly #scorings = new Set<Promise<void>>();
   #drains: PromiseWithResolvers<undefined>[] = [];
   #alarm = new AbortController();
@@ -118,6 +120,7 @@ class QueueRunner implements JobRunner {
     this.#machineClock = options.machineClock ?? systemClock;
     const { store, worker, clock } = options;
     this.#writeOutcome = createOutcomeWriter({ jobs: store.jobs, worker, clock });
+    this.#database = createDatabaseRetry(options.log, 'job_runner');
     this.#readSession = shareReads(options.readSession);
     this.#leased = new LeasedJobs({ jobs: store.jobs, worker, leaseMs: LEASE_MS });
   }
@@ -165,17 +168,20 @@ class QueueRunner implements JobRunner {
     while (!this.#stopping) {
       this.#alarm = new AbortController();
       let pauseMs: number | undefined;
+      let pauseClock = clock;
       try {
         if (!areLeasesFreed) {
           log.info('leases_freed', { count: await store.jobs.releaseAll(clock.nowMs()) });
         }
         areLeasesFreed = true;
         pauseMs = await this.#runRound();
+        this.#database.reportSuccess();
       } catch (error) {
-        log.error('job_store_failed', { ...errorOrigin(error) });
+        if (this.#database.report(error)) pauseClock = this.#machineClock;
+        else log.error('job_store_failed', { ...errorOrigin(error) });
         pauseMs = STORE_FAILED_PAUSE_MS;
       }
-      await this.#pause(clock, pauseMs);
+      await this.#pause(pauseClock, pauseMs);
       await yieldToOthers();
     }
   }
@@ -232,7 +238,9 @@ class QueueRunner implements JobRunner {
 
   async #work(leased: LeasedJob): Promise<void> {
     try {
-      await this.#finish(leased, await this.#score(leased));
+      const { signal } = leased.control;
+      const score = await this.#database.retry(() => this.#score(leased), signal);
+      await this.#database.retry(() => this.#finish(leased, score), signal);
     } catch (error) {
       await this.#handleFailure(leased, error);
     }
@@ -308,6 +316,7 @@ class QueueRunner implements JobRunner {
     try {
       await store.jobs.release(worker, job, clock.nowMs() + delayMs);
     } catch (error) {
+      if (this.#database.report(error)) return;
       log.error('job_store_failed', { job: job.id, ...errorOrigin(error) });
     }
   }

@@ -12,6 +12,7 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { LiveSession } from '../operations/simulations.ts';
 import type {
   NewSession,
@@ -128,9 +129,11 @@ class PlanRunner implements SimulationRunner {
   #isWoken = false;
   #renewNow = new AbortController();
   #polling: Promise<void> | undefined;
+  readonly #database: DatabaseRetry;
 
   constructor(options: SimulationRunnerOptions) {
     this.#options = options;
+    this.#database = createDatabaseRetry(options.log, 'simulation_runner');
   }
 
   start(): void {
@@ -243,8 +246,11 @@ class PlanRunner implements SimulationRunner {
           const lease = await sharing?.leases.take(plan.ownerId, plan.id);
           if (!sharing || lease) this.#start(plan, lease);
         }
+        this.#database.reportSuccess();
       } catch (error) {
-        log.error('simulation_store_failed', { fault: errorOrigin(error).name });
+        if (!this.#database.report(error)) {
+          log.error('simulation_store_failed', { fault: errorOrigin(error).name });
+        }
         this.#isWoken = true;
         const pause = machineClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
         await pause.catch(() => undefined);
@@ -328,12 +334,15 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #run({ plan, runningSessions, control, lease }: ActiveRun): Promise<void> {
-    const { store, model, speech, clock, machineClock, log, onStored } = this.#options;
+    const { model, speech, clock, machineClock, log, onStored } = this.#options;
+    const { simulations } = this.#options.store;
     const { ownerId, id } = plan;
-    const stored = await store.simulations.listSessions(ownerId, id);
+    const until = AbortSignal.any([control.signal, this.#stopping.signal]);
+    const retry = <Result>(run: () => Promise<Result>) => this.#database.retry(run, until);
+    const stored = await retry(() => simulations.listSessions(ownerId, id));
     const storedIds = new Set(stored.map((session) => session.id));
     const remaining = listSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
-    const apiKey = await store.simulations.findApiKey(ownerId, id);
+    const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
     const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
     const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
@@ -344,11 +353,11 @@ class PlanRunner implements SimulationRunner {
       onAudio: ({ sessionId }, audio, lines) => calls.set(sessionId, { audio, lines }),
     });
     this.#sandboxes.add(sandbox);
-    const until = AbortSignal.any([control.signal, this.#stopping.signal]);
     const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
-        if (until.aborted || (await store.simulations.findState(ownerId, id)) !== 'running') return;
+        const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));
+        if (state !== 'running') return;
         const live = { startedAtMs: clock.nowMs(), turnsMax: maxTurnsOf(session), turns: [] };
         runningSessions.set(session.sessionId, live);
         const result = await runSession(session, { ...deps, turns: live.turns }, until);
@@ -357,11 +366,11 @@ class PlanRunner implements SimulationRunner {
         calls.delete(session.sessionId);
         if (this.#isStopping()) return;
         const ended = toStoredSession(plan, session, result);
-        if (!(await store.simulations.addSession(ended, lease))) return;
+        if (!(await retry(() => simulations.addSession(ended, lease)))) return;
         onStored();
         if (call) await this.#keepRecording(ownerId, session.sessionId, call);
       });
-      if (!until.aborted) await store.simulations.end(ownerId, id, 'ended');
+      if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended'));
     } finally {
       this.#sandboxes.delete(sandbox);
       await Promise.all([sandbox.close(), caller.close()]);

@@ -81,6 +81,8 @@ export interface Store {
   shareValue(name: string, value: string): Promise<string>;
   /** Describes what happened to the file since it was opened: emptied, replaced, or moved away. */
   describeFileChange(): string | undefined;
+  /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -2,15 +2,14 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Pool } from 'pg';
 import type { Connections, Reader, WriteTransaction } from '../connections.ts';
 import type { Tables } from '../tables.ts';
+import { limitPool } from './limited-pool.ts';
 import { nulReplacement } from './nul-replacement.ts';
 import { ownerScope } from './owner-scope.ts';
 
 /** Opens the connections of the store on a pool, and closes the pool with them. */
 export function connect(pool: Pool): Connections {
   const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({
-      pool,
-    }),
+    dialect: new PostgresDialect({ pool: limitPool(pool) }),
     plugins: [nulReplacement],
   });
   const snapshot = <Result>(from: Reader, run: (db: Reader) => Promise<Result>): Promise<Result> =>

@@ -7,6 +7,8 @@ export type PostgresProblemKind =
   | 'authentication_failed'
   | 'database_missing'
   | 'too_many_connections'
+  | 'overloaded'
+  | 'conflict'
   | 'read_only'
   | 'disk_full'
   | 'timeout'
@@ -35,6 +37,16 @@ export class SchemaTooNewError extends Error {
       `The database has version ${version}, but this program supports only versions up to ` +
         `${newestSupported}. Update the program.`,
     );
+  }
+}
+
+/** Thrown if the database accepts no changes. */
+export class ReadOnlyError extends Error {
+  override name = 'ReadOnlyError';
+  readonly code = '25006';
+
+  constructor() {
+    super('The database is read-only.');
   }
 }
 
@@ -74,6 +86,15 @@ const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind
       'The database has no free connection. All replicas together must stay below its limit. Lower the connections of each replica, or raise max_connections.',
     canRetry: true,
   },
+  overloaded: {
+    message:
+      'The database lacks memory or another resource. Nothing was stored. Check its load and its limits.',
+    canRetry: true,
+  },
+  conflict: {
+    message: 'A concurrent transaction changed the same rows. Nothing was stored. Try again.',
+    canRetry: true,
+  },
   read_only: {
     message:
       'The database is read-only. The service needs the primary server. Check that the URL names it, and that default_transaction_read_only is off.',
@@ -108,7 +129,8 @@ const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind
 /** SQLSTATE codes (appendix A of PostgreSQL's manual) and codes of Node, by the problem they show. */
 const codes: Readonly<Record<PostgresProblemKind, readonly string[]>> = {
   unreachable: [
-    ...['08000', '08001', '08003', '08004', '08006'],
+    // 08P01 is how connection poolers say that the server behind them gives no connection.
+    ...['08000', '08001', '08003', '08004', '08006', '08P01'],
     ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
     ...['EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'],
   ],
@@ -123,6 +145,8 @@ const codes: Readonly<Record<PostgresProblemKind, readonly string[]>> = {
   // 57P04: the database was dropped while it was in use.
   database_missing: ['3D000', '57P04'],
   too_many_connections: ['53300'],
+  overloaded: ['53000', '53200', '53400'],
+  conflict: ['40001', '40003', '40P01'],
   read_only: ['25006'],
   // 58030 is an input or output error.
   disk_full: ['53100', '58030'],

@@ -1,6 +1,7 @@
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { SchemaTooNewError } from './database-problem.ts';
 import { CREATE_TABLES } from './migrations/001-create-tables.ts';
+import { openPool } from './pool.ts';
 
 /** All migrations, in order. Never change a published migration. */
 const migrations: readonly string[] = [CREATE_TABLES];
@@ -8,36 +9,66 @@ const migrations: readonly string[] = [CREATE_TABLES];
 /** The lock that one process holds while it migrates: "sbxk". */
 const MIGRATION_LOCK = 0x7362786b;
 
-/** Migrates a database to the newest schema in one transaction. Concurrent processes wait. */
-export async function migrate(pool: Pool): Promise<void> {
-  const client = await pool.connect();
+/** Time limit of a statement, and of the wait for another process that migrates. */
+const MIGRATION_MS_MAX = 600_000;
+
+/** The versions of a schema before and after a migration; 0 is an empty database. */
+export interface Migration {
+  from: number;
+  to: number;
+}
+
+/**
+ * Migrates a database to the newest schema in one transaction. Concurrent processes wait. A database
+ * with the newest schema needs no right to create tables.
+ * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ */
+export async function migrate(databaseUrl: string): Promise<Migration> {
+  const limits = { statementMsMax: MIGRATION_MS_MAX, lockMsMax: MIGRATION_MS_MAX };
+  const pool = openPool(databaseUrl, { connectionsMax: 1, ...limits });
   try {
-    await migrateOn(client);
+    const client = await pool.connect();
+    try {
+      return await migrateOn(client);
+    } finally {
+      client.release();
+    }
   } finally {
-    client.release();
+    await pool.end();
   }
 }
 
-async function migrateOn(client: PoolClient): Promise<void> {
+async function migrateOn(client: PoolClient): Promise<Migration> {
   await client.query('begin');
   try {
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    await client.query(
-      'create table if not exists schema_version (version integer not null, only_row boolean primary key default true check (only_row))',
-    );
-    const { rows } = await client.query<{ version: number }>('select version from schema_version');
-    const version = rows[0]?.version ?? 0;
-    if (version > migrations.length) {
-      throw new SchemaTooNewError(version, migrations.length);
+    const from = await findVersion(client);
+    const to = migrations.length;
+    if (from > to) throw new SchemaTooNewError(from, to);
+    for (const statements of migrations.slice(from)) await client.query(statements);
+    if (from < to) {
+      await client.query(
+        'insert into schema_version (version) values ($1) on conflict (only_row) do update set version = $1',
+        [to],
+      );
     }
-    for (const statements of migrations.slice(version)) await client.query(statements);
-    await client.query(
-      'insert into schema_version (version) values ($1) on conflict (only_row) do update set version = $1',
-      [migrations.length],
-    );
     await client.query('commit');
+    return { from, to };
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+async function findVersion(client: PoolClient): Promise<number> {
+  const known = await client.query<{ is_known: boolean }>(
+    "select to_regclass('schema_version') is not null as is_known",
+  );
+  if (known.rows[0]?.is_known !== true) {
+    await client.query(
+      'create table schema_version (version integer not null, only_row boolean primary key default true check (only_row))',
+    );
+  }
+  const { rows } = await client.query<{ version: number }>('select version from schema_version');
+  return rows[0]?.version ?? 0;
 }

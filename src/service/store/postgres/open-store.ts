@@ -1,23 +1,25 @@
+import { sql } from 'kysely';
 import { createStores } from '../create-stores.ts';
+import type { Reader } from '../connections.ts';
 import type { Store } from '../store.ts';
+import { limitDatabaseWaits } from '../wait-limit.ts';
 import { connect } from './connect.ts';
+import { ReadOnlyError } from './database-problem.ts';
 import { migrate } from './migrate.ts';
 import { openPool } from './pool.ts';
 import { createReplicaStore } from './replicas.ts';
+
+/** Programs that ask whether a service is ready wait for a few seconds. */
+const PING_MS_MAX = 2_000;
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
  * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
  */
 export async function openPostgresStore(databaseUrl: string): Promise<Store> {
+  await migrate(databaseUrl);
   const pool = openPool(databaseUrl);
   const connections = connect(pool);
-  try {
-    await migrate(pool);
-  } catch (error) {
-    await connections.close();
-    throw error;
-  }
   const replicas = createReplicaStore(pool, databaseUrl);
   return {
     ...createStores(connections),
@@ -34,9 +36,17 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
       return rows[0]?.value ?? value;
     },
     describeFileChange: () => undefined,
+    ping: () => limitDatabaseWaits(PING_MS_MAX, () => ping(connections.directory.reader)),
     async close() {
       await replicas.close();
       await connections.close();
     },
   };
+}
+
+/** @throws ReadOnlyError, and what the driver throws. */
+async function ping(db: Reader): Promise<void> {
+  const { rows } = await sql<{ setting: string }>`
+    select current_setting('transaction_read_only') as setting`.execute(db);
+  if (rows[0]?.setting === 'on') throw new ReadOnlyError();
 }

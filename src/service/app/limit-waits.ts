@@ -1,0 +1,25 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Store } from '../store/store.ts';
+import { limitDatabaseWaits } from '../store/wait-limit.ts';
+import { EVENT_STREAM_TYPE } from '../web/frame/live.ts';
+
+/** Clients of the interface wait for 10 s. Ingest adds at most 5 s to it. */
+const WAIT_MS_MAX = 4_000;
+
+/**
+ * Limits how long requests wait for the database. A request that reads, and each one of the interface,
+ * waits a few seconds altogether. Others may take long, because they change much or stay open: they only
+ * start if the database answers. Returns the server.
+ */
+export function limitWaits(app: FastifyInstance, store: Pick<Store, 'ping'>): FastifyInstance {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isShort(request)) limitDatabaseWaits(WAIT_MS_MAX, done);
+    else store.ping().then(() => done(), done);
+  });
+  return app;
+}
+
+function isShort({ method, url, headers }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return headers.accept !== EVENT_STREAM_TYPE;
+  return /^\/(v1|api)\//.test(url);
+}

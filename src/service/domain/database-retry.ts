@@ -1,0 +1,53 @@
+import { systemClock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { findDatabaseProblem } from '../store/database-problem.ts';
+import { logDatabaseProblem } from './errors.ts';
+
+/** The pause between two attempts of background work while the database fails. */
+const PAUSE_MS = 1_000;
+
+/** Repeats background work while the database fails. */
+export interface DatabaseRetry {
+  /**
+   * Runs a change that is safe to repeat, until the database works.
+   * @throws any other error, and the error of the database if the signal aborts.
+   */
+  retry: <Result>(run: () => Promise<Result>, signal: AbortSignal) => Promise<Result>;
+  /** Logs an error of the database, only the first one of a series. Returns false for other errors. */
+  report: (error: unknown) => boolean;
+  /** Ends a series. */
+  reportSuccess: () => void;
+}
+
+/** Creates the retries of one worker, which the log names. */
+export function createDatabaseRetry(log: Log, worker: string): DatabaseRetry {
+  let isFailing = false;
+  const report: DatabaseRetry['report'] = (error) => {
+    const problem = findDatabaseProblem(error);
+    if (!problem) return false;
+    if (!isFailing) logDatabaseProblem(log, problem, { worker });
+    isFailing = true;
+    return true;
+  };
+  const reportSuccess = (): void => {
+    if (isFailing) log.info('database_recovered', { worker });
+    isFailing = false;
+  };
+  return {
+    report,
+    reportSuccess,
+    async retry(run, signal) {
+      for (;;) {
+        try {
+          const result = await run();
+          reportSuccess();
+          return result;
+        } catch (error) {
+          if (!report(error) || signal.aborted) throw error;
+        }
+        // In real time, because a database recovers whatever the service clock shows.
+        await systemClock.sleep(PAUSE_MS, signal).catch(() => undefined);
+      }
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import { isError } from '../../platform/error-origin.ts';
+import { toDatabaseProblem, type PostgresProblemKind } from './postgres/database-problem.ts';
+
+/** A problem of the database that is not a bug: a retry can succeed when it is solved. */
+export interface DatabaseProblem {
+  /** `locked` and `unwritable` are problems of a SQLite file. */
+  kind: 'locked' | 'unwritable' | PostgresProblemKind;
+  /** The code of SQLite, PostgreSQL, or Node, for logs. */
+  code: string;
+}
+
+/** Returns the problem of the database that an error shows; undefined for any other error. */
+export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
+  if (!isError(error)) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: 'locked', code };
+  if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return { kind: 'unwritable', code };
+  const problem = toDatabaseProblem(error);
+  return problem && { kind: problem.kind, code: problem.code };
+}

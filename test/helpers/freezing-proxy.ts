@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Test } from 'tap';
+
+/** A TCP proxy in front of a server that can stop to pass on bytes. */
+export interface FreezingProxy {
+  port: number;
+  /** Keeps all connections open, but passes on nothing, as a network that drops all packets. */
+  freeze: () => void;
+  thaw: () => void;
+}
+
+/** Starts a proxy on loopback, and stops it after the test. */
+export async function withFreezingProxy(t: Test, port: number): Promise<FreezingProxy> {
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  const server = createServer((client) => {
+    const upstream = connect({ port, host: '127.0.0.1' });
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+      if (isFrozen) from.pause();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * While PostgreSQL is away, slow, full, read-only, restarting, or at its connection limit, every request
+ * gets a 503 within a few seconds, nothing acknowledged is lost, and the service recovers by itself.
+ */
+import t, { type Test } from 'tap';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { withFreezingProxy } from '../../helpers/freezing-proxy.ts';
+import { createLineLog } from '../../helpers/log-lines.ts';
+import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
+import { execute, withPostgresServer, type PostgresServer } from '../../helpers/postgres.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { until } from '../../helpers/until.ts';
+
+/** A way in which a database fails, and how it is repaired. */
+interface Outage {
+  name: string;
+  begin: (server: PostgresServer, freeze: () => void) => Promise<void>;
+  end: (server: PostgresServer, thaw: () => void) => Promise<void>;
+  /** What clients read. */
+  message: RegExp;
+  /** Whether requests that only read are served as usual. */
+  canRead?: boolean;
+}
+
+const disconnectAll = `select pg_terminate_backend(pid) from pg_stat_activity
+  where usename like 'kit_%' and pid <> pg_backend_pid()`;
+
+const outages: readonly Outage[] = [
+  {
+    name: 'away',
+    begin: (server) => server.stop(),
+    end: (server) => server.start(),
+    message: /can't reach its database|starting or stopping/,
+  },
+  {
+    name: 'killed',
+    begin: (server) => server.kill(),
+    end: (server) => server.start(),
+    message: /can't reach its database|starting or stopping/,
+  },
+  {
+    name: 'silent, as behind a network that drops packets',
+    begin: (_server, freeze) => Promise.resolve().then(freeze),
+    end: (_server, thaw) => Promise.resolve().then(thaw),
+    message: /did not respond in time|can't reach/,
+  },
+  {
+    name: 'slow, because a transaction holds locks',
+    begin: async ({ superuserUrl }) => {
+      const statement = `begin; lock table owners, keys, conversations, spans, sessions, settings,
+        evals, ingest_log in access exclusive mode; select pg_sleep(600)`;
+      execute(superuserUrl, statement).catch(() => undefined);
+      const find = `select pid from pg_stat_activity where query like 'begin; lock%' and wait_event = 'PgSleep'`;
+      await until('the locks are held', async () => (await execute(superuserUrl, find)).length > 0);
+    },
+    end: async ({ superuserUrl }) => {
+      await execute(
+        superuserUrl,
+        `select pg_terminate_backend(pid) from pg_stat_activity where query like 'begin; lock%'`,
+      );
+    },
+    message: /did not respond in time/,
+  },
+  {
+    name: 'read-only',
+    begin: async ({ superuserUrl, name }) => {
+      const statement = `alter database ${name} set default_transaction_read_only = on`;
+      await execute(superuserUrl, statement, disconnectAll);
+    },
+    end: async ({ superuserUrl, name }) => {
+      const statement = `alter database ${name} reset default_transaction_read_only`;
+      await execute(
+        superuserUrl,
+        'set default_transaction_read_only = off',
+        statement,
+        disconnectAll,
+      );
+    },
+    message: /read-only|can't reach its database|starting or stopping/,
+    canRead: true,
+  },
+  {
+    name: 'full',
+    begin: async ({ superuserUrl }) => {
+      await execute(
+        superuserUrl,
+        `create function fail_full() returns trigger language plpgsql as
+           $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
+        ...['conversations', 'spans', 'evals', 'settings', 'ingest_log'].map(
+          (table) =>
+            `create trigger fail_full before insert or update on ${table} execute function fail_full()`,
+        ),
+      );
+    },
+    end: async ({ superuserUrl }) => {
+      await execute(superuserUrl, 'drop function fail_full cascade');
+    },
+    message: /The disk of the database is full\. Nothing was stored/,
+    canRead: true,
+  },
+  {
+    name: 'at its connection limit',
+    begin: async ({ superuserUrl, name }) => {
+      await execute(superuserUrl, `alter role ${name} connection limit 0`, disconnectAll);
+    },
+    end: async ({ superuserUrl, name }) => {
+      await execute(superuserUrl, `alter role ${name} connection limit -1`);
+    },
+    message: /database of the service is busy|can't reach its database|starting or stopping/,
+  },
+];
+
+const READS = [
+  'GET /api/prod-evaluations/sessions/',
+  'GET /__admin/sessions',
+  'GET /__admin/ingest-log',
+  'GET /',
+];
+
+/** Requests of all areas. */
+const requests = (conversationId: string) => [
+  { route: 'POST /v1/traces', body: makeTraceRequest([makeSpan({ conversationId })]) },
+  { route: 'POST /v1/sessions/kept/end' },
+  { route: 'POST /__admin/evals', body: makeContainsEval('other', 'thing') },
+  { route: 'PUT /__admin/settings', body: { run_name: 'x' } },
+  ...READS.map((route) => ({ route })),
+];
+
+const HELD_MS_MAX = 9_000;
+
+async function checkOutage(t: Test, bench: Bench, outage: Outage) {
+  const { send } = bench;
+  let longest = { ms: 0, route: '' };
+  const seen = new Map<string, Set<number>>();
+  const sendAll = (nth: number) =>
+    Promise.all(
+      requests(`during-${outage.name}-${nth}`).map(async ({ route, body }) => {
+        const startedMs = performance.now();
+        const asPage = route === 'GET /';
+        const response = await send(route, {
+          body,
+          ...(asPage && { headers: { accept: 'text/html' } }),
+        });
+        const ms = Math.round(performance.now() - startedMs);
+        if (ms > longest.ms) longest = { ms, route };
+        const statuses = seen.get(route) ?? new Set();
+        seen.set(route, statuses.add(response.status));
+        return { route, asPage, response };
+      }),
+    );
+  for (const nth of [1, 2]) {
+    for (const { route, asPage, response } of await sendAll(nth)) {
+      const { status, text, headers } = response;
+      const isRead = READS.includes(route);
+      if (outage.canRead === true && isRead && status === 200) continue;
+      t.equal(status, 503, `${outage.name}: ${route}: ${status} ${text.slice(0, 200)}`);
+      t.match(headers.get('retry-after'), /^[1-9]\d*$/, `${route} has Retry-After`);
+      t.match(headers.get('content-type'), asPage ? /^text\/html/ : /^application\/json$/);
+      if (asPage) t.match(text, /<h1/);
+      else t.match(text, outage.message, route);
+    }
+  }
+  t.ok(longest.ms < HELD_MS_MAX, `${longest.route} took ${longest.ms} ms`);
+  return { longest, seen };
+}
+
+void t.test('every request gets a 503 in time, and the service recovers', async (t) => {
+  const server = await withPostgresServer(t);
+  const url = new URL(server.url);
+  const proxy = await withFreezingProxy(t, Number(url.port));
+  url.port = String(proxy.port);
+  const { log, lines } = createLineLog();
+  const clock = systemClock;
+  const bench = await withService(t, { databaseUrl: url.href, clock, log });
+  const { send, trace, admin, end, drain } = bench;
+  await admin('POST /evals', makeContainsEval('greets', 'Hello'));
+  await admin('PUT /settings', { evals: ['greets'] });
+  await trace(makeSpan({ conversationId: 'kept' }));
+  for (const outage of outages) {
+    await t.test(outage.name, async (t) => {
+      const conversationId = `before-${outage.name.slice(0, 6)}`;
+      await trace(makeSpan({ conversationId }));
+      await outage.begin(server, proxy.freeze);
+      const { longest, seen } = await checkOutage(t, bench, outage);
+      await outage.end(server, proxy.thaw);
+      const endedMs = performance.now();
+      for (const { route, body } of requests(`after-${outage.name.slice(0, 6)}`)) {
+        await until(
+          `${route} works again`,
+          async () => (await send(route, { body })).status === 200,
+        );
+      }
+      const recoveryMs = performance.now() - endedMs;
+      await end(conversationId);
+      await drain();
+      const page = await bench.production('?limit=100');
+      t.ok(
+        page.items.some(({ source_session_id: id }) => id === conversationId),
+        'what was acknowledged is scored',
+      );
+      const statuses = [...new Set([...seen.values()].flatMap((each) => [...each]))].join(', ');
+      t.comment(
+        `${outage.name}: clients saw ${statuses}; longest request ${longest.ms} ms (${longest.route}); ` +
+          `recovered after ${Math.round(recoveryMs)} ms`,
+      );
+    });
+  }
+  const text = lines.join('\n');
+  t.match(text, '"event":"database_failed"');
+  t.notMatch(text, /request_failed|span_write_failed/);
+  t.notMatch(text, url.password, 'no line shows the password');
+});

@@ -48,6 +48,11 @@ export const commandEntries: readonly CommandEntry[] = [
     async () => (await import('./serve.ts')).serve,
   ),
   entry(
+    'migrate',
+    'Create or update the tables of a PostgreSQL database',
+    async () => (await import('./migrate.ts')).migrate,
+  ),
+  entry(
     'exec',
     'Run a command with the service, and optionally an agent',
     async () => (await import('./exec.ts')).exec,

@@ -1,0 +1,40 @@
+import { defineCommand } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { readDatabaseUrl } from '../flags/environment.ts';
+import { option } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { createTerminal } from '../output/terminal.ts';
+
+export const migrate = defineCommand({
+  description: [
+    'Each start of serve does the same. Run migrate before it if serve uses a role that may not create tables, or to update the tables before many replicas start.',
+    'Concurrent processes wait for each other. A migration is one transaction, so nothing changes if it fails.',
+  ],
+  arguments: {},
+  options: { database: option(values.text, 'URL', 'PostgreSQL database to migrate') },
+  examples: [{ command: 'sandbox-kit migrate --database postgres://kit@db.example/kit' }],
+  environment: {
+    SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
+  },
+  exitCodes: { 0: 'the database has the newest tables' },
+  async run(flags) {
+    const databaseUrl = readDatabaseUrl(flags);
+    if (databaseUrl === undefined) {
+      throw new UsageError(
+        'migrate needs a database. Set its URL in SANDBOX_KIT_DATABASE_URL, or use --database URL.',
+      );
+    }
+    const { migrateDatabase, StartError } = await import('../../service/index.ts');
+    try {
+      const { from, to } = await migrateDatabase(databaseUrl);
+      createTerminal(process.stdout).write(
+        from === to
+          ? `The database already has version ${to}.\n`
+          : `Migrated the database from version ${from} to ${to}.\n`,
+      );
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      throw new UsageError(`Can't migrate the database: ${error.message}`);
+    }
+  },
+});

@@ -1,0 +1,79 @@
+/** `migrate` creates and updates the tables of a PostgreSQL database. */
+import t from 'tap';
+import { assertUsageError, run, start } from '../helpers/command.ts';
+import { execute, withPostgresServer } from '../helpers/postgres.ts';
+
+void t.test('migrate', async (t) => {
+  const server = await withPostgresServer(t);
+  const runOn = (url: string) => run(['migrate'], { env: { SANDBOX_KIT_DATABASE_URL: url } });
+  const outputs: string[] = [];
+
+  await t.test('Processes that migrate at the same time wait for each other', async (t) => {
+    const results = await Promise.all([1, 2, 3].map(() => runOn(server.url)));
+    outputs.push(...results.flatMap(({ stdout, stderr }) => [stdout, stderr]));
+    t.same(
+      results.map(({ code, stderr }) => ({ code, stderr })),
+      Array(3).fill({ code: 0, stderr: '' }),
+    );
+    t.same(results.map(({ stdout }) => stdout).sort(), [
+      'Migrated the database from version 0 to 1.\n',
+      'The database already has version 1.\n',
+      'The database already has version 1.\n',
+    ]);
+  });
+
+  await t.test('A role that may only read and write rows can serve', async (t) => {
+    const { name, superuserUrl } = server;
+    const role = `${name}_rows`;
+    await execute(
+      superuserUrl,
+      `create role ${role} login password 'rows-secret'`,
+      `grant usage on schema public to ${role}`,
+      `grant select, insert, update, delete on all tables in schema public to ${role}`,
+      `grant usage on all sequences in schema public to ${role}`,
+      `revoke create on schema public from public`,
+    );
+    const url = new URL(server.url);
+    url.username = role;
+    url.password = 'rows-secret';
+    const options = { env: { SANDBOX_KIT_DATABASE_URL: url.href } };
+    const { firstLine } = await start(t, ['serve', '--port', '0', '--json'], options);
+    t.match(JSON.parse(firstLine), { url: /^http:/ });
+    const other = await server.createDatabase();
+    const empty = new URL(other.url);
+    empty.username = role;
+    empty.password = 'rows-secret';
+    await execute(other.superuserUrl, 'revoke create on schema public from public');
+    const result = await runOn(empty.href);
+    outputs.push(result.stdout, result.stderr);
+    assertUsageError(t, result, /Can't migrate the database: .* lacks a permission.*\(42501\)/);
+  });
+
+  await t.test('A database that is newer than the program is an error', async (t) => {
+    const newer = await server.createDatabase();
+    await runOn(newer.url);
+    await execute(newer.url, 'update schema_version set version = 99');
+    for (const args of [['migrate'], ['serve', '--port', '0']]) {
+      const result = await run(args, { env: { SANDBOX_KIT_DATABASE_URL: newer.url } });
+      outputs.push(result.stdout, result.stderr);
+      assertUsageError(t, result, /The database has version 99, .* only versions up to 1\. Update/);
+    }
+  });
+
+  await t.test('A database that is away at the start is an error', async (t) => {
+    await server.stop();
+    for (const args of [['migrate'], ['serve', '--port', '0']]) {
+      const result = await run([...args, '--database', server.url]);
+      outputs.push(result.stdout, result.stderr);
+      assertUsageError(t, result, /The connection to the database failed\..*\(ECONNREFUSED\)/);
+    }
+  });
+
+  await t.test('A missing URL is an error', async (t) => {
+    assertUsageError(t, await run(['migrate']), /migrate needs a database\. Set its URL in/);
+  });
+
+  const text = outputs.join('\n');
+  t.notMatch(text, new URL(server.url).password, 'nothing shows the password');
+  t.notMatch(text, 'rows-secret');
+});

@@ -1,4 +1,4 @@
-import { migrate } from '../../src/service/store/postgres/migrate.ts';
+import { migrateWith } from '../../src/service/store/postgres/migrate.ts';
 import { openPool } from '../../src/service/store/postgres/pool.ts';
 
 /** The number of partitions of each table. */
@@ -21,7 +21,7 @@ export async function migratePartitioned(url: string): Promise<void> {
     });
   });
   try {
-    await migrate(pool);
+    await migrateWith(pool);
   } finally {
     await pool.end();
   }

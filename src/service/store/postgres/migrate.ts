@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { SchemaTooNewError } from './database-problem.ts';
 import { CREATE_TABLES } from './migrations/001-create-tables.ts';
 import { openPool } from './pool.ts';
@@ -27,14 +27,19 @@ export async function migrate(databaseUrl: string): Promise<Migration> {
   const limits = { statementMsMax: MIGRATION_MS_MAX, lockMsMax: MIGRATION_MS_MAX };
   const pool = openPool(databaseUrl, { connectionsMax: 1, ...limits });
   try {
-    const client = await pool.connect();
-    try {
-      return await migrateOn(client);
-    } finally {
-      client.release();
-    }
+    return await migrateWith(pool);
   } finally {
     await pool.end();
+  }
+}
+
+/** Migrates with a connection of a pool, within its time limits. */
+export async function migrateWith(pool: Pool): Promise<Migration> {
+  const client = await pool.connect();
+  try {
+    return await migrateOn(client);
+  } finally {
+    client.release();
   }
 }
 

@@ -65,6 +65,8 @@ const loadCodes = [0, 3];
 /** The first match applies. */
 const adaptations: Adaptation[] = [
   { command: /^demo$/, add: ['--help'] },
+  // Needs a database.
+  { command: /^move /, add: ['--help'] },
   { command: /^selftest$|^selftest --area/, add: ['--list'], hasOtherOutput: true },
   { command: /^check .*--area (voice|service)/, add: ['--dry-run'], hasOtherOutput: true },
   { command: /^check .*--(watch|only|skip)/, add: ['--dry-run'], hasOtherOutput: true },

@@ -53,6 +53,11 @@ export const commandEntries: readonly CommandEntry[] = [
     async () => (await import('./migrate.ts')).migrate,
   ),
   entry(
+    'move',
+    'Move the data of a service from a directory to PostgreSQL',
+    async () => (await import('./move.ts')).move,
+  ),
+  entry(
     'exec',
     'Run a command with the service, and optionally an agent',
     async () => (await import('./exec.ts')).exec,

@@ -51,6 +51,15 @@ export async function loadDevelopmentKey(dataDir: string): Promise<string> {
   return withDataFile(file, async () => (await readKey(file)) ?? (await createKey(file)));
 }
 
+/**
+ * Returns the development key of a data directory; undefined if no start created one.
+ * @throws StartError when the file can't be used.
+ */
+export const findDevelopmentKey = (dataDir: string): Promise<string | undefined> => {
+  const file = join(dataDir, KEY_FILE);
+  return withDataFile(file, () => readKey(file));
+};
+
 /** Returns a new development key. */
 export const createDevelopmentKey = (): string =>
   `sk_dev_${randomSeed()}${randomSeed()}${randomSeed()}`;

@@ -6,6 +6,7 @@ import { openStore } from '../store/open-store.ts';
 import { DatabaseUrlError } from '../store/postgres/database-url.ts';
 import { SchemaTooNewError, toDatabaseProblem } from '../store/postgres/database-problem.ts';
 import { migrate, type Migration } from '../store/postgres/migrate.ts';
+import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { isFileMissing } from '../store/sqlite/file-identity.ts';
 import type { Store } from '../store/store.ts';
@@ -86,11 +87,21 @@ export async function migrateDatabase(databaseUrl: string): Promise<Migration> {
   return withDatabase(() => migrate(databaseUrl));
 }
 
-async function withDatabase<Result>(action: () => Result | Promise<Result>): Promise<Result> {
+/**
+ * Runs an action on a database.
+ * @throws StartError that says what to do, when the database causes an error.
+ */
+export async function withDatabase<Result>(
+  action: () => Result | Promise<Result>,
+): Promise<Result> {
   try {
     return await action();
   } catch (error) {
-    if (error instanceof DatabaseUrlError || error instanceof SchemaTooNewError) {
+    if (
+      error instanceof DatabaseUrlError ||
+      error instanceof SchemaTooNewError ||
+      error instanceof UnfinishedMoveError
+    ) {
       throw new StartError(error.message, { cause: error });
     }
     const problem = toDatabaseProblem(error);

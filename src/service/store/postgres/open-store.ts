@@ -6,6 +6,7 @@ import { limitDatabaseWaits } from '../wait-limit.ts';
 import { connect } from './connect.ts';
 import { ReadOnlyError } from './database-problem.ts';
 import { migrate } from './migrate.ts';
+import { assertMoveComplete } from './move-marker.ts';
 import { openPool } from './pool.ts';
 import { createReplicaStore } from './replicas.ts';
 
@@ -15,11 +16,18 @@ const PING_MS_MAX = 2_000;
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
  * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ * @throws UnfinishedMoveError if data is being moved into the database.
  */
 export async function openPostgresStore(databaseUrl: string): Promise<Store> {
   await migrate(databaseUrl);
   const pool = openPool(databaseUrl);
   const connections = connect(pool);
+  try {
+    await assertMoveComplete(pool);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
   const replicas = createReplicaStore(pool, databaseUrl);
   return {
     ...createStores(connections),

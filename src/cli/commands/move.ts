@@ -1,0 +1,110 @@
+import { formatCount, formatDuration, formatNumber } from '../../report-kit/format.ts';
+import type { DirectoryMove } from '../../service/index.ts';
+import { defineCommand, type ValuesOf } from '../command.ts';
+import { exitCodes, OutputError, UsageError } from '../errors.ts';
+import { readDatabaseUrl } from '../flags/environment.ts';
+import { option, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { createTerminal } from '../output/terminal.ts';
+
+const options = {
+  from: option(
+    values.filePath,
+    'DIR',
+    'Data directory of sandbox-kit serve, which must be stopped',
+  ),
+  to: option(values.text, 'URL', 'Empty PostgreSQL database', 'SANDBOX_KIT_DATABASE_URL'),
+  json: switchOption('Print the result as one line of JSON'),
+};
+
+export const move = defineCommand({
+  description: [
+    'Copies all data, and counts the rows of each table at the end. If the command is interrupted, run it again: it continues. The directory does not change.',
+  ],
+  arguments: {},
+  options,
+  examples: [
+    { command: 'sandbox-kit move --from ./service --to postgres://kit@db.example/kit' },
+    { command: 'sandbox-kit serve --database postgres://kit@db.example/kit' },
+  ],
+  environment: {
+    SANDBOX_KIT_DATABASE_URL: 'The same as --to, without showing the password to other users',
+  },
+  exitCodes: {
+    0: 'all rows are in the database',
+    1: 'tables differ',
+    3: 'the database failed; run the command again to continue',
+  },
+  notes: [
+    'With --json, stdout is {"from":…,"to":…,"isResumed":…,"tables":[{"name":…,"sourceRows":…,"targetRows":…}],"nulCharacters":…}.',
+  ],
+  async run(flags) {
+    const result = await moveFor(flags);
+    const isComplete = findDifferences(result).length === 0;
+    if (flags.json) {
+      const { to, isResumed, tables, nulCharacters } = result;
+      const line = { from: flags.from, to, isResumed, tables, nulCharacters };
+      process.stdout.write(`${JSON.stringify(line)}\n`);
+    } else process.stdout.write(describeResult(result, flags));
+    if (!isComplete) process.exitCode = exitCodes.findings;
+  },
+});
+
+type MoveFlags = ValuesOf<typeof options>;
+
+/** @throws {UsageError} if the options, the directory, or the database don't allow the move. */
+async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
+  if (from === undefined) {
+    throw new UsageError('Name the data directory of sandbox-kit serve: --from DIR.');
+  }
+  const databaseUrl = readDatabaseUrl({ database: to });
+  if (databaseUrl === undefined) {
+    throw new UsageError('Name the database: --to URL, or SANDBOX_KIT_DATABASE_URL.');
+  }
+  const service = await import('../../service/index.ts');
+  const terminal = createTerminal(process.stderr);
+  try {
+    return await service.moveDataDir({
+      ...{ dataDir: from, databaseUrl },
+      onProgress({ table, copiedRows, totalRows, msLeft }) {
+        const rows = `${formatNumber(copiedRows)} of ${formatCount(totalRows, 'row')}`;
+        terminal.live(`  ${table}: ${rows}, ${formatDuration(msLeft)} left`);
+      },
+    });
+  } catch (error) {
+    if (error instanceof service.MoveInterruptedError) {
+      throw new OutputError(`${error.message} To continue the move, run the command again.`);
+    }
+    if (!(error instanceof service.StartError)) throw error;
+    throw new UsageError(`Can't move ${from}: ${error.message}`);
+  } finally {
+    terminal.live('');
+  }
+}
+
+const findDifferences = ({ tables }: DirectoryMove): DirectoryMove['tables'] =>
+  tables.filter(({ sourceRows, targetRows }) => sourceRows !== targetRows);
+
+function describeResult(result: DirectoryMove, { from }: MoveFlags): string {
+  const differences = findDifferences(result);
+  const total = result.tables.reduce((sum, { sourceRows }) => sum + sourceRows, 0);
+  const { nulCharacters, to } = result;
+  const lines =
+    differences.length === 0
+      ? [`Moved ${formatCount(total, 'row')} from ${from} to ${to}.`]
+      : [
+          'The database has other numbers of rows than the directory:',
+          ...differences.map(
+            ({ name, sourceRows, targetRows }) =>
+              `  ${name}: ${formatNumber(targetRows)} instead of ${formatNumber(sourceRows)}`,
+          ),
+          'If a service has used the database since the move, this is expected. Otherwise, move to',
+          'another empty database.',
+        ];
+  if (nulCharacters > 0) {
+    lines.push(
+      `Replaced ${formatCount(nulCharacters, 'NUL character')} by U+FFFD: PostgreSQL can't store them.`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '../../http-kit/errors.ts';
+import { moveData, type MoveProgress, type MoveResult } from '../store/move/move-data.ts';
+import { MoveError } from '../store/move/moved-tables.ts';
+import { toDatabaseProblem } from '../store/postgres/database-problem.ts';
+import { redactDatabaseUrl } from '../store/postgres/database-url.ts';
+import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
+import { findDevelopmentKey, withDataFile } from './data-dir.ts';
+import { withDatabase } from './open-data.ts';
+
+/** The database failed while data was moved. The same move continues later. */
+export class MoveInterruptedError extends Error {
+  override name = 'MoveInterruptedError';
+}
+
+/** The result of a move, with the URL of the database without its password. */
+export type DirectoryMove = MoveResult & { to: string };
+
+/**
+ * Copies all data of a data directory into an empty PostgreSQL database. After an interruption, the
+ * same call continues.
+ * @throws StartError if the directory or the database can't be used.
+ * @throws MoveInterruptedError if the database failed and may work again later.
+ */
+export async function moveDataDir({
+  dataDir,
+  databaseUrl,
+  onProgress,
+}: {
+  dataDir: string;
+  databaseUrl: string;
+  onProgress?: (progress: MoveProgress) => void;
+}): Promise<DirectoryMove> {
+  const file = join(dataDir, 'service.db');
+  if (!existsSync(file)) {
+    throw new StartError(`${dataDir} is not a data directory of sandbox-kit serve.`);
+  }
+  const lock = await withDataFile(getLockPath(dataDir), () => lockDirectory(dataDir));
+  try {
+    const key = await findDevelopmentKey(dataDir);
+    const sharedValues: Record<string, string> = key === undefined ? {} : { development_key: key };
+    const result = await withDataFile(file, () =>
+      withDatabase(() =>
+        moveData({ file, databaseUrl, sharedValues, ...(onProgress && { onProgress }) }),
+      ),
+    );
+    return { ...result, to: redactDatabaseUrl(databaseUrl) };
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    lock.release();
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof MoveError) return new StartError(error.message, { cause: error });
+  if (!(error instanceof StartError)) return error;
+  const problem = toDatabaseProblem(error.cause);
+  if (!problem?.canRetry) return error;
+  return new MoveInterruptedError(error.message, { cause: error.cause });
+}

@@ -1,0 +1,199 @@
+import type { Pool, PoolClient } from 'pg';
+import { MoveError, movedTableNames, type MovedTable } from '../move/moved-tables.ts';
+import { migrateWith } from './migrate.ts';
+import { MARKER_NAME, type MoveMarker } from './move-marker.ts';
+import { openPool } from './pool.ts';
+import { replaceNul } from './replace-nul.ts';
+
+/** Counting a large table takes minutes. */
+const STATEMENT_MS_MAX = 600_000;
+
+/** A column that rows are copied into. */
+interface TargetColumn {
+  name: string;
+  /** Its type in SQL, such as `bigint`. */
+  type: string;
+  /** The sequence of its default. */
+  sequence: string | undefined;
+}
+
+/** A database that receives the rows of another one. */
+export interface MoveTarget {
+  /**
+   * Stores the marker of a new move, or returns that of the move that began earlier.
+   * @throws MoveError if the database has other data.
+   */
+  begin: (marker: MoveMarker) => Promise<MoveMarker>;
+  columnsOf: (table: MovedTable) => readonly TargetColumn[];
+  /**
+   * Adds rows, and replaces the marker in the same transaction. Returns the new marker.
+   * @throws MoveError if another process changed the marker.
+   */
+  insert: (batch: {
+    table: MovedTable;
+    rows: readonly (readonly unknown[])[];
+    from: MoveMarker;
+    to: MoveMarker;
+  }) => Promise<MoveMarker>;
+  /** Lets numbers of new rows start above `max` of each sequence. */
+  advanceSequences: (max: ReadonlyMap<string, number>) => Promise<void>;
+  count: (table: MovedTable) => Promise<number>;
+  /** Stores a value that all processes of the service share. */
+  shareValue: (name: string, value: string) => Promise<void>;
+  /** Replaces the marker. */
+  mark: (from: MoveMarker, to: MoveMarker) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/**
+ * Opens a database, and migrates it to the newest schema.
+ * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ */
+export async function openMoveTarget(databaseUrl: string): Promise<MoveTarget> {
+  const pool = openPool(databaseUrl, { connectionsMax: 1, statementMsMax: STATEMENT_MS_MAX });
+  try {
+    await migrateWith(pool);
+    return createTarget(pool, await readColumns(pool));
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function createTarget(
+  pool: Pool,
+  columns: ReadonlyMap<string, readonly TargetColumn[]>,
+): MoveTarget {
+  const columnsOf: MoveTarget['columnsOf'] = (table) => columns.get(table) ?? [];
+  return {
+    columnsOf,
+    begin: (marker) => inTransaction(pool, (client) => begin(client, marker)),
+    insert: ({ table, rows, from, to }) =>
+      inTransaction(pool, async (client) => {
+        const { values, nulCharacters } = transpose(rows, columnsOf(table).length);
+        const marker = { ...to, nulCharacters: to.nulCharacters + nulCharacters };
+        await replaceMarker(client, from, marker);
+        await client.query(createInsert(table, columnsOf(table)), values);
+        return marker;
+      }),
+    async advanceSequences(max) {
+      for (const [sequence, value] of max) {
+        await pool.query('select setval($1, greatest($2::bigint, 1), $2 > 0)', [sequence, value]);
+      }
+    },
+    async count(table) {
+      const { rows } = await pool.query<{ count: number }>(`select count(*) from "${table}"`);
+      return rows[0]?.count ?? 0;
+    },
+    async shareValue(name, value) {
+      await pool.query(
+        'insert into service_values (name, value) values ($1, $2) on conflict do nothing',
+        [name, value],
+      );
+    },
+    mark: (from, to) => inTransaction(pool, (client) => replaceMarker(client, from, to)),
+    close: () => pool.end(),
+  };
+}
+
+async function begin(client: PoolClient, marker: MoveMarker): Promise<MoveMarker> {
+  const { rowCount } = await client.query(
+    'insert into service_values (name, value) values ($1, $2) on conflict do nothing',
+    [MARKER_NAME, JSON.stringify(marker)],
+  );
+  if (rowCount === 0) {
+    // Waits for the last transaction of a process that was killed.
+    const { rows } = await client.query<{ value: string }>(
+      'select value from service_values where name = $1 for update',
+      [MARKER_NAME],
+    );
+    return JSON.parse(rows[0]?.value ?? '') as MoveMarker;
+  }
+  const conditions = [
+    ...movedTableNames.map((table) => `exists (select 1 from "${table}")`),
+    'exists (select 1 from service_values where name <> $1)',
+  ];
+  const { rows } = await client.query<{ has_data: boolean }>(
+    `select ${conditions.join(' or ')} as has_data`,
+    [MARKER_NAME],
+  );
+  if (rows[0]?.has_data === true) {
+    throw new MoveError('The database has other data. Create an empty database, and move to it.');
+  }
+  return marker;
+}
+
+/** @throws MoveError if the stored marker is not `from`. */
+async function replaceMarker(client: PoolClient, from: MoveMarker, to: MoveMarker): Promise<void> {
+  const { rowCount } = await client.query(
+    'update service_values set value = $3 where name = $1 and value = $2',
+    [MARKER_NAME, JSON.stringify(from), JSON.stringify(to)],
+  );
+  if (rowCount === 1) return;
+  throw new MoveError('Another process moves data into the database. Wait until it has finished.');
+}
+
+async function inTransaction<Result>(
+  pool: Pool,
+  run: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const result = await run(client);
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // A closed connection has no transaction anymore.
+    client.release(true);
+    throw error;
+  }
+}
+
+/** Reads the columns of all tables, but not those that the database computes. */
+async function readColumns(pool: Pool): Promise<ReadonlyMap<string, readonly TargetColumn[]>> {
+  const { rows } = await pool.query<{
+    table: string;
+    name: string;
+    type: string;
+    default: string | null;
+  }>(
+    `select relname as "table", attname as name, format_type(atttypid, atttypmod) as type,
+       pg_get_expr(adbin, adrelid) as default
+     from pg_class
+     join pg_attribute on attrelid = pg_class.oid
+     left join pg_attrdef on adrelid = attrelid and adnum = attnum
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+       and relname = any ($1) and attnum > 0 and not attisdropped and attgenerated = ''
+     order by relname, attnum`,
+    [movedTableNames],
+  );
+  const columns = rows.map(({ table, name, type, default: value }) => ({
+    ...{ table, name, type, sequence: /^nextval\('(\w+)'::regclass\)$/.exec(value ?? '')?.[1] },
+  }));
+  return Map.groupBy(columns, ({ table }) => table);
+}
+
+function createInsert(table: string, columns: readonly TargetColumn[]): string {
+  const names = columns.map(({ name }) => `"${name}"`).join();
+  const arrays = columns.map(({ type }, nth) => `$${nth + 1}::${type}[]`).join();
+  return `insert into "${table}" (${names}) select * from unnest(${arrays}) on conflict do nothing`;
+}
+
+/** Returns the values of each column, with NUL characters replaced and counted. */
+function transpose(
+  rows: readonly (readonly unknown[])[],
+  width: number,
+): { values: unknown[][]; nulCharacters: number } {
+  let nulCharacters = 0;
+  const values = Array.from({ length: width }, (_, nth) =>
+    rows.map((row) => {
+      const value = row[nth];
+      const replaced = replaceNul(value);
+      if (replaced !== value) nulCharacters += String(value).split('\0').length - 1;
+      return replaced;
+    }),
+  );
+  return { values, nulCharacters };
+}

@@ -1,0 +1,312 @@
+/** `move` copies a data directory into PostgreSQL, also if it is killed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { schemas } from '../../src/contract/index.ts';
+import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
+import { openStore } from '../../src/service/store/open-store.ts';
+import { movedTableNames } from '../../src/service/store/move/moved-tables.ts';
+import { assertUsageError, run, unwrap } from '../helpers/command.ts';
+import { withFilledService } from '../helpers/filled-service.ts';
+import { makeSpan } from '../helpers/otlp.ts';
+import { execute, withPostgres, type TestDatabase } from '../helpers/postgres.ts';
+import { ROOT } from '../helpers/repository.ts';
+import { withService, type Bench } from '../helpers/service.ts';
+import { newRecording, newSpan, newSpans, NOON_MS } from '../helpers/store.ts';
+import { until } from '../helpers/until.ts';
+
+/** More than two batches. */
+const SPANS = 5_000;
+const NUL_SPANS = 3;
+/** The key that the tests let the database wait at, in the second batch of spans. */
+const HELD_KEY = 3_000;
+
+const text = 'Where is my parcel? \u00e9\ud83d\ude42 "quoted" \\N {a,b} NULL';
+
+/** Fills a data directory with rows in every table. */
+async function fillDirectory(t: Test): Promise<string> {
+  const dataDir = join(t.testdir({}), 'data');
+  await t.test('fill the directory', async (t) => {
+    const { admin, service, drain } = await withFilledService(t, text, { dataDir });
+    await admin('POST /keys', { key: 'another-key-0123456789', label: 'Other' });
+    await admin('POST /agents/agent/reports', schemas.LoadReport.examples[0]);
+    await admin('POST /transcripts', schemas.TranscriptUpload.examples[0]);
+    await admin('POST /seed', {
+      runs: [
+        {
+          name: 'Seeded',
+          sessions: [
+            {
+              ...{ source_session_id: 'seeded', started_at: '2026-11-19T08:00:00Z' },
+              metadata: { tier: 'gold' },
+            },
+          ],
+        },
+      ],
+    });
+    await drain();
+    t.ok(service.url);
+  });
+  await addRows(join(dataDir, 'service.db'));
+  return dataDir;
+}
+
+/** Adds the rows that take long by requests, or that need a call. */
+async function addRows(file: string): Promise<void> {
+  const store = await openStore({ file });
+  const sink = openSpanWriter({ file });
+  const ownerId = await store.owners.ensure('development');
+  const spans = Array.from({ length: SPANS }, (_, nth) =>
+    newSpan(`many-${nth}`, {
+      conversationId: `many-${nth % 100}`,
+      inputMessages: JSON.stringify(`${text} ${nth}`) + (nth < NUL_SPANS ? '\0' : ''),
+    }),
+  );
+  const links = [{ traceId: 'trace-many-1', spanId: 'ignored', parentSpanId: 'span-many-1' }];
+  const tags = [{ conversationId: 'many-1', key: 'tier', value: 'gold' }];
+  const logEntries = [
+    { level: 'warn' as const, code: 'span_ignored', message: 'An entry.', about: { spans: 1 } },
+  ];
+  const request = newSpans(ownerId, spans, { links, tags, logEntries });
+  for (const result of await sink.insert([request])) if (result instanceof Error) throw result;
+  await store.ingestLog.add(ownerId, NOON_MS, logEntries);
+  const [simulated] = await store.sessions
+    .listNewest(ownerId, 100)
+    .then((sessions) => sessions.filter(({ kind }) => kind === 'simulation'));
+  await store.recordings.add(ownerId, simulated?.id ?? '', newRecording(Buffer.from([0, 255, 92])));
+  await sink.close();
+  await store.close();
+}
+
+/** Runs the command, and kills it when the database waits for the lock that `hold` takes. */
+async function killWhileHeld(
+  { superuserUrl, url }: TestDatabase,
+  dataDir: string,
+  hold: string,
+): Promise<void> {
+  const holder = new pg.Client({ connectionString: superuserUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query(hold);
+  const main = join(ROOT, 'src/cli/main.ts');
+  const child = spawn(process.execPath, [main, 'move', '--from', dataDir, '--to', url], {
+    stdio: 'ignore',
+  });
+  await until('the command waits', async () => {
+    if (child.exitCode !== null) throw new Error(`The command exited with ${child.exitCode}.`);
+    // In the transaction of the holder, the view would not change.
+    const rows = await execute(
+      superuserUrl,
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await holder.query('rollback');
+  await holder.end();
+}
+
+const migrateTarget = async ({ url }: TestDatabase): Promise<void> =>
+  (await openStore({ databaseUrl: url })).close();
+
+/** The JSON that the command prints. */
+interface MoveReport {
+  isResumed: boolean;
+  tables: { name: string; sourceRows: number; targetRows: number }[];
+  nulCharacters: number;
+}
+
+/** Removes what each start chooses: the tokens of forms, and the ids of configured keys. */
+const removeRandomValues = (text: string): string =>
+  text
+    .replaceAll(/name="(_token|request_id)"\s+value="[^"]*"/g, '')
+    .replaceAll(/"id":"\w+","configured":true/g, '');
+
+/** Requests all that can be read, by following the links of the pages. */
+async function readAll({ send, service }: Bench): Promise<Map<string, string>> {
+  const routes = new Set([
+    ...['/api/prod-evaluations/sessions/?limit=100', '/api/simulations/sessions/?limit=100'],
+    ...['keys', 'evals', 'settings', 'agents', 'agents/agent/reports', 'personas'].map(
+      (path) => `/__admin/${path}`,
+    ),
+    ...['scenarios', 'sessions', 'simulations', 'ingest-log'].map((path) => `/__admin/${path}`),
+    ...['/__admin/conversations/friendly/scenario', '/'],
+  ]);
+  const bodies = new Map<string, string>();
+  // A Set includes the entries that are added while it is read.
+  for (const path of routes) {
+    const { status, headers, text } = await send(`GET ${path}`, {
+      headers: { accept: /^\/(__admin|api)\//.test(path) ? '*/*' : 'text/html' },
+    });
+    const isPage = headers.get('content-type')?.startsWith('text/html') === true;
+    bodies.set(path, `${status} ${removeRandomValues(text).replaceAll(service.url, 'URL')}`);
+    if (!isPage) continue;
+    for (const [, link = ''] of text.matchAll(/href="(\/[^"#]*)/g)) {
+      if (routes.size < 150) routes.add(link.replaceAll('&amp;', '&'));
+    }
+  }
+  return bodies;
+}
+
+void t.test('a move that is killed again and again continues', async (t) => {
+  const dataDir = await fillDirectory(t);
+  const database = await withPostgres(t);
+  await migrateTarget(database);
+  await execute(
+    database.superuserUrl,
+    `create function hold() returns trigger language plpgsql as
+       $$ begin perform pg_advisory_xact_lock(1); return new; end $$`,
+    `create trigger hold before insert on spans for each row
+       when (new.key >= ${HELD_KEY}) execute function hold()`,
+  );
+  const count = async (table: string): Promise<number> => {
+    const rows = await execute(database.superuserUrl, `select count(*) from ${table}`);
+    return Number(rows[0]?.count);
+  };
+  await killWhileHeld(database, dataDir, 'lock table owners in exclusive mode');
+  t.equal(await count('owners'), 0, 'killed in the first table');
+  await killWhileHeld(database, dataDir, 'select pg_advisory_xact_lock(1)');
+  const spans = await count('spans');
+  t.ok(spans > 0 && spans < SPANS, `killed between two batches: ${spans} spans`);
+  await execute(database.superuserUrl, 'drop trigger hold on spans');
+  for (const table of ['tags', 'outcomes', 'ingest_log']) {
+    await killWhileHeld(database, dataDir, `lock table ${table} in exclusive mode`);
+    t.equal(await count(table), 0, `killed in ${table}`);
+  }
+
+  const early = await run(['serve', '--port', '0', '--database', database.url]);
+  assertUsageError(
+    t,
+    early,
+    /Moving data into the database is not finished\. Run sandbox-kit move/,
+  );
+
+  const moved = await run(['move', '--from', dataDir, '--json'], {
+    env: { SANDBOX_KIT_DATABASE_URL: database.url },
+  });
+  t.equal(moved.code, 0, moved.stderr);
+  const { isResumed, tables, nulCharacters } = JSON.parse(moved.stdout) as MoveReport;
+  t.equal(isResumed, true);
+  t.equal(nulCharacters, NUL_SPANS, 'also those of earlier processes count');
+  t.same(
+    tables.map(({ name }) => name),
+    movedTableNames,
+  );
+  for (const { name, sourceRows, targetRows } of tables) {
+    t.ok(sourceRows > 0, `${name} has rows`);
+    t.equal(targetRows, sourceRows, name);
+  }
+  t.notMatch(moved.stdout, new URL(database.url).password, 'no password in the output');
+
+  await t.test('a service on the database responds like one on the directory', async (t) => {
+    const before = await withService(t, { dataDir });
+    const after = await withService(t, { databaseUrl: database.url });
+    t.equal(after.service.apiKey, before.service.apiKey, 'the development key moved');
+    const [expected, found] = [await readAll(before), await readAll(after)];
+    t.ok(expected.size > 50, `${expected.size} responses`);
+    t.same([...found.keys()], [...expected.keys()]);
+    for (const [path, body] of expected) t.equal(found.get(path), body, path);
+
+    const attributes = { 'gen_ai.conversation.id': 'new' };
+    await after.trace(makeSpan({ traceId: 'a'.repeat(32), attributes }));
+    await after.end('new');
+    await after.admin('POST /agents/agent/reports', schemas.LoadReport.examples[0]);
+    await after.drain();
+    const { total } = await before.production();
+    t.ok((await after.production()).total > total, 'new data is added');
+  });
+
+  const again = await run(['move', '--from', dataDir, '--to', database.url]);
+  t.equal(again.code, 1, 'the service added rows');
+  t.match(
+    again.stdout,
+    /other numbers of rows than the directory:\n( {2}\w+: [\d,]+ instead of [\d,]+\n)+/,
+  );
+});
+
+void t.test('a database or directory that can not be used', async (t) => {
+  const folder = t.testdir({});
+  const dataDir = join(folder, 'data');
+  await t.test('fill', async (t) => {
+    const { trace } = await withService(t, { dataDir });
+    const inUse = await run(['move', '--from', dataDir, '--to', 'postgres://127.0.0.1:1/kit']);
+    assertUsageError(t, inUse, /Another service uses the data directory/);
+    await trace(makeSpan());
+  });
+  const { url } = await withPostgres(t);
+  const move = (...args: string[]) => run(['move', ...args]);
+
+  assertUsageError(t, await move('--to', url), /Name the data directory/);
+  assertUsageError(t, await move('--from', dataDir), /Name the database: --to URL/);
+  assertUsageError(
+    t,
+    await move('--from', `${dataDir}-no`, '--to', url),
+    /is not a data directory/,
+  );
+  t.notOk(existsSync(`${dataDir}-no`), 'creates no directory');
+  assertUsageError(
+    t,
+    await move('--from', dataDir, '--to', 'mysql://x/y'),
+    /URL of the database is/,
+  );
+
+  const away = await move('--from', dataDir, '--to', 'postgres://kit:secret@127.0.0.1:1/kit');
+  t.equal(away.code, 3);
+  t.match(unwrap(away.stderr), /connection to the database failed.*run the command again\.\n$/s);
+  t.notMatch(away.stderr, 'secret');
+
+  const moved = await move('--from', dataDir, '--to', url);
+  t.equal(moved.code, 0, moved.stderr);
+  t.match(moved.stdout, /^Moved \d+ rows from .*data to postgres:/);
+  t.equal((await move('--from', dataDir, '--to', url)).code, 0, 'safe to repeat');
+
+  const other = join(folder, 'other');
+  await t.test('fill another', async (t) => {
+    await withService(t, { dataDir: other });
+  });
+  assertUsageError(
+    t,
+    await move('--from', other, '--to', url),
+    /has data of another directory\. Create an empty database/,
+  );
+  const { url: used } = await withPostgres(t);
+  await t.test('use', async (t) => {
+    await withService(t, { databaseUrl: used });
+  });
+  assertUsageError(
+    t,
+    await move('--from', other, '--to', used),
+    /has other data\. Create an empty/,
+  );
+});
+
+void t.test('a directory that changed after the move began is refused', async (t) => {
+  const dataDir = join(t.testdir({}), 'data');
+  await t.test('fill', async (t) => (await withService(t, { dataDir })).trace(makeSpan()));
+  const database = await withPostgres(t);
+  await migrateTarget(database);
+  await killWhileHeld(database, dataDir, 'lock table spans in exclusive mode');
+  await t.test('change', async (t) => {
+    await (await withService(t, { dataDir })).trace(makeSpan({ traceId: 'b'.repeat(32) }));
+  });
+  const refused = await run(['move', '--from', dataDir, '--to', database.url]);
+  assertUsageError(t, refused, /changed after the move began\. Create an empty database/);
+});
+
+void t.test('missing rows are named', async (t) => {
+  const dataDir = join(t.testdir({}), 'data');
+  await t.test('fill', async (t) => (await withService(t, { dataDir })).trace(makeSpan()));
+  const database = await withPostgres(t);
+  await migrateTarget(database);
+  await execute(
+    database.superuserUrl,
+    'create rule lose as on insert to traces do instead nothing',
+  );
+  const moved = await run(['move', '--from', dataDir, '--to', database.url]);
+  t.equal(moved.code, 1, moved.stderr);
+  t.match(moved.stdout, '  traces: 0 instead of 1\n');
+});

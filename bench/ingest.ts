@@ -1,19 +1,22 @@
 /**
- * Measures how many spans per second the store commits when many requests share a transaction,
- * against one transaction per request. Usage: `node bench/ingest.ts [ROUNDS]` (default: 9; about half
- * a minute).
+ * Measures how many spans per second the stores commit when many requests share a transaction, against
+ * one transaction per request, and PostgreSQL against SQLite. Usage: `node bench/ingest.ts [ROUNDS]`
+ * (default: 9; about a minute).
  *
- * The two write to separate files and take turns, so that a slower disk or a growing file affects
- * both. Spans are as large as real ones (3.3 kB, mostly messages). Each request starts a conversation
+ * All write to separate files and databases and take turns, so that a slower disk or a growing file
+ * affects all. Afterwards, it prints how many bytes each store uses per span. Spans are as large as real ones (3.3 kB, mostly messages). Each request starts a conversation
  * and has tags.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
-import { openSpanWriter } from '../src/service/store/sqlite/span-writer.ts';
+import type { StoreLocation } from '../src/service/store/location.ts';
+import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
+import { execute } from '../test/helpers/postgres.ts';
+import { startDatabase } from './postgres.ts';
 
 const REQUESTS_PER_MEASUREMENT = 512;
 const REQUESTS_PER_TRANSACTION = 64;
@@ -72,51 +75,91 @@ async function measureRate(
   return inserted / ((performance.now() - startedMs) / 1_000);
 }
 
+/** A store of its own for one way to write. */
+interface Target {
+  writer: SpanWriter;
+  ownerId: string;
+  perTransaction: number;
+  spans: number;
+  /** Returns the bytes on disk. */
+  measureBytes: () => Promise<number>;
+}
+
+async function openTarget(location: StoreLocation, perTransaction: number): Promise<Target> {
+  const store = await openStore(location);
+  const ownerId = await store.owners.ensure('bench');
+  await store.close();
+  return {
+    ...{ writer: openSpanWriter(location), ownerId, perTransaction, spans: 0 },
+    async measureBytes() {
+      if ('file' in location) return statSync(location.file).size;
+      const [row] = await execute(
+        location.databaseUrl,
+        'select pg_database_size(current_database()) as bytes',
+      );
+      return Number(row?.bytes);
+    },
+  };
+}
+
 async function run(rounds: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
-  const open = async (name: string): Promise<{ writer: SpanWriter; ownerId: string }> => {
-    const file = join(directory, name);
-    const store = await openStore({ file });
-    const ownerId = await store.owners.ensure('bench');
-    await store.close();
-    return { writer: openSpanWriter({ file }), ownerId };
-  };
-  const [single, grouped] = [await open('single.db'), await open('grouped.db')];
+  const databases = [await startDatabase(), await startDatabase()];
+  const locations: { name: string; location: StoreLocation; perTransaction: number }[] = [
+    ...[1, REQUESTS_PER_TRANSACTION].map((perTransaction) => ({
+      ...{ name: `sqlite ${perTransaction}`, perTransaction },
+      location: { file: join(directory, `${perTransaction}.db`) },
+    })),
+    ...databases.flatMap((database, nth) => {
+      const perTransaction = nth === 0 ? 1 : REQUESTS_PER_TRANSACTION;
+      const name = `postgres ${perTransaction}`;
+      return database ? [{ name, perTransaction, location: { databaseUrl: database.url } }] : [];
+    }),
+  ];
+  const targets = new Map<string, Target>();
   try {
-    console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
-    console.log('spans/request       1/transaction    64/transaction   ratio   (spans/s)');
-    for (const size of SPANS_PER_REQUEST) {
-      const requests = Math.ceil(REQUESTS_PER_MEASUREMENT / Math.sqrt(size));
-      const rates: { slow: number; fast: number; ratio: number }[] = [];
-      for (let round = 0; round < rounds; round += 1) {
-        const make = (ownerId: string) =>
-          Array.from({ length: requests }, () => newRequest(ownerId, size));
-        const slow = await measureRate(single.writer, make(single.ownerId), 1);
-        const fast = await measureRate(
-          grouped.writer,
-          make(grouped.ownerId),
-          REQUESTS_PER_TRANSACTION,
-        );
-        rates.push({ slow, fast, ratio: fast / slow });
-      }
-      const columns = [
-        String(size).padStart(15),
-        median(rates.map(({ slow }) => slow))
-          .toFixed(0)
-          .padStart(20),
-        median(rates.map(({ fast }) => fast))
-          .toFixed(0)
-          .padStart(18),
-        median(rates.map(({ ratio }) => ratio))
-          .toFixed(2)
-          .padStart(7),
-      ];
-      console.log(columns.join(' '));
+    for (const { name, location, perTransaction } of locations) {
+      targets.set(name, await openTarget(location, perTransaction));
     }
+    await measure(targets, rounds);
   } finally {
-    for (const { writer } of [single, grouped]) await writer.close();
+    for (const { writer } of targets.values()) await writer.close();
+    for (const database of databases) await database?.remove();
     rmSync(directory, { recursive: true });
   }
+}
+
+async function measure(targets: ReadonlyMap<string, Target>, rounds: number): Promise<void> {
+  const names = [...targets.keys()];
+  const [reference = ''] = names;
+  const emptyBytes = new Map<string, number>();
+  for (const [name, target] of targets) emptyBytes.set(name, await target.measureBytes());
+  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(`spans/s by requests per transaction, and the ratio to ${reference}`);
+  console.log(['spans/request', ...names].map((name) => name.padStart(20)).join(''));
+  for (const size of SPANS_PER_REQUEST) {
+    const requests = Math.ceil(REQUESTS_PER_MEASUREMENT / Math.sqrt(size));
+    const rates = new Map<string, number[]>(names.map((name) => [name, []]));
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [name, target] of targets) {
+        const made = Array.from({ length: requests }, () => newRequest(target.ownerId, size));
+        rates.get(name)?.push(await measureRate(target.writer, made, target.perTransaction));
+        target.spans += requests * size;
+      }
+    }
+    const columns = names.map((name) => {
+      const own = rates.get(name) ?? [];
+      const ratios = own.map((rate, round) => rate / (rates.get(reference)?.[round] ?? NaN));
+      return `${median(own).toFixed(0)} (${median(ratios).toFixed(2)})`.padStart(20);
+    });
+    console.log(String(size).padStart(20) + columns.join(''));
+  }
+  const bytes = await Promise.all(
+    Array.from(targets, async ([name, { measureBytes, spans }]) =>
+      (((await measureBytes()) - (emptyBytes.get(name) ?? 0)) / spans).toFixed(0).padStart(20),
+    ),
+  );
+  console.log('bytes/span'.padStart(20) + bytes.join(''));
 }
 
 function median(values: number[]): number {

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { execute } from '../test/helpers/postgres.ts';
+import { startServerProcess } from '../test/helpers/postgres-server.ts';
+
+/** A database of a measurement, on a disk. */
+export interface BenchDatabase {
+  url: string;
+  remove: () => Promise<void>;
+}
+
+/**
+ * Creates a database on a server of its own, or on that of `SANDBOX_KIT_TEST_DATABASE_URL`. Prints why,
+ * and returns undefined, if this machine has no PostgreSQL.
+ */
+export async function startDatabase(): Promise<BenchDatabase | undefined> {
+  const configured = process.env.SANDBOX_KIT_TEST_DATABASE_URL;
+  try {
+    const server =
+      configured === undefined ? await startServerProcess({ isOnDisk: true }) : undefined;
+    const url = new URL(server?.superuserUrl() ?? configured ?? '');
+    const name = `bench_${randomBytes(6).toString('hex')}`;
+    await execute(url.href, `create database ${name} template template0 encoding 'UTF8'`);
+    const superuserUrl = url.href;
+    url.pathname = `/${name}`;
+    return {
+      url: url.href,
+      async remove() {
+        await execute(superuserUrl, `drop database ${name} with (force)`);
+        await server?.remove();
+      },
+    };
+  } catch (error) {
+    console.log(`skipped: PostgreSQL. ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}

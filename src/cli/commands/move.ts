@@ -36,7 +36,7 @@ export const move = defineCommand({
     3: 'the database failed; run the command again to continue',
   },
   notes: [
-    'With --json, stdout is {"from":…,"to":…,"isResumed":…,"tables":[{"name":…,"sourceRows":…,"targetRows":…}],"nulCharacters":…}.',
+    'With --json, stdout is {"from":…, "to":…, "isResumed":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',
   ],
   async run(flags) {
     const result = await moveFor(flags);

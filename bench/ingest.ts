@@ -75,7 +75,7 @@ async function measureRate(
   return inserted / ((performance.now() - startedMs) / 1_000);
 }
 
-/** A store of its own for one way to write. */
+/** A separate store for one way to write. */
 interface Target {
   writer: SpanWriter;
   ownerId: string;

@@ -9,8 +9,8 @@ export interface BenchDatabase {
 }
 
 /**
- * Creates a database on a server of its own, or on that of `SANDBOX_KIT_TEST_DATABASE_URL`. Prints why,
- * and returns undefined, if this machine has no PostgreSQL.
+ * Creates a database on a new server, or on the one that `SANDBOX_KIT_TEST_DATABASE_URL` names. If this
+ * machine has no PostgreSQL, says so and returns undefined.
  */
 export async function startDatabase(): Promise<BenchDatabase | undefined> {
   const configured = process.env.SANDBOX_KIT_TEST_DATABASE_URL;

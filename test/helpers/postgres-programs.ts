@@ -59,7 +59,7 @@ function findAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const readId = (option: string, user: string): number =>
     Number(execFileSync('id', [option, user], { encoding: 'utf8', stdio: 'pipe' }));
-  // `nobody` exists on nearly every machine.
+  // Without PostgreSQL's own account, any account without rights will do.
   for (const user of ['postgres', 'nobody']) {
     try {
       return { uid: readId('-u', user), gid: readId('-g', user) };

@@ -16,7 +16,7 @@ export interface Replicas {
   replicas: Bench[];
 }
 
-/** Starts replicas, by default on a database of their own, and stops them after the test. */
+/** Starts replicas, by default on a new database, and stops them after the test. */
 export async function withReplicas(
   t: Test,
   count: number,
@@ -61,7 +61,7 @@ export async function withRoundRobinProxy(t: Test, targets: () => string[]): Pro
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A replica that is a process of its own. */
+/** A replica in a separate process. */
 export interface ReplicaProcess extends RunningCommand {
   url: string;
   apiKey: string;

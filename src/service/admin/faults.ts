@@ -47,7 +47,7 @@ export function createFaultInjector({
 }: {
   clock: AdjustableClock;
   stopping: AbortSignal;
-  /** Shares the faults with other replicas; undefined if there are none. */
+  /** Shares the faults with other replicas; undefined for a single service. */
   sharing: StateSharing | undefined;
 }): FaultInjector {
   const faults = createFaultList<ServiceFault>(

@@ -49,7 +49,7 @@ export interface AdminOptions extends WorkOptions {
   clearMemory: (ownerId: string) => Promise<void>;
   /** Clears the recorded requests. */
   clearRequests: () => Promise<void>;
-  /** Shares what a test sets with other replicas; undefined if there are none. */
+  /** Shares what a test sets with other replicas; undefined for a single service. */
   sharing: StateSharing | undefined;
 }
 

@@ -45,7 +45,7 @@ export function createDatabaseRetry(log: Log, worker: string): DatabaseRetry {
         } catch (error) {
           if (!report(error) || signal.aborted) throw error;
         }
-        // In real time, because a database recovers whatever the service clock shows.
+        // Waits in real time: a test that stops the service clock does not stop the database.
         await systemClock.sleep(PAUSE_MS, signal).catch(() => undefined);
       }
     },

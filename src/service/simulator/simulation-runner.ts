@@ -44,7 +44,7 @@ export interface SimulationRunnerOptions {
   log: Log;
   /** Called when a session was stored and may have evals to score. */
   onStored: () => void;
-  /** Shares the simulations with other replicas; undefined if there are none. */
+  /** Shares the simulations with other replicas; undefined for a single service. */
   sharing: SimulationSharing | undefined;
 }
 

@@ -18,7 +18,7 @@ export function limitDatabaseWaits<Result>(ms: number, run: () => Result): Resul
   return limits.run(createWaitLimit(ms), run);
 }
 
-/** Returns the limit of the current work; undefined if there is none. */
+/** Returns the limit of the current work; undefined for unlimited work. */
 export function findWaitLimit(): WaitLimit | undefined {
   return limits.getStore();
 }
@@ -27,7 +27,7 @@ function createWaitLimit(ms: number): WaitLimit {
   let waitedMs = 0;
   let waiting = 0;
   let sinceMs = 0;
-  // Statements wait in real time, whatever the service clock shows.
+  // Statements wait in real time, even while a test stops the service clock.
   const nowMs = (): number => systemClock.monotonicMs();
   return {
     remainingMs: () => ms - waitedMs - (waiting > 0 ? nowMs() - sinceMs : 0),

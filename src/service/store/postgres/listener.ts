@@ -19,7 +19,7 @@ const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
 
 /**
- * Listens to a channel with a connection of its own, because a pool closes unused connections. A broken
+ * Listens to a channel on a dedicated connection, because a pool closes unused connections. A broken
  * connection is replaced after a second; what is published meanwhile is lost.
  */
 export function openListener(databaseUrl: string, options: ListenerOptions): Listener {

@@ -24,7 +24,7 @@ void t.test('Topics reach all replicas, and connections that broke are replaced'
   second.replicas.listen((topic) => topics.push(topic));
   await until('it listens', () => topics.length === 3);
   for (let count = 0; count < 50; count += 1) first.replicas.publish('jobs');
-  await until('it was told', () => topics.length > 3);
+  await until('it receives a topic', () => topics.length > 3);
   t.equal(topics[3], 'jobs');
   const before = topics.length;
   await execute(

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
@@ -15,5 +16,37 @@ export function yieldPeriodically(
     if (clock.monotonicMs() - sinceMs < everyMs) return;
     await setImmediate();
     sinceMs = clock.monotonicMs();
+  };
+}
+
+/** How late timers fired, in seconds. */
+export interface EventLoopDelay {
+  meanS: number;
+  p99S: number;
+  maxS: number;
+}
+
+const DELAY_RESOLUTION_MS = 20;
+const NANOSECONDS = 1e9;
+
+/**
+ * Measures the delay of the event loop. Each call of the returned function returns the delay since the
+ * call before it.
+ */
+export function watchEventLoopDelay(): () => EventLoopDelay {
+  const histogram = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  histogram.enable();
+  // The histogram counts the time between two timers, which is the resolution without any delay.
+  const toSeconds = (ns: number): number =>
+    Math.max(0, (Number.isFinite(ns) ? ns : 0) / NANOSECONDS - DELAY_RESOLUTION_MS / 1000);
+  return () => {
+    const { mean, max } = histogram;
+    const delay = {
+      meanS: toSeconds(mean),
+      p99S: toSeconds(histogram.percentile(99)),
+      maxS: toSeconds(max),
+    };
+    histogram.reset();
+    return delay;
   };
 }

@@ -36,6 +36,12 @@ const options = {
   ...common.keyOptions,
   'api-key-header': common.apiKeyHeader,
   'app-url': option(values.pagesUrl, 'URL', 'Base URL of deep links', 'URL of the service'),
+  drain: option(
+    values.duration(0),
+    'TIME',
+    'Time to serve after a stop signal, while /ready reports 503',
+    '0s',
+  ),
   mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
   ...serviceOptions,
 };
@@ -89,7 +95,8 @@ export const serve = defineCommand({
 });
 
 /** The options that `startServiceFor` needs. */
-type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant'> & {
+type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain'> & {
+  drain?: number | undefined;
   port: number;
   recordCallers?: boolean;
 };
@@ -128,6 +135,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       keys: key === undefined ? [] : [{ key }],
       recordCallers: flags.recordCallers ?? false,
       kit: createKitFunctions(),
+      ...(flags.drain !== undefined && { drainMs: flags.drain }),
       ...(flags.data !== undefined && { dataDir: flags.data }),
       ...(databaseUrl !== undefined && { databaseUrl }),
       ...(flags.seed !== undefined && { randomSeed: flags.seed }),

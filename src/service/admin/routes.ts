@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formatEntry, type RequestJournal } from '../../http-kit/journal.ts';
 import { describeUnknownRoute } from '../../http-kit/server.ts';
 import {
@@ -12,6 +12,7 @@ import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { StateSharing } from '../domain/shared-state.ts';
+import type { FindUnreadyReason } from '../operations/readiness.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';
@@ -37,6 +38,7 @@ export interface AdminOptions extends WorkOptions {
   owners: Owners;
   seeder: Seeder;
   faults: FaultInjector;
+  findUnreadyReason: FindUnreadyReason;
   journal: RequestJournal;
   simulations: Simulations;
   kit: KitFunctions | undefined;
@@ -55,12 +57,14 @@ export interface AdminOptions extends WorkOptions {
 
 const INGEST_LOG_ENTRIES_MAX = 1000;
 
+const READY_RETRY_AFTER_SECONDS = 2;
+
 /**
  * The routes under `/__admin`: test controls that are not part of the interface. The journal does
  * not record them.
  */
 export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): void {
-  const { authentication, owners, store } = options;
+  const { authentication, owners, findUnreadyReason } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     authentication.checkAdmin(request.headers);
     done();
@@ -73,10 +77,8 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   });
   const routes = collectRoutes(app);
   app.get('/health', () => ({ status: 'healthy' }));
-  app.get('/ready', (_request, reply) => {
-    const reason = store.describeFileChange();
-    return reason === undefined ? { ready: true } : reply.code(503).send({ ready: false, reason });
-  });
+  app.get('/ready', async (_request, reply) => sendReadiness(reply, await findUnreadyReason()));
+  const { store } = options;
   addKeyRoutes(app, { owners, keys: { owners: store.owners, clock: options.clock } });
   addEvalRoutes(app, { owners, store: store.evals });
   addSettingsRoutes(app, { ...options, store: store.evals });
@@ -92,6 +94,13 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   addFaultRoutes(app, options.faults);
   addLogRoutes(app, options);
   addRouteList(app, routes);
+}
+
+/** Responds whether the service is ready: 200, or 503 with the reason. */
+export function sendReadiness(reply: FastifyReply, reason: string | undefined): FastifyReply {
+  if (reason === undefined) return reply.send({ ready: true });
+  const retryAfter = String(READY_RETRY_AFTER_SECONDS);
+  return reply.code(503).header('retry-after', retryAfter).send({ ready: false, reason });
 }
 
 /** The time of the service clock. */

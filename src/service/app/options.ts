@@ -71,6 +71,11 @@ export interface ServiceOptions {
    * false in `serve`).
    */
   recordCallers: boolean;
+  /**
+   * How long a service that stops keeps serving while `/ready` responds with 503, in milliseconds, so
+   * that load balancers send it no more requests (default: 0).
+   */
+  drainMs: number;
 }
 
 /** The options of the service, and what the package above it adds to those of its caller. */
@@ -128,5 +133,6 @@ export const serviceOptionsSchema = options.optionsObject<ServiceSetup>({
   speech: speechOptions,
   appUrl: options.urlOption,
   recordCallers: options.booleanOption,
+  drainMs: options.integerOption(0, 600_000),
   kit: options.objectOption,
 });

@@ -24,6 +24,7 @@ import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
+import type { ServiceCounters } from '../domain/metrics.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
@@ -32,6 +33,7 @@ import { addIngestRoute } from '../ingest/route.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
 import { createDryRun, type ScoreEval } from '../operations/dry-run.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
+import type { FindUnreadyReason } from '../operations/readiness.ts';
 import { addResultsRoutes } from '../results/routes.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
@@ -49,6 +51,7 @@ import {
   leaveBodiesUnread,
   logServerError,
 } from './http-server.ts';
+import { addMonitoringRoutes } from './monitoring-routes.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
 import { limitWaits } from './limit-waits.ts';
 import type { Replica } from './replicas.ts';
@@ -89,6 +92,10 @@ export interface ServiceParts {
   ownerName: string;
   /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
+  findUnreadyReason: FindUnreadyReason;
+  counters: ServiceCounters;
+  /** Writes the metrics in the text format of Prometheus. */
+  writeMetrics: () => Promise<string>;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
 }
@@ -111,9 +118,8 @@ const JOURNAL_ENTRIES_MAX = 1000;
 
 /** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
-  const { clock, log, store, runner, simulator, stopping } = parts;
+  const { clock, log, store, runner, simulator, stopping, replica } = parts;
   const app = limitWaits(createServiceServer(log), store);
-  const { replica } = parts;
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });
   const journal = createJournal(JOURNAL_ENTRIES_MAX);
@@ -181,6 +187,7 @@ export function buildService(parts: ServiceParts): Service {
     }),
     sharing: replica,
   };
+  addScope(app, '', (scope) => addMonitoringRoutes(scope, parts));
   addScope(app, '/__admin', (scope) => addAdminRoutes(scope, admin));
   return { app, idleCloser, controls: createControls(admin), seeder, findWarnings, backlog };
 }
@@ -190,11 +197,12 @@ async function drainAll(parts: readonly { drain: () => Promise<void> }[]): Promi
 }
 
 /** Creates what closes conversations, by request or after a time without activity. */
-function createCloser({ store, clock, log, makeId }: ServiceParts, wake: () => void) {
+function createCloser({ store, clock, log, makeId, counters }: ServiceParts, wake: () => void) {
   const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
   const missingEvals = createMissingEvals({ ingestLog: store.ingestLog, clock, log });
-  const deps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, wake };
+  const { idleCloses } = counters;
+  const deps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, idleCloses, wake };
   const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
     closeConversation(deps, conversation, idleBeforeMs);
   return { makeSessionId, missingEvals, close };
@@ -252,10 +260,10 @@ function addInterfaceRoutes(
   { rateLimiter, close, injectInto }: InterfaceOptions,
 ): void {
   const { clock, bodyClock, log, authentication, store, writer, appUrl } = parts;
-  const { misdirectedTraces, rejectedRequests } = parts;
+  const { misdirectedTraces, rejectedRequests, counters } = parts;
   const { ingestLog } = store;
   addIngestRoute(api, {
-    ...{ clock, bodyClock, log, authentication, writer, ingestLog, rejectedRequests },
+    ...{ clock, bodyClock, log, authentication, writer, ingestLog, rejectedRequests, counters },
     rate: rateLimiter,
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
     injectFault: injectInto('traces'),

@@ -10,10 +10,12 @@ import { checkOptions } from '../../platform/options.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
 import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
 import { createIdMaker } from '../domain/ids.ts';
+import { createServiceCounters, type ServiceCounters } from '../domain/metrics.ts';
 import { createRejectedRequests } from '../domain/rejected-requests.ts';
 import { findScoredSession } from '../domain/sessions.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
+import { createReadiness } from '../operations/readiness.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createJudge } from '../scoring/judge.ts';
@@ -35,6 +37,7 @@ import {
   type ServiceSetup,
 } from './options.ts';
 import { buildService, type Service } from './service.ts';
+import { createMetrics } from './metrics.ts';
 import { createPageSessions } from './page-sessions.ts';
 import { joinReplicas, type Replica } from './replicas.ts';
 import { createMisdirectedTraces } from './misdirected-traces.ts';
@@ -123,12 +126,14 @@ async function start(
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();
+  const counters = createServiceCounters();
   const workers = startWorkers(
-    { ...options, randomSeed: seed, clock, log, store, replica },
+    { ...options, randomSeed: seed, clock, log, store, replica, counters },
     cleanups,
   );
 
   const stopping = new AbortController();
+  const draining = new AbortController();
   const address = { url: '' };
   const apiKeyHeader = (options.apiKeyHeader ?? SERVICE_API_KEY_HEADER).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
@@ -152,8 +157,15 @@ async function start(
     kit: options.kit,
     makeId: createIdMaker(seed),
     stopping: stopping.signal,
+    findUnreadyReason: createReadiness(store, draining.signal),
+    ...{ counters, writeMetrics: createMetrics({ store, clock, counters, ...workers }) },
   });
-  cleanups.push(() => closeService(service, stopping));
+  cleanups.push(async () => {
+    // Load balancers need time to see that the service is not ready anymore.
+    draining.abort();
+    await systemClock.sleep(options.drainMs ?? 0);
+    await closeService(service, stopping);
+  });
   await guard(() => loadSeed(service, store, { ...options, ownerName }));
   address.url = await listen(service.app, { host, port, scheme: 'http' });
   log.info('service_listening', { url: address.url });
@@ -216,6 +228,7 @@ function startWorkers(
       clock: AdjustableClock;
       log: Log;
       store: Store;
+      counters: ServiceCounters;
       replica: Replica | undefined;
     },
   cleanups: Cleanups,
@@ -226,7 +239,7 @@ function startWorkers(
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
   const errored = createErroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startJobRunner({
-    ...{ store, judge, erroredEvals: errored, clock, log },
+    ...{ store, judge, erroredEvals: errored, finished: options.counters.jobs, clock, log },
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
     worker: `service-${randomSeed()}`,
     isShared: replica !== undefined,

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../domain/evals.ts';
+import type { Counter } from '../domain/metrics.ts';
 import { listLines } from '../domain/search-text.ts';
 import { buildConversationTurns } from '../domain/sessions.ts';
 import type { CloseResult, Store } from '../store/store.ts';
@@ -16,6 +17,8 @@ export interface CloseDeps {
   /** Returns the id of the session that scores a conversation; deterministic. */
   makeSessionId: (ownerId: string, conversationId: string) => string;
   missingEvals: MissingEvals;
+  /** Counts the conversations that were closed because they were idle. */
+  idleCloses: Pick<Counter, 'add'>;
   /** Called when there is something to score. */
   wake: () => void;
 }
@@ -53,6 +56,7 @@ export async function closeConversation(
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
   });
   if (closed && !closed.alreadyClosed) {
+    if (idleBeforeMs !== undefined) deps.idleCloses.add('');
     await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
     const isScored = closed.evaluationsQueued > 0;
     await checkTurns(deps, { ownerId, conversationId }, isScored ? sessionId : undefined);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify';
 import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_PER_MINUTE_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -10,8 +10,9 @@ import {
 } from '../domain/errors.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
 import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
+import type { ServiceCounters } from '../domain/metrics.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
-import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
+import type { InsertResult, IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {
   BODY_MS_MAX,
   createShare,
@@ -36,6 +37,7 @@ export interface IngestDeps {
   writer: IngestThread;
   ingestLog: IngestLogStore;
   rejectedRequests: Pick<RejectedRequests, 'count'>;
+  counters: Pick<ServiceCounters, 'traceRequests' | 'spans'>;
   /** Injects the faults set for this endpoint; throws the error to respond with. */
   injectFault: () => Promise<void>;
 }
@@ -52,7 +54,11 @@ const BUSY_RETRY_AFTER_S = 1;
  * Responds with 200 only after the spans are stored durably.
  */
 export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
-  app.post('/v1/traces', async (request, reply) => {
+  const onResponse: onResponseHookHandler = (_request, { statusCode }, done) => {
+    deps.counters.traceRequests.add(String(statusCode));
+    done();
+  };
+  app.post('/v1/traces', { onResponse }, async (request, reply) => {
     const caller = await deps.authentication.authenticateCaller(request.raw.headers);
     try {
       await deps.injectFault();
@@ -62,6 +68,7 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       if (received === undefined) return await reply.hijack();
       const { format, body } = received;
       const result = await deps.writer.write(toTask(request, { deps, caller, format, body }));
+      if (result.kind === 'stored') countSpans(deps, result.result);
       if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.
         deps.log.error('span_write_failed', { owner: caller.ownerId, reason: result.message });
@@ -77,6 +84,13 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       throw error;
     }
   });
+}
+
+/** A span that is stored late, after its conversation was closed, also counts as inserted. */
+function countSpans({ counters }: IngestDeps, { inserted, repeated, late }: InsertResult): void {
+  for (const [result, count] of Object.entries({ inserted, repeated, late })) {
+    counters.spans.add(result, count);
+  }
 }
 
 /** A 429 that follows another 429; only the first of a series is logged. */

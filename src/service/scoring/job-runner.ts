@@ -23,6 +23,7 @@ import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from './score.ts';
+import type { Counter } from '../domain/metrics.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** How long a lease lasts unless it is renewed. */
@@ -70,6 +71,8 @@ export interface JobRunnerOptions {
   judge: Judge | undefined;
   /** Called with each outcome that is an error, after it was written. */
   erroredEvals?: Pick<ErroredEvals, 'report'>;
+  /** Counts the jobs that this runner finished. */
+  finished?: Pick<Counter, 'add'>;
   /** The service clock: when jobs are due and leases end. */
   clock: Clock;
   /** Default: the system clock. */
@@ -291,6 +294,7 @@ class QueueRunner implements JobRunner {
     const { log, erroredEvals } = this.#options;
     const { job } = leased;
     if (await this.#writeOutcome({ job, outcome: toOutcome(job.definition, score) })) {
+      this.#options.finished?.add(score.outcome);
       if (score.outcome === 'error') await erroredEvals?.report(job, score.reasoning);
       return;
     }

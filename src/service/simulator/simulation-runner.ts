@@ -71,6 +71,8 @@ export interface SimulationRunner {
   /** Resolves when nothing is running. */
   drain(): Promise<void>;
   isIdle(): boolean;
+  /** Returns how many simulations run here. */
+  countRunning(): number;
   /** Stops the running sessions. They run again after the next start. */
   stop(): Promise<void>;
 }
@@ -217,6 +219,10 @@ class PlanRunner implements SimulationRunner {
 
   isIdle(): boolean {
     return this.#active.size === 0 && this.#startingRuns === undefined;
+  }
+
+  countRunning(): number {
+    return this.#active.size;
   }
 
   async stop(): Promise<void> {

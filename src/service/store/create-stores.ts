@@ -17,7 +17,10 @@ import type { Store } from './store.ts';
 /** Creates the parts of a store on the connections to a database. */
 export function createStores(
   connections: Connections,
-): Omit<Store, 'describeFileChange' | 'ping' | 'shareValue' | 'replicas' | 'close'> {
+): Omit<
+  Store,
+  'describeFileChange' | 'ping' | 'countConnections' | 'shareValue' | 'replicas' | 'close'
+> {
   return {
     owners: createOwnerStore(connections),
     conversations: createConversationStore(connections),

@@ -83,6 +83,8 @@ export interface Store {
   describeFileChange(): string | undefined;
   /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
   ping(): Promise<void>;
+  /** Counts the connections to a database, and who waits for one; undefined for a file. */
+  countConnections(): { total: number; idle: number; waiting: number } | undefined;
   close(): Promise<void>;
 }
 

@@ -57,6 +57,7 @@ const serviceRows: Row[] = [
     { judge: { baseURL: 'http://x', model: 'm' } },
     /Unknown option "judge\.baseURL"\. Did you mean baseUrl\?/,
   ],
+  [{ drainMs: -1 }, /drainMs must be .*, got -1/],
   [{ datadir: '/x' }, /Unknown option "datadir"\. Did you mean dataDir\?/],
   [{ dataDir: 1 }, /dataDir must be/],
   [{ appUrl: 'app.example' }, /appUrl must be a URL/],
@@ -137,6 +138,7 @@ void t.test('The package exports the types of all options', async (t) => {
     speech: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', voice: 'v', apiKey: 'k' },
     appUrl: 'https://app.example',
     recordCallers: false,
+    drainMs: 0,
   };
   const agentOptions: AgentOptions = {
     ...shared,

@@ -44,6 +44,11 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
       return rows[0]?.value ?? value;
     },
     describeFileChange: () => undefined,
+    countConnections: () => ({
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     ping: () => limitDatabaseWaits(PING_MS_MAX, () => ping(connections.directory.reader)),
     async close() {
       await replicas.close();

@@ -1,0 +1,68 @@
+import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
+import { watchEventLoopDelay } from '../../platform/event-loop.ts';
+import {
+  createGauge,
+  formatMetrics,
+  type Metric,
+  type ServiceCounters,
+} from '../domain/metrics.ts';
+import type { SimulationRunner } from '../simulator/simulation-runner.ts';
+import { findDatabaseProblem } from '../store/database-problem.ts';
+import type { Store } from '../store/store.ts';
+
+export interface MetricsOptions {
+  store: Store;
+  clock: AdjustableClock;
+  simulator: Pick<SimulationRunner, 'countRunning'>;
+  counters: ServiceCounters;
+}
+
+/** Creates the function that writes the metrics of a service in the text format of Prometheus. */
+export function createMetrics(options: MetricsOptions): () => Promise<string> {
+  const { simulator, counters, store } = options;
+  const eventLoopDelay = watchEventLoopDelay();
+  return async () => {
+    const delay = eventLoopDelay();
+    return formatMetrics([
+      ...Object.values<Metric>({ ...counters }),
+      ...(await measureDatabase(options)),
+      createGauge('simulations_running', 'Simulations that run here', simulator.countRunning()),
+      ...describePool(store),
+      createGauge('event_loop_delay_mean_seconds', 'Mean since the last request', delay.meanS),
+      createGauge('event_loop_delay_p99_seconds', 'Since the last request', delay.p99S),
+      createGauge('event_loop_delay_max_seconds', 'Since the last request', delay.maxS),
+    ]);
+  };
+}
+
+/** Returns only `database_up` while the database fails. */
+async function measureDatabase({ store, clock }: MetricsOptions): Promise<Metric[]> {
+  const createUp = (value: number): Metric =>
+    createGauge('database_up', 'Whether the database answers (1) or not (0)', value);
+  try {
+    const { count, nextDueAtMs } = await store.jobs.getBacklog();
+    const ageMs = nextDueAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - nextDueAtMs);
+    return [
+      createUp(1),
+      createGauge('jobs_queued', 'Scoring jobs that are not finished, of all replicas', count),
+      createGauge('jobs_oldest_due_age_seconds', 'Age of the oldest due job', ageMs / 1000),
+    ];
+  } catch (error) {
+    if (!findDatabaseProblem(error)) throw error;
+    return [createUp(0)];
+  }
+}
+
+function describePool({ countConnections }: Pick<Store, 'countConnections'>): Metric[] {
+  const counts = countConnections();
+  if (!counts) return [];
+  return [
+    {
+      name: 'database_connections',
+      help: 'Connections to the database, and requests that wait for one',
+      type: 'gauge',
+      label: 'state',
+      values: new Map(Object.entries(counts)),
+    },
+  ];
+}

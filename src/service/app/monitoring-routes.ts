@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { rejectOtherMethods } from '../../http-kit/server.ts';
+import { sendReadiness } from '../admin/routes.ts';
+import type { Authentication } from '../domain/authentication.ts';
+import { RequestError } from '../domain/errors.ts';
+import type { FindUnreadyReason } from '../operations/readiness.ts';
+
+export interface MonitoringOptions {
+  authentication: Pick<Authentication, 'checkAdmin'>;
+  findUnreadyReason: FindUnreadyReason;
+  /** Writes the metrics in the text format of Prometheus. */
+  writeMetrics: () => Promise<string>;
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/**
+ * Adds `/ready` for load balancers, which have no key, and `/metrics`, which needs the same access as
+ * `/__admin`. Neither shows data of an owner.
+ */
+export function addMonitoringRoutes(
+  app: FastifyInstance,
+  { authentication, findUnreadyReason, writeMetrics }: MonitoringOptions,
+): void {
+  app.get('/ready', async (_request, reply) => sendReadiness(reply, await findUnreadyReason()));
+  allowOnlyGet(app, '/ready');
+  app.get('/metrics', async ({ headers }, reply) => {
+    authentication.checkAdmin(headers);
+    return reply.type(METRICS_TYPE).send(await writeMetrics());
+  });
+  allowOnlyGet(app, '/metrics');
+}
+
+function allowOnlyGet(app: FastifyInstance, path: string): void {
+  const createError = (message: string, headers: Record<string, string>): RequestError =>
+    new RequestError('method_not_allowed', message, headers);
+  rejectOtherMethods(app, path, ['GET', 'HEAD'], createError);
+}

@@ -15,9 +15,10 @@ import { startService } from '../../src/service/index.ts';
 import { assertError as assertAgentError, withAgent } from '../helpers/agent.ts';
 import { assertError as assertServiceError, withService } from '../helpers/service.ts';
 
-/** Routes that are not part of the interface: test controls, pages, and documents. */
+/** Routes that are not part of the interface: test controls, monitoring, pages, and documents. */
 const ownRoutes = [
   /^\w+ \/__admin/,
+  /^GET \/(metrics|ready)$/,
   /^GET \/$/,
   /^(GET|POST) \/(agents|evals|keys|personas|scenarios|settings|transcripts)(\/.*)?$/,
   /^(GET|POST) \/(compare|conversation|overview|recordings|runs|sessions|sign-in|sign-out)(\/.*)?$/,

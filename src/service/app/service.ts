@@ -217,14 +217,14 @@ const listReported = (parts: ServiceParts): { clear: () => void }[] => [
 ];
 
 /** Creates the rate limiter, which replicas share. */
-function createLimiter({ store, clock, log }: ServiceParts): {
+function createLimiter({ store, clock, bodyClock, log }: ServiceParts): {
   rateLimiter: RateLimiter;
   /** Forgets what this process remembers after another replica cleared it. */
   forgetOwner: (ownerId: string) => void;
 } {
   const rateLimiter = store.replicas?.createRateLimiter({
     ...{ clock, machineClock: systemClock, log },
-    aheadMs: () => clock.runningMs() - systemClock.nowMs(),
+    isClockInjected: bodyClock !== systemClock,
   });
   return rateLimiter
     ? { rateLimiter, forgetOwner: rateLimiter.forgetOwner }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../contract/index.ts';
+import type { AdjustableClock } from '../../../platform/adjustable-clock.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { errorOrigin } from '../../../platform/error-origin.ts';
 import type { Log } from '../../../platform/log.ts';
@@ -33,12 +34,15 @@ export const CREATE_RATE_LIMITS = `
 /** What a limiter that all replicas share needs. */
 export interface SharedRateLimiterOptions {
   pool: Pick<Pool, 'query'>;
-  /** The service clock, for the window of this process. */
-  clock: Clock;
+  /** The service clock, which is ahead of the real time by the same offset on all replicas. */
+  clock: AdjustableClock;
+  /**
+   * Whether the service clock follows a clock that was injected. Its time then counts. Otherwise, the
+   * time of the database counts, because the clocks of replicas differ.
+   */
+  isClockInjected: boolean;
   /** Measures how long the database takes. */
   machineClock: Clock;
-  /** Returns how far the service clock is ahead of the real time: the same on all replicas. */
-  aheadMs: () => number;
   log: Log;
 }
 
@@ -51,32 +55,28 @@ const PENDING_MAX = 1_000;
 /** The log says at most this often that replicas don't share the limit. */
 const LOG_INTERVAL_MS = 60_000;
 
-/**
- * The time of the database, because the clocks of replicas differ. The second parameter is how far the
- * service clock is ahead, in milliseconds.
- */
-const NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigint + $2::bigint * 1000';
+const DATABASE_NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
 const WINDOW_US = RATE_WINDOW_MS * 1000;
 
 /** Keeps only requests of the last minute. A replica whose clock was just advanced is ahead of others. */
 const isRecent = (hit: string, now: string): string =>
   `${hit} > ${now} - ${WINDOW_US} and ${hit} <= ${now} + ${WINDOW_US}`;
 
-/** Reads the requests of a key. Parameters: owner, milliseconds ahead, key. */
-const CHECK = `
-  with at as materialized (select ${NOW_US} as now_us)
+/** Reads the requests of a key. Parameters: owner, time in milliseconds, key. */
+const createCheck = (nowUs: string): string => `
+  with at as materialized (select ${nowUs} as now_us)
   select count(hit) as hits
   from at, rate_limits, unnest(hits_us) as hit
   where owner_id = $1 and key_digest = $3 and ${isRecent('hit', 'now_us')}`;
 
 /**
  * Judges a request, and counts it if it is admitted. The row is locked meanwhile, so that replicas judge
- * one after the other. Parameters: owner, milliseconds ahead, key, whether to count it.
+ * one after the other. Parameters: owner, time in milliseconds, key, whether to count it.
  */
-const JUDGE = `
+const createJudge = (nowUs: string): string => `
   insert into rate_limits as stored
     (owner_id, key_digest, hits_us, judged_us, is_rejecting, is_first)
-  values ($1, $3, case when $4 then array[${NOW_US}] else '{}' end, ${NOW_US}, false, false)
+  values ($1, $3, case when $4 then array[${nowUs}] else '{}' end, ${nowUs}, false, false)
   on conflict (owner_id, key_digest) do update
   set (hits_us, judged_us, is_rejecting, is_first) = (
     select
@@ -86,7 +86,7 @@ const JUDGE = `
       is_full and not stored.is_rejecting
     from (
       select now_us, recent_us, cardinality(recent_us) >= ${INGEST_REQUESTS_PER_MINUTE_MAX} as is_full
-      from (select ${NOW_US} as now_us) as at,
+      from (select ${nowUs} as now_us) as at,
         lateral (
           select coalesce(array_agg(hit order by hit), '{}') as recent_us
           from unnest(stored.hits_us) as hit
@@ -117,7 +117,12 @@ const REJECTED_KEYS_MAX = 10_000;
  * within 250 ms, the window of this process decides, and the log says so.
  */
 export function createSharedRateLimiter(options: SharedRateLimiterOptions): SharedRateLimiter {
-  const { pool, clock, aheadMs } = options;
+  const { pool, clock, isClockInjected } = options;
+  const nowUs = `${isClockInjected ? 0 : DATABASE_NOW_US} + $2::bigint * 1000`;
+  const judgeStatement = createJudge(nowUs);
+  const checkStatement = createCheck(nowUs);
+  const readTimeMs = (): number =>
+    Math.round(isClockInjected ? clock.runningMs() : clock.offset().aheadMs);
   const local = createRateLimiter(clock);
   const decide = createDecider(options);
   /** Until when each key is rejected. A client that keeps sending must not reach the database. */
@@ -125,8 +130,8 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Shar
 
   const judge = async (caller: Caller, isCounted: boolean): Promise<RateLimitResult> => {
     const { ownerId, keyDigest } = caller;
-    const values = [ownerId, Math.round(aheadMs()), keyDigest, isCounted];
-    const { rows } = await pool.query<Judgment>(JUDGE, values);
+    const values = [ownerId, readTimeMs(), keyDigest, isCounted];
+    const { rows } = await pool.query<Judgment>(judgeStatement, values);
     const [row] = rows;
     if (!row?.is_rejecting) return { admitted: true };
     const ageMs = (row.oldest_age_us ?? 0) / 1000;
@@ -135,8 +140,8 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Shar
     return { admitted: false, retryAfterS: retryAfterS(ageMs), isFirst: row.is_first };
   };
   const check = async (caller: Caller): Promise<RateLimitResult> => {
-    const values = [caller.ownerId, Math.round(aheadMs()), caller.keyDigest];
-    const { rows } = await pool.query<{ hits: number }>(CHECK, values);
+    const values = [caller.ownerId, readTimeMs(), caller.keyDigest];
+    const { rows } = await pool.query<{ hits: number }>(checkStatement, values);
     if ((rows[0]?.hits ?? 0) < INGEST_REQUESTS_PER_MINUTE_MAX) return { admitted: true };
     // Only this statement knows whether another request was rejected before.
     return judge(caller, false);

@@ -5,7 +5,12 @@ import {
   createAdjustableClock,
   type AdjustableClock,
 } from '../../../../src/platform/adjustable-clock.ts';
-import { manualClock, systemClock, type ManualClock } from '../../../../src/platform/clock.ts';
+import {
+  manualClock,
+  systemClock,
+  type Clock,
+  type ManualClock,
+} from '../../../../src/platform/clock.ts';
 import type { RateLimitResult } from '../../../../src/service/domain/rate-limiter.ts';
 import { openPool } from '../../../../src/service/store/postgres/pool.ts';
 import {
@@ -27,14 +32,17 @@ interface Replica {
   machineClock: ManualClock;
 }
 
-function openReplica(t: Test, url: string, clock: AdjustableClock): Replica {
+function openReplica(
+  t: Test,
+  url: string,
+  { clock, isClockInjected = false }: { clock: AdjustableClock; isClockInjected?: boolean },
+): Replica {
   const pool = openPool(url);
   t.teardown(() => pool.end());
   const machineClock = manualClock(NOON_MS);
   const { log, lines } = createLineLog();
   const limiter = createSharedRateLimiter({
-    ...{ pool, clock, machineClock, log },
-    aheadMs: () => clock.monotonicMs() - systemClock.monotonicMs(),
+    ...{ pool, clock, isClockInjected, machineClock, log },
   });
   return { limiter, pool, lines, machineClock };
 }
@@ -66,18 +74,15 @@ interface Replicas {
   clock: AdjustableClock;
 }
 
-/** Opens three replicas on a database. */
-async function withReplicas(t: Test): Promise<Replicas> {
+/** Opens three replicas on a database, which follow the system clock or an injected one. */
+async function withReplicas(t: Test, injected?: Clock): Promise<Replicas> {
   const { url } = await withPostgres(t);
   await execute(url, CREATE_RATE_LIMITS);
-  const clock = createAdjustableClock(systemClock);
-  const replica = openReplica(t, url, clock);
-  return {
-    url,
-    replica,
-    replicas: [replica, ...repeat(2, () => openReplica(t, url, clock))],
-    clock,
-  };
+  const clock = createAdjustableClock(injected ?? systemClock);
+  const open = (): Replica =>
+    openReplica(t, url, { clock, isClockInjected: injected !== undefined });
+  const replica = open();
+  return { url, replica, replicas: [replica, ...repeat(2, open)], clock };
 }
 
 void t.test('of 200 concurrent requests to 3 replicas, exactly 120 are admitted', async (t) => {
@@ -116,6 +121,19 @@ void t.test('the window slides: rejected requests do not extend it', async (t) =
   t.equal(countAdmitted(await sendAll(replicas, 130)), 120);
 });
 
+void t.test('an injected clock decides about the window, to the millisecond', async (t) => {
+  const injected = manualClock(NOON_MS);
+  const { replicas, replica, clock } = await withReplicas(t, injected);
+  await sendAll(replicas, 60);
+  injected.advance(30_500);
+  t.equal(countAdmitted(await sendAll(replicas, 61)), 60);
+  t.match(await replica.limiter.countRequest(caller), { admitted: false, retryAfterS: 30 });
+  clock.advance(29_499);
+  t.match(await replica.limiter.countRequest(caller), { admitted: false, retryAfterS: 1 });
+  injected.advance(1);
+  t.equal(countAdmitted(await sendAll(replicas, 61)), 60, 'the first 60 have left');
+});
+
 void t.test('a rejected key does not reach the database again', async (t) => {
   const { url, replica } = await withReplicas(t);
   await sendAll([replica], 121);
@@ -138,7 +156,7 @@ void t.test('clearing an owner clears only its keys', async (t) => {
 void t.test('while the database is away, each replica limits its own requests', async (t) => {
   const { url, stop, start } = await withPostgresServer(t);
   await execute(url, CREATE_RATE_LIMITS);
-  const replica = openReplica(t, url, createAdjustableClock(systemClock));
+  const replica = openReplica(t, url, { clock: createAdjustableClock(systemClock) });
   await sendAll([replica], 50);
   await stop();
   t.equal(countAdmitted(await sendAll([replica], 90)), 70, 'it remembers the first 50');

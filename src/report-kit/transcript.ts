@@ -15,6 +15,8 @@ export interface ShownTurn {
   inputTokens?: number;
   outputTokens?: number;
   failed?: boolean;
+  /** Whether it arrived after the close of the conversation, all or in part. */
+  late?: 'all' | 'part' | undefined;
   /** The arguments and the result are null or undefined if they were not recorded. */
   toolCalls?: readonly { name: string; arguments?: unknown; result?: unknown }[];
   /** The evaluation hints of the sandbox (spec 2.8). */
@@ -78,7 +80,8 @@ function renderTurn(
           ? html`<a class="soft" href="#turn-${sequence}">Turn ${sequence}</a>`
           : html`<span class="soft">Turn ${sequence}</span>`
       }
-      ${renderChips(marks)} ${differs ? html`<b>first difference</b>` : undefined}
+      ${turn.late && html`<b class="undecided">${LATE_NOTES[turn.late]}</b>`} ${renderChips(marks)}
+      ${differs ? html`<b>first difference</b>` : undefined}
     </div>
     ${renderLine('user', userInput, { marks: of('user'), textCharsMax })}
     ${userReason === undefined || userReason === '' ? '' : html`<div class="soft why">${userReason}</div>`}
@@ -95,6 +98,11 @@ function renderTurn(
     }
   </li>`;
 }
+
+const LATE_NOTES = {
+  all: 'Arrived after the close, not scored',
+  part: 'Arrived in part after the close; that part is not scored',
+} as const;
 
 /** Renders a link to each eval that this turn is evidence for. */
 function renderChips(marks: readonly TurnMark[]): Html[] {

@@ -75,6 +75,22 @@ void t.test(
   },
 );
 
+void t.test('what arrived after the close is left out, with a note', async (t) => {
+  const { service, trace, end } = await withService(t);
+  const startMs = Date.UTC(2026, 10, 20);
+  await trace(makeSpan({ user: 'Where is my order?', startMs }));
+  await end('conv-1');
+  await trace(makeSpan({ user: 'This line was late.', startMs: startMs + 2_000 }));
+  const created = await run(['scenario', 'from-conversation', 'conv-1', '--service', service.url]);
+  t.equal(created.code, 0, created.stderr);
+  t.match(created.stdout, /opening: Where is my order\?/);
+  t.notMatch(created.stdout, /This line was late/);
+  t.match(
+    created.stdout + created.stderr,
+    /The scenario leaves out what arrived after the conversation was closed\./,
+  );
+});
+
 void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
   const context = await withService(t);
   await context.admin('POST /evals', makeContainsEval('says', 'Hello'));

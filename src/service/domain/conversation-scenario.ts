@@ -34,8 +34,11 @@ export async function makeScenarioFromConversation(
   });
   const [opening, ...followUps] = lines;
   if (!conversation || opening === undefined) return undefined;
-  const { session, turns } = conversation;
+  const { session, turns, hasLateSpans } = conversation;
   const { evals, notes } = await findScoringEvals(store, ownerId, session);
+  if (hasLateSpans) {
+    notes.push('The scenario leaves out what arrived after the conversation was closed.');
+  }
   const evalIds = new Set(evals.map((definition) => definition.id));
   const toolEvals = makeToolEvals(turns).filter((definition) => !evalIds.has(definition.id));
   if (followUps.length > STEPS_MAX) {
@@ -68,7 +71,9 @@ export async function makeScenarioFromConversation(
 interface StoredConversation {
   /** Undefined while the conversation is open. */
   session: Session | undefined;
+  /** Without what arrived after the close. */
   turns: SessionTurn[];
+  hasLateSpans: boolean;
 }
 
 async function findConversation(
@@ -83,9 +88,14 @@ async function findConversation(
     (await store.sessions.listNewest(ownerId, SESSIONS_SEARCHED_MAX)).find(
       ({ sourceSessionId }) => sourceSessionId === id,
     );
-  if (session) return { session, turns: await loadTurns(store, session) };
-  if (!conversation) return undefined;
-  return { session, turns: await buildConversationTurns(store, { ownerId, conversationId: id }) };
+  const load = async (late: boolean): Promise<SessionTurn[]> => {
+    if (session) return loadTurns(store, session, { late });
+    return buildConversationTurns(store, { ownerId, conversationId: id, late });
+  };
+  if (!session && !conversation) return undefined;
+  const all = await load(true);
+  const hasLateSpans = all.some(({ late }) => late !== undefined);
+  return { session, turns: hasLateSpans ? await load(false) : all, hasLateSpans };
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Turn {
   outputTokens: number;
   /** A span of the turn has status ERROR. */
   failed: boolean;
+  /** Whether its spans arrived after the close, all or in part; evals do not see them. */
+  late?: 'all' | 'part';
   startedAtMs: number;
   /** From the start of the turn to the end of the agent's response. */
   latencyMs: number;
@@ -51,6 +53,7 @@ function showsAnything(turn: Turn): boolean {
 function buildTurn(turnSpans: TurnSpans): Turn {
   const { segments, tools, spans } = turnSpans;
   const evaluationMetadata = collectHints([...spans, ...tools]);
+  const late = findLateness([...spans, ...tools]);
   return {
     sequence: 0,
     userInput: findUserInput(turnSpans),
@@ -62,7 +65,13 @@ function buildTurn(turnSpans: TurnSpans): Turn {
     failed: [...spans, ...tools].some(({ failed }) => failed),
     ...measureTimes(turnSpans),
     ...(evaluationMetadata && { evaluationMetadata }),
+    ...(late && { late }),
   };
+}
+
+function findLateness(spans: readonly StoredSpan[]): Turn['late'] {
+  if (!spans.some(({ late }) => late)) return undefined;
+  return spans.every(({ late }) => late) ? 'all' : 'part';
 }
 
 /** Returns the first user message: in each segment, the wrapper's or else that of a model call. */

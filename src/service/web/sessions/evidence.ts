@@ -13,18 +13,27 @@ export interface ExplainedOutcome extends Outcome {
   evidence: readonly OutcomeEvidence[];
 }
 
-/** Adds evidence to outcomes. Those without any, such as uploaded ones, get what they cite. */
+/**
+ * Adds evidence to outcomes. Those without any, such as uploaded ones, get what they cite. Evidence counts
+ * the turns without those that arrived after the close.
+ */
 export function explainOutcomes(
   outcomes: readonly Outcome[],
   turns: readonly SessionTurn[],
 ): ExplainedOutcome[] {
+  const scored = turns.filter(({ late }) => late !== 'all');
+  const renumbered = scored.map((turn, index) => ({ ...turn, sequence: index + 1 }));
+  const cite = (reasoning: string): readonly OutcomeEvidence[] =>
+    findCitedEvidence(reasoning, scored.length === turns.length ? turns : renumbered);
+  const locate = (place: OutcomeEvidence): OutcomeEvidence =>
+    scored.length === turns.length
+      ? place
+      : { ...place, turn: scored[place.turn - 1]?.sequence ?? place.turn };
   return outcomes.map((outcome, index) => ({
     ...outcome,
     anchor: `eval-${index + 1}`,
     evidence:
-      outcome.outcome === 'error'
-        ? []
-        : (outcome.evidence ?? findCitedEvidence(outcome.reasoning, turns)),
+      outcome.outcome === 'error' ? [] : (outcome.evidence ?? cite(outcome.reasoning)).map(locate),
   }));
 }
 

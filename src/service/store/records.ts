@@ -347,9 +347,8 @@ export interface RunSummary {
   failedSessions: number;
   /** Sessions with an eval that errored; it counts neither as passed nor as failed. */
   erroredSessions: number;
-  /** Sessions with a status other than `completed`. */
+  /** Sessions that are neither completed nor being scored. */
   incompleteSessions: number;
-  /** The part of them that is being scored. */
   scoringSessions: number;
   /** Outcomes that pass or fail. */
   evaluations: number;

@@ -190,7 +190,7 @@ async function addSums(
       (kind === 'production' ? countIf(sql`total > 0`) : fn.countAll<number>()).as('sessions'),
       countIf(sql`failed > 0`).as('failedSessions'),
       countIf(sql`errored > 0`).as('erroredSessions'),
-      countIf(sql`status <> 'completed'`).as('incompleteSessions'),
+      countIf(sql`status not in ('completed', 'evaluating')`).as('incompleteSessions'),
       countIf(sql`status = 'evaluating'`).as('scoringSessions'),
       fn.sum<number>('total').as('evaluations'),
       fn.sum<number>('passed').as('passedEvaluations'),

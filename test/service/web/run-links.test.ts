@@ -133,8 +133,25 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   );
   t.equal(shared.split('500 server_error').length, 2, 'the reason is there once');
   t.match(await causes.last().innerText(), /^hours.*failed 2 sessions/s);
+  const facts = (await page.innerText('dl')).replaceAll(/\s+/g, ' ');
+  t.match(facts, /State all sessions ended /);
+  t.match(
+    facts,
+    /Not completed 4 sessions: an error or a cancellation stopped them, so no eval scored them/,
+  );
+  const sessions = (await page.locator('[aria-label=Sessions] tbody tr').allInnerTexts()).map(
+    (row) => row.replaceAll(/\s+/g, ' '),
+  );
+  const stopped = sessions.filter((row) => /undecided stopped by agent_error/.test(row));
+  t.equal(stopped.length, 4, 'the list says why a session has no verdict');
+  t.notMatch(stopped.join('\n'), /failed/);
+  t.match(await bench.admin(`GET /simulations/${id}`), {
+    counts: { ended: 6, passed: 0, failed: 2, undecided: 4 },
+  });
   await causes.first().locator('a').last().click();
-  t.match(await page.innerText('dl'), /Scenario\s+second/);
+  const session = await page.innerText('dl');
+  t.match(session, /Scenario\s+second/);
+  t.match(session, /Status\s+not completed\s+End reason\s+agent_error/);
   t.same(errors, []);
 });
 

@@ -232,7 +232,7 @@ void t.test('the page of a running simulation updates itself until its end', asy
   for (const respond of held) respond();
   await page.waitForSelector('text=Passed: 1 of 1 scenario passed.');
   const ended = await page.innerText('main');
-  t.match(ended, /State\s+completed/);
+  t.match(ended, /State\s+all sessions ended/);
   t.notMatch(ended, /No verdict yet|No session has ended/, 'the whole page is new');
   t.equal(await page.locator('[aria-label=Sessions] tbody a').count(), 1);
   t.equal(await page.locator('#cancel').count(), 0);

@@ -1,11 +1,11 @@
 import type { SimulatedSessionReport, UserReview } from '../../../contract/index.ts';
-import type { Session, Verdict } from '../../store/store.ts';
+import type { Session, SessionStatus, Verdict } from '../../store/store.ts';
 import { decideVerdict } from '../sessions.ts';
 
 /** The part of a session that explains its verdict. A `SimulatedSessionReport` has it. */
 export interface ExplainedSession {
   verdict: Verdict;
-  status: string;
+  status: SessionStatus;
   /** Empty if it is unknown. */
   end_reason: string;
   error?: string;
@@ -75,13 +75,25 @@ function listRemarks(session: ExplainedSession): string[] {
   return [...unscored, ...unjudged, ...deviations, ...notes];
 }
 
-/** Describes how a session ended. Its status `failed` would read like the verdict. */
-export function describeEnd({ status, end_reason: reason }: ExplainedSession): string {
-  if (reason === '' && status !== 'cancelled') return status;
+/** Describes how a session ended. */
+export function describeEnd({
+  status,
+  end_reason: reason,
+}: Pick<ExplainedSession, 'status' | 'end_reason'>): string {
+  if (reason === '') return STATUS_WORDS[status];
   if (status === 'completed') return `ended with ${reason}`;
-  if (status === 'failed') return `stopped by ${reason}`;
-  return status === 'cancelled' ? 'canceled' : status;
+  return status === 'failed' ? `stopped by ${reason}` : STATUS_WORDS[status];
 }
+
+/** How pages and reports name a status. The status `failed` would read like the verdict. */
+export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
+  pending: 'not started',
+  running: 'running',
+  evaluating: 'being scored',
+  completed: 'completed',
+  failed: 'not completed',
+  cancelled: 'canceled',
+};
 
 /** Names a session by its scenario and, from the second sample on, its number: `late-parcel #2`. */
 export const nameOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
+import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
 import { deleteEval, findEval } from '../../operations/evals.ts';
 import type { Store } from '../../store/store.ts';
@@ -246,7 +247,7 @@ async function listTriable(store: Store, ownerId: string): Promise<TriableSessio
     ...sessions.map((session) => ({
       id: session.id,
       name: session.sourceSessionId ?? session.scenario ?? session.id,
-      state: session.status === 'completed' ? decideVerdict(session) : session.status,
+      state: session.status === 'completed' ? decideVerdict(session) : STATUS_WORDS[session.status],
       atMs: session.startedAtMs,
     })),
     ...waiting.map(({ conversationId, state, lastReceivedAtMs }) => ({

@@ -168,7 +168,10 @@ function describeVerdict({ kind, details: { run }, scenarios, watched }: RunPage
     ${describeScenarios(scenarios)}. ${evals}`;
 }
 
-function renderFacts({ details: { run }, watched, agent }: RunPage, context: PageContext): Html {
+function renderFacts(
+  { kind, details: { run }, watched, agent }: RunPage,
+  context: PageContext,
+): Html {
   const instant = (ms: number | undefined): string | undefined =>
     ms === undefined ? undefined : formatInstant(isoTime(ms));
   const isEnded = watched === undefined || !isUnderWay(watched);
@@ -179,7 +182,7 @@ function renderFacts({ details: { run }, watched, agent }: RunPage, context: Pag
     ['Started', instant(watched?.plan.startedAtMs ?? run.oldestStartMs)],
     ['Ended', isEnded ? instant(run.newestEndMs) : undefined],
     ['With an errored eval', countSessions(run.erroredSessions)],
-    ['Not completed', countSessions(run.incompleteSessions)],
+    ['Not completed', describeIncomplete(run.incompleteSessions, kind)],
     ['Being scored', countSessions(run.scoringSessions)],
   ];
   return renderFactList(facts);
@@ -195,12 +198,19 @@ function renderAgent({ id, name, url }: NonNullable<RunPage['agent']>, context: 
 const STATES = {
   running: 'running',
   evaluating: 'being scored',
-  completed: 'completed',
+  completed: 'all sessions ended',
   cancelled: 'canceled',
 } as const;
 
 const countSessions = (count: number): string | undefined =>
   count === 0 ? undefined : formatCount(count, 'session');
+
+/** A simulation whose sessions have all ended can have sessions that were not completed. */
+function describeIncomplete(count: number, kind: SessionKind): string | undefined {
+  const sessions = countSessions(count);
+  if (sessions === undefined || kind === 'production') return sessions;
+  return `${sessions}: an error or a cancellation stopped them, so no eval scored them`;
+}
 
 /** The most evals to show: those with the most failures first. */
 const EVALS_MAX = 200;

@@ -3,6 +3,7 @@ import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
+import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { pathOfRun } from '../runs/runs-page.ts';
@@ -127,7 +128,7 @@ function listProperties(session: Session, context: PageContext): Fact[] {
     ['Scenario', session.scenario],
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
-    ['Status', session.status],
+    ['Status', STATUS_WORDS[session.status]],
     ['End reason', session.endReason],
     ['Started', formatInstant(isoTime(session.startedAtMs))],
     ['Ended', formatInstant(isoTime(session.endedAtMs))],

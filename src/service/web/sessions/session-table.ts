@@ -3,6 +3,7 @@ import { formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
+import { describeEnd } from '../../domain/simulation-results/reasons.ts';
 import type { Outcome, Session } from '../../store/store.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
@@ -52,12 +53,13 @@ function renderRow(
 ): Html {
   const { status, outcomes, run, simulation, agent, startedAtMs } = session;
   const verdict = decideVerdict(session);
+  const end = { status, end_reason: session.endReason ?? '' };
   const name = nameSession(session);
   return html`<tr>
     <td>${link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`}</td>
     <td>
       <span class="${verdict}">${verdict}</span>
-      ${status === 'completed' ? undefined : html`<span class="soft">${status}</span>`}
+      ${status === 'completed' ? undefined : html`<span class="soft">${describeEnd(end)}</span>`}
     </td>
     ${
       columns

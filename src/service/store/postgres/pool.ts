@@ -75,17 +75,20 @@ export function openPool(url: string, options: PoolOptions = {}): pg.Pool {
   return pool;
 }
 
-/** A client that closes its connection if it can't be used. The driver leaves some open. */
+/**
+ * A client that closes its connection if it can't be used; the driver leaves some open. Only the pool
+ * connects it. The callback runs synchronously, because the pool adds its listeners in it: an error
+ * that follows immediately, such as that the server stops, must not find the client without one.
+ */
 class ClosingClient extends pg.Client {
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error | null) => void): void;
   override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | undefined {
-    const connecting = super.connect().catch((error: unknown) => {
-      this.connection.stream.destroy();
-      throw error;
+    if (!callback) return super.connect();
+    super.connect((error: Error | null) => {
+      if (error) this.connection.stream.destroy();
+      callback(error);
     });
-    if (!callback) return connecting;
-    connecting.then(() => callback(null), callback);
     return undefined;
   }
 }

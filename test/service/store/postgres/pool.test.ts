@@ -151,6 +151,25 @@ void t.test('a connection that fails does not stay open', async (t) => {
   await until('the server waits for no password', () => relay.openCount() === 0);
 });
 
+void t.test('a server that stops as it accepts a connection breaks no process', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, STOPPING])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const lost: (PostgresProblem | undefined)[] = [];
+  const pool = withPool(t, `postgres://kit@127.0.0.1:${port}/kit`, {
+    onConnectionLost: (problem) => lost.push(problem),
+  });
+  const client = await pool.connect();
+  t.match(lost[0], { kind: 'shutting_down', code: '57P01' });
+  t.match(await findProblem(client.query('select 1')), { kind: 'unreachable' });
+  client.release();
+  t.match(await findProblem(pool.query('select 1')), { kind: 'shutting_down' });
+});
+
 void t.test('a server at its limit of connections', async (t) => {
   const { url } = await withPostgresServer(t, { settings: { max_connections: '8' } });
   const pool = withPool(t, url, { connectionsMax: 20 });
@@ -259,6 +278,17 @@ void t.test('no error and no object shows the password', async (t) => {
   t.match(shown.slice(2), [/28P01/, /28P01/, /42703/], 'all three failed');
   for (const text of shown) t.notOk(text.includes(password));
 });
+
+const AUTHENTICATED = createMessage('R', '\0\0\0\0');
+const READY = createMessage('Z', 'I');
+const STOPPING = createMessage('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
+
+/** Returns a message of the PostgreSQL protocol: its type, its length, and its content. */
+function createMessage(type: string, content: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(length.length + content.length);
+  return Buffer.concat([Buffer.from(type), length, Buffer.from(content)]);
+}
 
 /** Forwards connections to a port, and can stop forwarding without closing them. */
 async function startRelay(t: Test, target: number) {

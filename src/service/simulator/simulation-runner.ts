@@ -376,7 +376,7 @@ class PlanRunner implements SimulationRunner {
         onStored();
         if (call) await this.#keepRecording(ownerId, session.sessionId, call);
       });
-      if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended'));
+      if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended', lease));
     } finally {
       this.#sandboxes.delete(sandbox);
       await Promise.all([sandbox.close(), caller.close()]);

@@ -67,9 +67,10 @@ export function createSimulationStore({
       }),
     addSession: (session, lease) =>
       write(session.ownerId, (db) => addSimulatedSession(db, session, lease)),
-    end: (ownerId, id, state) =>
+    end: (ownerId, id, state, lease) =>
       write(ownerId, async (db) => {
         const row = await findRow(db, ownerId, id);
+        if (lease && !(await holdLease(db, row?.key ?? -1, lease))) return false;
         const { numUpdatedRows } = await db
           .updateTable('simulation_plans')
           .set({ state, secret: null })

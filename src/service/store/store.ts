@@ -241,8 +241,16 @@ export interface SimulationStore {
    * the session exists already, the simulation does not, or another process has taken the lease.
    */
   addSession(session: NewSession, lease?: SimulationLease): Promise<boolean>;
-  /** Ends a simulation and deletes the API key. Returns false if it was not running. */
-  end(ownerId: string, id: string, state: 'ended' | 'cancelled'): Promise<boolean>;
+  /**
+   * Ends a simulation and deletes the API key. Returns false, and changes nothing, if it was not
+   * running or another process has taken the lease.
+   */
+  end(
+    ownerId: string,
+    id: string,
+    state: 'ended' | 'cancelled',
+    lease?: SimulationLease,
+  ): Promise<boolean>;
 }
 
 export interface EvalStore {

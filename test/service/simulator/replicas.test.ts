@@ -104,3 +104,27 @@ void t.test('Another replica continues the simulation of a killed one', async (t
   const repeated = double.chats().length - samples * LINES.length;
   t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
 });
+
+void t.test(
+  'A replica that lost its lease does not end the simulation of another one',
+  async (t) => {
+    const { replicas, databaseUrl } = await withReplicas(t, 1);
+    const [paused] = replicas as [Bench];
+    const late = Promise.withResolvers<undefined>();
+    const double = await withSandboxDouble(t, {
+      chat: (response, request) => void late.promise.then(() => reply('Yes.')(response, request)),
+    });
+    const { id } = (await paused.admin('POST /simulations', newRun(double.url, 1))) as Simulation;
+    await double.waitForRequests('chat', 1);
+    // As after a pause of the process: another replica has the lease, and runs the session.
+    await execute(
+      databaseUrl,
+      `update simulation_leases set token = 'other', ends_at = clock_timestamp() + interval '3 s'`,
+    );
+    late.resolve(undefined);
+    await double.waitForRequests('chat', LINES.length);
+    await paused.drain();
+    const simulation = (await paused.admin(`GET /simulations/${id}`)) as Simulation;
+    t.match(simulation, { status: 'completed', verdict: 'passed', counts: { ended: 1 } });
+  },
+);

@@ -31,6 +31,18 @@ export interface Route {
   key: string;
   /** Whether the database can be away, which the service answers with 503 (default: false). */
   isDatabaseRemote?: boolean;
+  /** Called at the end of each request, also if it got no complete response. */
+  onExchange?: (exchange: Exchange) => void;
+}
+
+/** How the service responded to a request. */
+export interface Exchange {
+  url: string;
+  path: string;
+  ms: number;
+  /** Undefined without a complete response. */
+  status: number | undefined;
+  retryAfter: string | undefined;
 }
 
 /**
@@ -87,12 +99,15 @@ export async function sendConversation(
 
 async function send(
   request: PlannedRequest,
-  { url, dispatcher, key, isDatabaseRemote = false }: Route,
+  { url, dispatcher, key, isDatabaseRemote = false, onExchange }: Route,
   onAcknowledged = (): void => {},
 ) {
-  let status: number;
+  const { path } = request;
+  const startedMs = systemClock.monotonicMs();
+  let status: number | undefined;
+  let retryAfter: string | undefined;
   try {
-    const response = await fetch(url + request.path, {
+    const response = await fetch(url + path, {
       method: 'POST',
       dispatcher,
       headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
@@ -100,12 +115,14 @@ async function send(
     });
     request.response = await response.json();
     status = response.status;
+    retryAfter = response.headers.get('retry-after') ?? undefined;
   } catch {
-    return;
+    // The service went down.
   }
+  onExchange?.({ url, path, status, retryAfter, ms: systemClock.monotonicMs() - startedMs });
+  if (status === undefined) return;
   if (status === 503 && isDatabaseRemote) return;
-  if (status !== 200)
-    throw new Error(`${request.path}: ${status} ${JSON.stringify(request.response)}`);
+  if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(request.response)}`);
   request.acknowledged = true;
   onAcknowledged();
 }
@@ -140,20 +157,20 @@ export async function listPage(
   return (await response.json()) as ProductionSessionPage;
 }
 
-/** Returns all sessions of a round. */
+/** Returns all sessions that started within a time. */
 export async function listSessions(
   service: ReachedService,
-  round: number,
+  beganMs: number,
+  lengthMs: number,
 ): Promise<ProductionSession[]> {
-  const beganMs = FIRST_ROUND_MS + round * ROUND_MS;
   const page = await listPage(service, {
     started_after: isoTime(beganMs),
-    started_before: isoTime(beganMs + ROUND_MS - 1),
+    started_before: isoTime(beganMs + lengthMs - 1),
     include_traces: 'true',
     limit: '500',
   });
   if (page.items.length !== page.total)
-    throw new Error('The round has more sessions than fit on a page.');
+    throw new Error('There are more sessions than fit on a page.');
   return page.items;
 }
 
@@ -165,15 +182,19 @@ export async function drain({ adminUrl }: Pick<ReachedService, 'adminUrl'>): Pro
   if (response.status !== 200) throw new Error(await response.text());
 }
 
-/** Asserts that every session is listed once, with its turns and with each of its outcomes once. */
+/**
+ * Asserts that every session is listed once, with its turns and with each of its outcomes once. All
+ * conversations pass evals that score them in addition to `evals`.
+ */
 export function assertScoredOnce(
   t: Test,
   planned: PlannedConversation[],
   items: ProductionSession[],
+  scoring: readonly { name: string }[] = evals,
 ): void {
   const byId = new Map(items.map((item) => [item.source_session_id, item]));
   t.equal(items.length, planned.length, 'one session per conversation');
-  const names = evals
+  const names = scoring
     .map(({ name }) => name)
     .sort()
     .join();
@@ -185,9 +206,9 @@ export function assertScoredOnce(
       .sort()
       .join();
     const { total_evaluations: total, passed_count: passed } = item?.outcome_summary ?? {};
-    const expectedPasses = userLines.length <= 2 ? 2 : 1;
+    const expectedPasses = (userLines.length <= 2 ? 2 : 1) + scoring.length - evals.length;
     const isComplete =
-      item?.status === 'completed' && total === evals.length && passed === expectedPasses;
+      item?.status === 'completed' && total === scoring.length && passed === expectedPasses;
     return !isComplete || lines !== userLines.join() || evalNames !== names;
   });
   t.same(

@@ -112,7 +112,8 @@ void t.test(
       await drain(service);
       longestDrainMs = Math.max(longestDrainMs, systemClock.monotonicMs() - beganMs);
 
-      assertScoredOnce(t, planned, await listSessions(service, round));
+      const items = await listSessions(service, FIRST_ROUND_MS + round * ROUND_MS, ROUND_MS);
+      assertScoredOnce(t, planned, items);
       const { queued, repeated } = summarizeEndCalls(planned);
       t.equal(queued, (planned.length - repeated) * evals.length);
       totals.conversations += planned.length;

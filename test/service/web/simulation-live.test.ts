@@ -29,7 +29,7 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
   t.match(await page.innerText('.run'), '1 session. At most 2 turns');
   await followByKeyboard(page, 'Run with Shop');
   t.match(page.url(), /\/simulation\/sim_/);
-  await page.getByText('1 session ended.').waitFor();
+  await page.getByText('1 session ended.', { exact: true }).waitFor();
   await page.reload();
   t.match(await page.innerText('.verdict'), 'Passed:');
   await assertAccessible(t, page);
@@ -60,7 +60,7 @@ void t.test(
     t.match(page.url(), '/scenarios/from-conv-1?notice=added');
     t.match(await page.innerText('main'), /When do you open\?.*Says 09:00/s);
     await followByKeyboard(page, 'Run with Shop');
-    await page.getByText('1 session ended.').waitFor();
+    await page.getByText('1 session ended.', { exact: true }).waitFor();
     await page.reload();
     t.match(await page.innerText('.verdict'), 'Passed:', 'the agent of today knows');
     t.same(errors, []);
@@ -99,7 +99,7 @@ void t.test(
     await plain.page.click('noscript a');
     t.match(await plain.page.innerText('main'), /When do you open\?\s+.*<b>Reply 1<\/b>/s);
     await letReply(2);
-    await page.getByText('1 session ended.').waitFor();
+    await page.getByText('1 session ended.', { exact: true }).waitFor();
     const pages = requests.slice(loads).filter((url) => !url.includes('/progress'));
     t.same(pages, [], 'the page was not loaded again');
     await plain.page.click('noscript a');

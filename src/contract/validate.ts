@@ -89,7 +89,10 @@ export function listAt(value: unknown, pointer: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Formats a value as one line of JSON, at most 60 characters, with API keys removed; "nothing" for undefined. */
+/**
+ * Formats a value as one line of JSON of at most 60 characters, without API keys; "nothing" for
+ * undefined.
+ */
 export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   // JSON.stringify turns an infinite number, such as 1e999, into null.

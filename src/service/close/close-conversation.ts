@@ -32,9 +32,9 @@ export interface ConversationRef {
 /**
  * Closes a conversation for the close endpoint or after the idle timeout (spec 3.1), and queues the
  * evals of the live settings. A deleted eval is skipped and logged. Missing evals are logged, and texts
- * and tool names that the turns lack. Closing a closed conversation changes nothing. With `idleBeforeMs`, closes the
- * conversation only if its last span was received before that time. Returns undefined for an unknown
- * conversation, and for one that is not idle.
+ * and tool names that the turns lack. Closing a closed conversation changes nothing. With
+ * `idleBeforeMs`, closes the conversation only if its last span was received before that time. Returns
+ * undefined for an unknown conversation, and for one that is not idle.
  */
 export async function closeConversation(
   deps: CloseDeps,

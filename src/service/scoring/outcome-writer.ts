@@ -11,8 +11,8 @@ interface PendingWrite {
 
 /**
  * Creates a writer that groups outcomes: those that arrive during a write are written next, in one
- * transaction for each owner. If the transaction of a group fails, each outcome is written alone, so that one bad outcome does
- * not lose the others.
+ * transaction for each owner. If the transaction of a group fails, each outcome is written alone, so
+ * that one bad outcome does not lose the others.
  */
 export function createOutcomeWriter({
   jobs,

@@ -57,7 +57,7 @@ export const toJudgedScenario = ({
   requiredRate: scenario.pass_rate ?? 1,
 });
 
-/** Returns results from stored counts alone, of a run whose plan is unknown. */
+/** Returns the results of a run whose plan is unknown: every sample of a scenario has to pass. */
 export const summarizeCounts = (
   scenarios: readonly (SampleCounts & { scenarioId: string })[],
 ): ScenarioResult[] =>
@@ -102,7 +102,7 @@ function decideScenarioVerdict(
   return passed >= required && passed + failed > 0 ? 'passed' : 'undecided';
 }
 
-/** Returns pass^k for k = 1, 2, ...: the probability that k samples, drawn without replacement, all passed. */
+/** Returns pass^k for k = 1, 2, …: the probability that k samples drawn without replacement passed. */
 function computePassHat(passed: number, judged: number): number[] {
   const probabilities: number[] = [];
   let probability = 1;

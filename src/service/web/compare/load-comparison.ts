@@ -2,6 +2,7 @@ import type { ComparedScenario, ScenarioResult } from '../../../contract/index.t
 import { computeChance, type Counts } from '../../domain/chance.ts';
 import { decideVerdict, loadTurns, type SessionTurn } from '../../domain/sessions.ts';
 import { compareScenarios } from '../../domain/simulation-results/scenario-comparison.ts';
+import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type {
   EvalCounts,
@@ -14,7 +15,6 @@ import type {
   SimulationPlan,
   Store,
 } from '../../store/store.ts';
-import { summarizeStored } from '../runs/scenario-table.ts';
 
 /** One of two compared runs. */
 export interface Side {
@@ -111,7 +111,7 @@ async function loadSide(
   return {
     ...{ ref, details },
     plan: watched?.plan,
-    scenarios: watched?.scenarios ?? summarizeStored(details),
+    scenarios: watched?.scenarios ?? summarizeCounts(details.scenarios),
     traits: await store.runs.readTraits(ref, TRAIT_SESSIONS_MAX),
     neighbors: await store.runs.findNeighbors(ref),
   };

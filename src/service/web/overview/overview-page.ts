@@ -132,7 +132,8 @@ function listCounts(
     linkTo(context, '/sessions', { kind, ...more });
   const failed = { failed_only: 'true' };
   const plural = (count: number): string => (count === 1 ? '' : 's');
-  return [
+  const rejected = rejections ? countAll(rejections) : 0;
+  const figures: [number, string, string?][] = [
     [
       counts.openConversations,
       `open conversation${plural(counts.openConversations)}`,
@@ -143,16 +144,9 @@ function listCounts(
     [production.failed, 'with a failed eval', link('production', failed)],
     [simulation.total, `simulation session${plural(simulation.total)}`, link('simulation')],
     [simulation.failed, 'with a failed eval', link('simulation', failed)],
-    ...(rejections
-      ? [
-          [
-            countAll(rejections),
-            `rejected request${plural(countAll(rejections))}`,
-            '#rejected',
-          ] as [number, string, string],
-        ]
-      : []),
   ];
+  if (rejected > 0) figures.push([rejected, `rejected request${plural(rejected)}`, '#rejected']);
+  return figures;
 }
 
 function renderUnscored({ unscoredConversations: count }: OwnerCounts, context: PageContext): Html {

@@ -65,12 +65,7 @@ function renderShared(
   return html`<section class="causes">
     <h3>Several scenarios</h3>
     ${isCut ? html`<p class="soft">Of the first sessions of each scenario:</p>` : undefined}
-    ${renderGroups(groups, (group) =>
-      Array.from(
-        groupByScenario(group),
-        ([id, causes]) => html`<li>${id} ${renderSamples(causes, context)}</li>`,
-      ),
-    )}
+    ${renderGroups(groups, context)}
   </section>`;
 }
 
@@ -94,40 +89,38 @@ function renderScenario(
           </p>`
         : undefined
     }
-    ${renderGroups(groupUnpassed(own), (group) => renderSamples(group, context))}
+    ${renderGroups(groupUnpassed(own), context)}
   </section>`;
 }
 
-/** Renders groups of sessions with the same reason; `name` renders the sessions of a group. */
-function renderGroups(
-  groups: readonly Cause[][],
-  name: (group: readonly Cause[]) => Html | readonly Html[],
-): Html {
+function renderGroups(groups: readonly Cause[][], context: PageContext): Html {
   const omitted = groups.length - GROUPS_MAX;
   return html`<ul>
-      ${groups.slice(0, GROUPS_MAX).map((group) => renderGroup(group, name(group)))}
+      ${groups.slice(0, GROUPS_MAX).map((group) => renderGroup(group, context))}
     </ul>
     ${omitted > 0 ? html`<p class="soft">and ${formatCount(omitted, 'more reason')}</p>` : undefined}`;
 }
 
-function renderGroup(group: readonly Cause[], names: Html | readonly Html[]): Html {
+/** Renders sessions that have the same reason, by scenario if they are of several. */
+function renderGroup(group: readonly Cause[], context: PageContext): Html {
   const [first] = group;
   if (!first) return html``;
+  const scenarios = groupByScenario(group);
   return html`<li>
     <span class="mark ${first.verdict}">${first.verdict}</span>
     ${formatCount(group.length, 'session')}, ${describeEnd(first)}
-    ${Array.isArray(names) ? undefined : names}
+    ${scenarios.size === 1 ? renderSamples(group, context) : undefined}
     <ul class="reasons">
       ${listSharedReasons(group).map(
         (reason) => html`<li>${cutText(reason, REASON_LENGTH_MAX)}</li>`,
       )}
     </ul>
     ${
-      Array.isArray(names)
-        ? html`<ul class="scenarios">
-            ${names}
+      scenarios.size === 1
+        ? undefined
+        : html`<ul class="scenarios">
+            ${Array.from(scenarios, ([id, causes]) => html`<li>${id} ${renderSamples(causes, context)}</li>`)}
           </ul>`
-        : undefined
     }
   </li>`;
 }

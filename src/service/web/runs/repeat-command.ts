@@ -26,12 +26,9 @@ export function formatRepeatCommand(plan: SimulationPlan, context: PageContext):
     </p>`;
   }
   const command = [
-    ...[
-      formatCurl(context),
-      quoteArgument(`${serviceUrl}/__admin/simulations${query}`),
-      '-d',
-      quoteArgument(body),
-    ],
+    formatCurl(context),
+    quoteArgument(`${serviceUrl}/__admin/simulations${query}`),
+    ...['-d', quoteArgument(body)],
   ].join(' ');
   return html`<p>
       The same seed gives the same simulated users. Add <code>"api_key"</code> to the agent if its

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from '../../../report-kit/html.ts';
 import { RequestError } from '../../domain/errors.ts';
+import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation } from '../../operations/simulations.ts';
 import type { RunDetails, RunFilter, RunRef, SessionKind, Store } from '../../store/store.ts';
@@ -10,7 +11,6 @@ import { sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import { renderRunContent, renderRunPage, type RunPage } from './run-page.ts';
 import { pathOfRun, renderRunsPage } from './runs-page.ts';
-import { summarizeStored } from './scenario-table.ts';
 
 type WithId = FastifyRequest<{ Params: { id: string } }>;
 
@@ -123,7 +123,7 @@ async function loadRunPage(
   const { skip, limit } = readListFilter(query, ownerId).filter;
   const page = { skip, limit: Math.min(limit, SESSIONS_MAX) };
   const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
-  const scenarios = watched?.scenarios ?? summarizeStored(details);
+  const scenarios = watched?.scenarios ?? summarizeCounts(details.scenarios);
   const unpassed: RunPage['unpassed'] = await Promise.all(
     scenarios
       .filter(({ scenario_id: id }) => hasUnpassed(details, id))

@@ -2,11 +2,7 @@ import type { ScenarioResult } from '../../../contract/index.ts';
 import { formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { numberColumn, renderCount, renderTable } from '../../../report-kit/table.ts';
-import {
-  sortByUrgency,
-  summarizeCounts,
-} from '../../domain/simulation-results/scenario-results.ts';
-import type { RunDetails } from '../../store/store.ts';
+import { sortByUrgency } from '../../domain/simulation-results/scenario-results.ts';
 
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;
@@ -48,7 +44,3 @@ function renderScenario(result: ScenarioResult): Html {
     <td class="number">${passHat.length === 0 ? '–' : (passHat.at(-1) ?? 0).toFixed(2)}</td>
   </tr>`;
 }
-
-/** Returns the results of scenarios of which only the sessions are known: every session has to pass. */
-export const summarizeStored = ({ scenarios }: RunDetails): ScenarioResult[] =>
-  summarizeCounts(scenarios);

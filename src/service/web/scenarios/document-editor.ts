@@ -53,15 +53,11 @@ export function renderDocumentForms(
   { kind, path, edited }: { kind: TextKind; path: string; edited: EditedText | undefined },
 ): Html | undefined {
   if (context.token === undefined) return undefined;
-  const editor = edited && {
-    isOpen: edited.problem !== undefined,
-    form: renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited }),
-  };
   return html`${
-      editor &&
-      html`<details ${editor.isOpen ? 'open' : ''}>
+      edited &&
+      html`<details ${edited.problem ? 'open' : ''}>
         <summary>Edit</summary>
-        ${editor.form}
+        ${renderEditor(context, { kind, action: `${path}/save`, button: 'Save', edited })}
       </details>`
     }
     <details>

@@ -13,7 +13,7 @@ const REQUEST_ID_CHARS_MAX = 64;
 
 /**
  * Creates the function that starts a simulation only once for each request id, so that a double click
- * does not start two. It remembers the newest 1000 requests. A request without an id starts always.
+ * does not start two. It remembers the newest 1000 requests. A request without an id always starts one.
  */
 export function createStartOnce({ start }: Pick<Simulations, 'start'>): StartOnce {
   const started = new Map<string, Promise<string>>();

@@ -7,8 +7,8 @@ import { OUTCOME_LOOKS } from './outcome-looks.ts';
 export interface OutcomeListOptions {
   turns: readonly SessionTurn[];
   linkToTurn: (sequence: number) => string;
-  /** Returns the link to the sessions of an eval with an outcome; '' is any. */
-  linkToEval: (evalName: string, outcome: 'failed' | 'errored' | '') => string;
+  /** Returns the link to the sessions of an eval with an outcome. */
+  linkToEval: (evalName: string, outcome: 'failed' | 'errored') => string;
 }
 
 /** Renders outcomes with their reasoning and evidence: failed ones first, errored ones apart. */
@@ -46,15 +46,15 @@ function describeErrored(errored: number, judged: number): string {
   return `${count} errored. Errored evals count neither as passed nor as failed, and results omit them.${hidden}`;
 }
 
-const FILTERS = { pass: 'failed', fail: 'failed', error: 'errored' } as const;
-
 function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions): Html {
   const { anchor, evalName, category, outcome, required, reasoning } = explained;
   const { className, word } = OUTCOME_LOOKS[outcome];
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome" id="${anchor}">
     <span class="mark ${className}">${word}</span>
-    <a href="${options.linkToEval(evalName, FILTERS[outcome])}">${evalName}</a>
+    <a href="${options.linkToEval(evalName, outcome === 'error' ? 'errored' : 'failed')}"
+      >${evalName}</a
+    >
     <span class="soft">${about}</span>
     <p class="reasoning">${reasoning}</p>
     ${renderEvidence(explained, options.turns, options.linkToTurn)}

@@ -14,8 +14,9 @@ const SEARCH_CHARS_MAX = 200;
 
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
- * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id` and `eval_id`. `failed_only`
- * means the outcome `failed`, so that it is a failure of the eval that the query names. An invalid query gives the filter without it, and the problem.
+ * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id` and `eval_id`.
+ * `failed_only` means the outcome `failed`, so that it is a failure of the eval that the query names. An
+ * invalid query gives the filter without it, and the problem.
  */
 export function readSessionFilter(
   query: URLSearchParams,

@@ -39,11 +39,8 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
   const self = linkToSession(session, context, list?.query) ?? '';
   const linkToTurn = (sequence: number): string =>
     `${pageOfTurn(self, content, turns, sequence)}#turn-${sequence}`;
-  const linkToEval = (name: string, outcome: 'failed' | 'errored' | ''): string =>
-    linkTo(context, '/sessions', {
-      ...{ kind: session.kind, eval: name },
-      ...(outcome !== '' && { outcome }),
-    });
+  const linkToEval = (name: string, outcome: 'failed' | 'errored'): string =>
+    linkTo(context, '/sessions', { kind: session.kind, eval: name, outcome });
   const shownTags = [...tags, ...listMetadata(session)];
   return renderServicePage(
     {

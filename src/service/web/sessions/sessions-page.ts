@@ -45,14 +45,14 @@ export function renderSessionsPage(list: SessionList, context: PageContext): str
 }
 
 const LABELS = {
-  ...{
-    text: 'Text of the conversation',
-    tag: 'Tags',
-    run: 'Run contains',
-    agent: 'Agent contains',
-  },
-  ...{ eval: 'Eval contains', outcome: 'Outcome' },
-  ...{ started_after: 'Started after', started_before: 'Started before' },
+  text: 'Text of the conversation',
+  tag: 'Tags',
+  run: 'Run contains',
+  agent: 'Agent contains',
+  eval: 'Eval contains',
+  outcome: 'Outcome',
+  started_after: 'Started after',
+  started_before: 'Started before',
 };
 
 function renderFound(list: SessionList, context: PageContext): Html {
@@ -78,16 +78,13 @@ function describeTotal({ total, query, searched }: SessionList): string {
   );
 }
 
-const FILTERS = [
-  ...['text', 'tag', 'agent', 'run', 'eval', 'started_after', 'started_before'],
-  ...['outcome', 'failed_only', 'run_id', 'eval_id'],
-];
+/** Filters that links set and that the form keeps. */
+const EXACT_FILTERS = ['run_id', 'eval_id'];
+
+const FILTERS = [...Object.keys(LABELS), 'failed_only', ...EXACT_FILTERS];
 
 const hasFilter = (query: URLSearchParams): boolean =>
   FILTERS.some((name) => (query.get(name) ?? '') !== '');
-
-/** Filters that links set and that the form keeps. */
-const EXACT_FILTERS = ['run_id', 'eval_id'] as const;
 
 /** Says to which run and eval the list is limited, with the names that the sessions found have. */
 function renderExact(
@@ -98,9 +95,7 @@ function renderExact(
   const [first] = sessions;
   const runName = (first?.run ?? first?.simulation)?.name ?? runId ?? '';
   const evalName = first?.outcomes.find((outcome) => outcome.evalId === evalId)?.evalName ?? evalId;
-  const others = [...query].filter(
-    ([name]) => ![...EXACT_FILTERS, 'skip'].some((exact) => exact === name),
-  );
+  const others = [...query].filter(([name]) => ![...EXACT_FILTERS, 'skip'].includes(name));
   const run =
     runId === undefined
       ? undefined

@@ -6,7 +6,6 @@ import { renderCheckbox, renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive } from '../frame/live.ts';
 import { linkTo, renderNotice, renderServicePage, type PageContext } from '../frame/page-frame.ts';
-
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 
 /** The fields with a problem. */

@@ -17,15 +17,13 @@ import { samples } from './samples.ts';
 import { renderUploadPage, TEXT_KEPT_MAX, UPLOAD_PATH, type UploadDraft } from './upload-page.ts';
 
 const EMPTY_DRAFT: UploadDraft = {
-  ...{
-    text: '',
-    lost: undefined,
-    format: undefined,
-    run: '',
-    evalIds: [],
-    leavesOut: false,
-    problems: {},
-  },
+  text: '',
+  lost: undefined,
+  format: undefined,
+  run: '',
+  evalIds: [],
+  leavesOut: false,
+  problems: {},
 };
 
 const SAMPLE_TYPES = {

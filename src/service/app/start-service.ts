@@ -254,7 +254,7 @@ function startWorkers(
       leases: store.replicas.simulationLeases,
       wakeOthers: () => replica.publish('simulations'),
     };
-  const simulator = startSimulator(userModel, { store, clock, log, onStored, speech, sharing });
+  const simulator = startSimulator({ store, clock, log, onStored, userModel, speech, sharing });
   cleanups.push(() => simulator.stop());
   replica?.onPublished((topic) => {
     if (topic === 'jobs') runner.wake();

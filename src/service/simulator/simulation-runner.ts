@@ -9,38 +9,30 @@
  * A crash therefore loses the running sessions and duplicates none.
  */
 import { systemClock, type Clock } from '../../platform/clock.ts';
+import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { LiveSession } from '../operations/simulations.ts';
-import type {
-  NewSession,
-  SimulationLease,
-  SimulationLeases,
-  SimulationPlan,
-  Store,
-} from '../store/store.ts';
-import { forEachConcurrently } from '../../platform/concurrency.ts';
+import type { SimulationLease, SimulationLeases, SimulationPlan, Store } from '../store/store.ts';
 import type { RecordedCall } from './build-recording.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type SandboxConnections } from './sandbox.ts';
-import { maxTurnsOf, planSessions, type SessionPlan } from './session-plan.ts';
-import type { SimulatedSession } from './simulated-session.ts';
+import { maxTurnsOf, planSessions } from './session-plan.ts';
+import { toStoredSession } from './stored-session.ts';
 import { openUserModel, type UserModel, type UserModelOptions } from './user-model.ts';
 import { createVoiceCaller } from './voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
   store: Pick<Store, 'simulations' | 'recordings'>;
-  /** Plays users of mode `llm`. */
-  model: UserModel | undefined;
+  /** The endpoint of the model that plays users of mode `llm`. */
+  userModel: UserModelOptions | undefined;
   /** Speaks for users by voice. Default: the built-in synthesizer. */
   speech: SpeechEndpoint | undefined;
-  /** The service clock, for the timestamps of sessions. */
+  /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
   clock: Clock;
-  /** The system clock, for timeouts. */
-  machineClock: Clock;
   log: Log;
   /** Called when a session was stored and may have evals to score. */
   onStored: () => void;
@@ -94,7 +86,7 @@ const STOP_MS_MAX = 2_000;
 /** Pause after the store failed. */
 const STORE_FAILED_PAUSE_MS = 1_000;
 
-/** Pause between two looks at the simulations that other replicas share, and between two renewals. */
+/** Pause between two searches for simulations that no replica runs, and between two renewals. */
 const POLL_MS = 1_000;
 /** How long a lease lasts in the store. */
 const LEASE_MS = 10_000;
@@ -102,24 +94,14 @@ const LEASE_MS = 10_000;
 const CANCEL_MS_MAX = 15_000;
 const WAIT_POLL_MS = 50;
 
+/** Sandboxes and models live in real time. */
+const machineClock = systemClock;
+
 /** Starts to run the simulations in the store, including those that an earlier process did not finish. */
-export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
+export function startSimulator(options: SimulationRunnerOptions): SimulationRunner {
   const runner = new PlanRunner(options);
   runner.start();
   return runner;
-}
-
-/** Starts a runner on the system clock, because sandboxes and models live in real time. */
-export function startSimulator(
-  userModel: UserModelOptions | undefined,
-  options: Pick<
-    SimulationRunnerOptions,
-    'store' | 'clock' | 'log' | 'onStored' | 'speech' | 'sharing'
-  >,
-): SimulationRunner {
-  const machineClock = systemClock;
-  const model = userModel && openUserModel({ ...userModel, clock: machineClock });
-  return startSimulationRunner({ ...options, model, machineClock });
 }
 
 class PlanRunner implements SimulationRunner {
@@ -132,15 +114,18 @@ class PlanRunner implements SimulationRunner {
   #renewNow = new AbortController();
   #polling: Promise<void> | undefined;
   readonly #database: DatabaseRetry;
+  readonly #model: UserModel | undefined;
 
   constructor(options: SimulationRunnerOptions) {
+    const { userModel } = options;
     this.#options = options;
+    this.#model = userModel && openUserModel({ ...userModel, clock: machineClock });
     this.#database = createDatabaseRetry(options.log, 'simulation_runner');
   }
 
   start(): void {
     this.wake();
-    if (this.#options.sharing) this.#polling ??= this.#poll();
+    if (this.#options.sharing) this.#polling = this.#poll();
   }
 
   wake(): void {
@@ -175,7 +160,7 @@ class PlanRunner implements SimulationRunner {
 
   /** Waits until the replica that runs a canceled simulation has stored its sessions. */
   async #waitForOthers(ownerId: string, simulationId: string): Promise<void> {
-    const { sharing, machineClock } = this.#options;
+    const { sharing } = this.#options;
     if (!sharing) return;
     sharing.wakeOthers();
     const endMs = machineClock.monotonicMs() + CANCEL_MS_MAX;
@@ -188,7 +173,6 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #poll(): Promise<void> {
-    const { machineClock } = this.#options;
     while (!this.#isStopping()) {
       await machineClock.sleep(POLL_MS, this.#stopping.signal).catch(() => undefined);
       if (!this.#isStopping()) this.wake();
@@ -202,7 +186,7 @@ class PlanRunner implements SimulationRunner {
   }
 
   async drain(): Promise<void> {
-    const { sharing, machineClock } = this.#options;
+    const { sharing } = this.#options;
     await this.#drainOwn();
     while (sharing && !this.#isStopping() && (await sharing.leases.isAnyActive())) {
       await machineClock.sleep(WAIT_POLL_MS);
@@ -231,9 +215,7 @@ class PlanRunner implements SimulationRunner {
     await this.#startingRuns;
     const ended = Promise.all([...this.#active.values()].map((active) => active.ended));
     const done = new AbortController();
-    const timeout = this.#options.machineClock
-      .sleep(STOP_MS_MAX, done.signal)
-      .catch(() => undefined);
+    const timeout = machineClock.sleep(STOP_MS_MAX, done.signal).catch(() => undefined);
     await Promise.race([ended, timeout]);
     done.abort();
     // Closing the connections fails the requests that still wait.
@@ -242,7 +224,7 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #startRuns(): Promise<void> {
-    const { store, log, machineClock, sharing } = this.#options;
+    const { store, log, sharing } = this.#options;
     while (this.#isWoken && !this.#isStopping()) {
       this.#isWoken = false;
       try {
@@ -315,7 +297,7 @@ class PlanRunner implements SimulationRunner {
       ended,
     }: { lease: SimulationLease; sharing: SimulationSharing; ended: AbortSignal },
   ): Promise<void> {
-    const { machineClock, log } = this.#options;
+    const { log } = this.#options;
     let renewedMs = machineClock.monotonicMs();
     // A canceled run renews its lease until its sessions have ended.
     while (await this.#waitUnlessEnded(ended)) {
@@ -335,19 +317,19 @@ class PlanRunner implements SimulationRunner {
   /** Waits until a lease must be renewed. Returns false if its run has ended. */
   async #waitUnlessEnded(ended: AbortSignal): Promise<boolean> {
     const signal = AbortSignal.any([ended, this.#renewNow.signal]);
-    await this.#options.machineClock.sleep(POLL_MS, signal).catch(() => undefined);
+    await machineClock.sleep(POLL_MS, signal).catch(() => undefined);
     return !ended.aborted;
   }
 
   async #run({ plan, runningSessions, control, lease }: ActiveRun): Promise<void> {
-    const { model, speech, clock, machineClock, log, onStored } = this.#options;
+    const { speech, clock, log, onStored } = this.#options;
     const { simulations } = this.#options.store;
     const { ownerId, id } = plan;
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
     const retry = <Result>(run: () => Promise<Result>) => this.#database.retry(run, until);
     const stored = await retry(() => simulations.listSessions(ownerId, id));
     const storedIds = new Set(stored.map((session) => session.id));
-    const remaining = listSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
+    const remaining = planSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
     const apiKey = await retry(() => simulations.findApiKey(ownerId, id));
     const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
@@ -359,7 +341,7 @@ class PlanRunner implements SimulationRunner {
       onAudio: ({ sessionId }, audio, lines) => calls.set(sessionId, { audio, lines }),
     });
     this.#sandboxes.add(sandbox);
-    const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
+    const deps = { sandbox, call: caller.open, model: this.#model, clock, machineClock, log };
     try {
       await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         const state = until.aborted || (await retry(() => simulations.findState(ownerId, id)));
@@ -399,42 +381,3 @@ class PlanRunner implements SimulationRunner {
 
 const keyOf = ({ ownerId, id }: Pick<SimulationPlan, 'ownerId' | 'id'>): string =>
   JSON.stringify([ownerId, id]);
-
-/** Returns the sessions of a run. */
-export function listSessions(plan: SimulationPlan): SessionPlan[] {
-  const { scenarios, samples, seed, repeat, channel } = plan;
-  return planSessions({ scenarios, samples, seed, repeat, channel });
-}
-
-function toStoredSession(
-  plan: SimulationPlan,
-  session: SessionPlan,
-  result: SimulatedSession,
-): NewSession {
-  const { scenario, persona, channel, sample } = session;
-  const { userId, error, review, notes, traceIds } = result;
-  return {
-    id: session.sessionId,
-    kind: 'simulation',
-    ownerId: plan.ownerId,
-    status: result.status,
-    startedAtMs: result.startedAtMs,
-    endedAtMs: result.endedAtMs,
-    simulation: { id: plan.id, name: plan.name, deleted: false },
-    agent: { name: plan.agent.name, url: plan.agent.url },
-    scenario: scenario.name,
-    persona: persona.name,
-    endReason: result.endReason,
-    metadata: scenario.metadata,
-    simulated: {
-      ...{ scenario_id: scenario.id, channel, sample, review, notes },
-      ...(userId !== undefined && { user_id: userId }),
-      ...(error !== undefined && { error }),
-      ...(traceIds.length > 0 && { trace_ids: traceIds }),
-    },
-    ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
-    turns: result.turns,
-    // Only a completed session is scored.
-    evals: result.status === 'completed' ? [...result.evals] : [],
-  };
-}

@@ -32,8 +32,8 @@ import {
   toJudgedScenario,
 } from '../domain/simulation-results/scenario-results.ts';
 import type { RunDetails, ScenarioCounts, Session, SimulationPlan, Store } from '../store/store.ts';
-import { countSessions, makeSimulationId } from './session-plan.ts';
-import { listSessions, type SimulationRunner } from './simulation-runner.ts';
+import { countSessions, makeSimulationId, planSessions } from './session-plan.ts';
+import type { SimulationRunner } from './simulation-runner.ts';
 
 export interface SimulationsOptions {
   store: Store;
@@ -131,7 +131,7 @@ function describeProgress(
   const planned = countSessions(plan.scenarios, plan.samples);
   const scenarios = countScenarios(plan, details?.scenarios ?? []);
   const endedSessions = run?.sessions ?? 0;
-  const plans = running.size === 0 ? [] : listSessions(plan);
+  const plans = running.size === 0 ? [] : planSessions(plan);
   const isRunning = plan.state === 'running';
   const endMs = isRunning ? clock.nowMs() : (run?.newestEndMs ?? plan.startedAtMs);
   const elapsedMs = Math.max(0, endMs - plan.startedAtMs);
@@ -255,7 +255,7 @@ interface Progress {
 
 function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Progress): Simulation {
   const storedById = new Map(stored.map((session) => [session.id, session]));
-  const sessions = listSessions(plan).map((planned): SimulationSessionState => {
+  const sessions = planSessions(plan).map((planned): SimulationSessionState => {
     const { sessionId: id, scenario, persona, channel, sample } = planned;
     const session = storedById.get(id);
     const notStarted = plan.state === 'cancelled' ? 'cancelled' : 'pending';

@@ -1,0 +1,37 @@
+import type { NewSession, SimulationPlan } from '../store/store.ts';
+import type { SessionPlan } from './session-plan.ts';
+import type { SimulatedSession } from './simulated-session.ts';
+
+/** Returns the row of a session that has ended. */
+export function toStoredSession(
+  plan: SimulationPlan,
+  session: SessionPlan,
+  result: SimulatedSession,
+): NewSession {
+  const { scenario, persona, channel, sample } = session;
+  const { userId, error, review, notes, traceIds } = result;
+  return {
+    id: session.sessionId,
+    kind: 'simulation',
+    ownerId: plan.ownerId,
+    status: result.status,
+    startedAtMs: result.startedAtMs,
+    endedAtMs: result.endedAtMs,
+    simulation: { id: plan.id, name: plan.name, deleted: false },
+    agent: { name: plan.agent.name, url: plan.agent.url },
+    scenario: scenario.name,
+    persona: persona.name,
+    endReason: result.endReason,
+    metadata: scenario.metadata,
+    simulated: {
+      ...{ scenario_id: scenario.id, channel, sample, review, notes },
+      ...(userId !== undefined && { user_id: userId }),
+      ...(error !== undefined && { error }),
+      ...(traceIds.length > 0 && { trace_ids: traceIds }),
+    },
+    ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
+    turns: result.turns,
+    // Only a completed session is scored.
+    evals: result.status === 'completed' ? [...result.evals] : [],
+  };
+}

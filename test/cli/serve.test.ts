@@ -144,6 +144,26 @@ void t.test('serve: keeps every request that it acknowledged before SIGTERM', as
   }
 });
 
+void t.test(
+  'serve --drain: not ready after SIGTERM, but it serves until the time is over',
+  async (t) => {
+    const { introduction, end } = await serve(t, ['--drain', '3s']);
+    const statusOf = async (route: string, body?: unknown) =>
+      (await send(introduction, route, body)).status;
+    t.equal(await statusOf('GET /ready'), 200);
+    const startedMs = systemClock.monotonicMs();
+    const ended = end('SIGTERM');
+    await until('it is not ready', async () => (await statusOf('GET /ready')) === 503);
+    const { text } = await send(introduction, 'GET /__admin/ready');
+    t.match(JSON.parse(text), { ready: false, reason: 'The service is stopping.' });
+    t.equal(await statusOf('POST /v1/traces', makeTraceRequest()), 200);
+    t.equal(await statusOf('POST /v1/sessions/conv-1/end'), 200);
+    t.equal(await ended, 0);
+    t.ok(systemClock.monotonicMs() - startedMs >= 2_900, 'it served for the whole time');
+    await t.rejects(statusOf('GET /ready'), 'nothing listens anymore');
+  },
+);
+
 void t.test('serve: logs contain no conversation text and no key', async (t) => {
   const data = join(t.testdir(), 'data');
   const served = await serve(t, ['--data', data, '--log-level', 'info']);

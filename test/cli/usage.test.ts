@@ -273,6 +273,15 @@ const agents: Row[] = [
   [['agent', '--mutant', 'chat/content-null', '--port', '9'], /Remove --host and --port/],
 ];
 
+const services: Row[] = [
+  [['serve', '--drain', '15'], /--drain must be a duration such as 60s or 5m, .* got "15"/],
+  [['serve', '--drain', '-1s'], /--drain must be a duration .* from 0s to 24h, got "-1s"/],
+  [['serve', '--drain', '25h'], /--drain must be a duration .* from 0s to 24h, got "25h"/],
+  [['serve', '--drain'], /--drain needs a value: --drain TIME\./],
+  [['serve', '--drain', '1s', '--drain', '2s'], /--drain can be given only once/],
+  [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
+];
+
 const KEY = { SANDBOX_KIT_API_KEY: 'a-key' };
 const FAR = 'http://sandbox.example.com:8080';
 const UNENCRYPTED =
@@ -301,6 +310,7 @@ const tables: Record<string, Row[]> = {
   files: filesOfCheck,
   recordings,
   agents,
+  services,
 };
 
 for (const [name, rows] of Object.entries(tables)) {

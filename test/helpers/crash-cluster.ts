@@ -1,6 +1,7 @@
-/** Replicas and their database, which are killed and started again while clients use them. */
+/** Replicas and their database, which are killed or disturbed while clients use them. */
 import type { Test } from 'tap';
 import type { Random } from '../../src/platform/random.ts';
+import { withDatabaseProxy, type CommitFate, type DatabaseProxy } from './database-proxy.ts';
 import { execute, withPostgresServer, type PostgresServer } from './postgres.ts';
 import { startReplica, type ReplicaProcess } from './replicas.ts';
 import { until } from './until.ts';
@@ -14,6 +15,8 @@ export interface Cluster {
   /** What all replicas that were killed wrote to stderr. */
   earlierLogs: string[];
   database: PostgresServer;
+  /** Between the replicas and the database. */
+  proxy: DatabaseProxy;
   startReplica: () => Promise<ReplicaProcess>;
 }
 
@@ -24,19 +27,22 @@ export async function startCluster(
   options: Parameters<typeof startReplica>[2],
 ): Promise<Cluster> {
   const database = await withPostgresServer(t);
-  const start = () => startReplica(t, database.url, options);
+  const url = new URL(database.url);
+  const proxy = await withDatabaseProxy(t, Number(url.port));
+  url.port = String(proxy.port);
+  const start = () => startReplica(t, url.href, options);
   // The first one creates the tables.
   const replicas = [await start()];
   replicas.push(...(await Promise.all(Array.from({ length: count - 1 }, start))));
-  const startedReplica = { database, startReplica: start };
-  return { replicas, killedUrls: new Set(), earlierLogs: [], ...startedReplica };
+  const others = { killedUrls: new Set<string>(), earlierLogs: [] };
+  return { replicas, ...others, database, proxy, startReplica: start };
 }
 
-/** Kills something with SIGKILL. Returns a function that starts it again, if that is necessary. */
-export type Kill = (cluster: Cluster, chance: Random) => Promise<() => Promise<void>>;
+/** Kills or disturbs something. Returns a function that repairs it. */
+export type Disturb = (cluster: Cluster, chance: Random) => Promise<() => Promise<void>>;
 
-/** What can be killed. */
-export const kills: Readonly<Record<string, Kill>> = {
+/** What can be killed or disturbed. */
+export const disturbances: Readonly<Record<string, Disturb>> = {
   'a replica': (cluster, chance) => {
     const nth = chance.integer(0, cluster.replicas.length - 1);
     return killReplicas(cluster, cluster.replicas.slice(nth, nth + 1));
@@ -65,6 +71,22 @@ export const kills: Readonly<Record<string, Kill>> = {
       await startDatabase();
       await startReplicas();
     };
+  },
+  // The replicas can't know whether such a transaction took effect.
+  'connections during commits': ({ proxy }, chance) => {
+    const fates: readonly CommitFate[] = ['passed', 'passed', 'cut before', 'cut after'];
+    proxy.setCommitFate(() => fates[chance.integer(0, fates.length - 1)] ?? 'passed');
+    return Promise.resolve(() => {
+      proxy.setCommitFate(() => 'passed');
+      return Promise.resolve();
+    });
+  },
+  'the speed of the network': ({ proxy }, chance) => {
+    proxy.setDelay(chance.integer(20, 150));
+    return Promise.resolve(() => {
+      proxy.setDelay(0);
+      return Promise.resolve();
+    });
   },
 };
 

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of replicas and of their database while clients send spans and close conversations, readers
- * list sessions, and simulated users talk. CRASH_ROUNDS sets the number of rounds. CRASH_SEED sets the
+ * `kill -9` of replicas and of their database, connections that end during a commit, and a slow network,
+ * while clients send spans and close conversations, readers list sessions, and simulated users talk. CRASH_ROUNDS sets the number of rounds. CRASH_SEED sets the
  * random seed, which determines what the clients send, what is killed, after how many responses, and
  * for how long; a failure prints it.
  */
@@ -34,7 +34,7 @@ import {
 } from '../helpers/crash-clients.ts';
 import {
   countErrors,
-  kills,
+  disturbances,
   startCluster,
   waitUntilReady,
   type Cluster,
@@ -45,7 +45,7 @@ import type { ReplicaProcess } from '../helpers/replicas.ts';
 import { reply, withSandboxDouble, type SandboxDouble } from '../helpers/sandbox-double.ts';
 import { makeUserScenario } from '../helpers/simulation.ts';
 
-const { CRASH_ROUNDS = '5', CRASH_SEED = randomSeed() } = process.env;
+const { CRASH_ROUNDS = '7', CRASH_SEED = randomSeed() } = process.env;
 const ROUNDS = Number(CRASH_ROUNDS);
 const REPLICAS = 3;
 const CLIENTS = 8;
@@ -212,12 +212,15 @@ async function sendAndKill(
   };
   const ended = new AbortController();
   const reading = readUntil(ended.signal, () => routeOf(chance, 'reader'));
-  await Promise.all([
-    killed.promise.then(() => killAndRepair(bench, victim, chance.fork('victim'))),
-    ...Array.from({ length: CLIENTS }, (_, client) => runClient(client)),
-  ]);
-  ended.abort();
-  await reading;
+  try {
+    await Promise.all([
+      killed.promise.then(() => killAndRepair(bench, victim, chance.fork('victim'))),
+      ...Array.from({ length: CLIENTS }, (_, client) => runClient(client)),
+    ]);
+  } finally {
+    ended.abort();
+    await reading;
+  }
   return planned;
 }
 
@@ -267,7 +270,7 @@ async function killAndRepair(
   victim: string,
   chance: Random,
 ): Promise<void> {
-  const repair = await kills[victim]?.(cluster, chance);
+  const repair = await disturbances[victim]?.(cluster, chance);
   await systemClock.sleep(chance.integer(0, DOWN_MS_MAX));
   await repair?.();
   const repairedMs = systemClock.monotonicMs();
@@ -359,7 +362,7 @@ async function assertSimulation(
 
 /** Returns what is killed in each round: everything equally often, in random order. */
 function planVictims(chance: Random): string[] {
-  const names = Object.keys(kills);
+  const names = Object.keys(disturbances);
   const order = names.map((name) => ({ name, rank: chance.fraction() }));
   const shuffled = order.sort((left, right) => left.rank - right.rank).map(({ name }) => name);
   return Array.from({ length: ROUNDS }, (_, round) => shuffled[round % names.length] ?? '');
@@ -396,7 +399,7 @@ async function runRound(t: Test, bench: Bench, round: Round): Promise<void> {
 }
 
 void t.test(
-  'After kill -9 of replicas and the database, nothing acknowledged is lost or duplicated',
+  'After kill -9 of replicas, the database, and connections, nothing is lost or duplicated',
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);
@@ -413,6 +416,7 @@ void t.test(
     const unexpected = Object.keys(errors).filter((event) => !EXPECTED_ERRORS.includes(event));
     t.same(unexpected, [], 'the replicas logged only failures of the database');
     t.comment('errors in the logs', errors);
+    t.comment('commits that were cut', cluster.proxy.countCuts());
     t.comment('totals', totals);
     t.ok(totals.refusedWith503 + totals.withoutResponse > 0, 'some requests were interrupted');
   },

@@ -50,3 +50,26 @@ export function watchEventLoopDelay(): () => EventLoopDelay {
     return delay;
   };
 }
+
+const TICK_MS = 20;
+
+/**
+ * Measures how late this process is: because its event loop is busy, or because the machine does not run
+ * it. The returned function ends the measurement and returns the sum of the delays in milliseconds.
+ */
+export function measureLateness(): () => number {
+  let lateMs = 0;
+  let dueMs = performance.now() + TICK_MS;
+  const addDelay = (): void => {
+    const delayMs = performance.now() - dueMs;
+    // Smaller delays are those of timers on an idle machine.
+    if (delayMs >= TICK_MS) lateMs += delayMs;
+    dueMs = performance.now() + TICK_MS;
+  };
+  const timer = setInterval(addDelay, TICK_MS).unref();
+  return () => {
+    clearInterval(timer);
+    addDelay();
+    return Math.round(lateMs);
+  };
+}

@@ -11,7 +11,13 @@ import {
   type Finding,
 } from '../../engine/checks/check.ts';
 import { checkShape } from '../../engine/checks/shape.ts';
-import { hasStatus, checkTypicalValue, checkMedianTime } from '../../engine/checks/targets.ts';
+import {
+  checkMedianTime,
+  checkTypicalValue,
+  explainLateness,
+  hasStatus,
+  isSpoiled,
+} from '../../engine/checks/targets.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
@@ -189,10 +195,10 @@ function checkError(): Check {
 }
 
 function checkTimeout(): Check {
+  const isTimed = (exchange: Exchange): boolean =>
+    isHealth(exchange) && (exchange.response !== undefined || exchange.failure?.kind === 'timeout');
   return checkEach(
-    (exchange) =>
-      isHealth(exchange) &&
-      (exchange.response !== undefined || exchange.failure?.kind === 'timeout'),
+    (exchange) => isTimed(exchange) && !isSpoiled(exchange, HEALTH_TIMEOUT_MS),
     (exchange) =>
       durationMs(exchange) <= HEALTH_TIMEOUT_MS && exchange.response
         ? []
@@ -206,7 +212,10 @@ function checkTimeout(): Check {
                 : 'no response',
             },
           ],
-    noResponse,
+    (transcript) => {
+      const timed = transcript.exchanges.filter(isTimed);
+      return timed.length > 0 ? explainLateness(timed) : noResponse(transcript);
+    },
   );
 }
 

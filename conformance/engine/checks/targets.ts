@@ -1,6 +1,6 @@
 import { isLoopbackUrl } from '../../../src/platform/loopback.ts';
 import { formatValue, resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
-import { checkEach, type Check } from './check.ts';
+import { checkEach, type Check, type Finding, type Unjudged } from './check.ts';
 import type { ExchangeFilter } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
@@ -20,54 +20,96 @@ function isTimed(endpoint: Endpoint): (exchange: Exchange) => boolean {
 
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 
-/** Requires that the median response time of a run is below a target. */
-export function checkMedianTime(
-  endpoint: Endpoint,
-  targetMs: number,
-  unjudged: Check['unjudged'],
-): Check {
+/** The response time of an exchange, and the least that it can be: the rest is lateness of the kit. */
+interface Time {
+  exchange: Exchange;
+  ms: number;
+  leastMs: number;
+}
+
+const toTime = (exchange: Exchange): Time => {
+  const ms = durationMs(exchange);
+  return { exchange, ms, leastMs: Math.max(0, ms - (exchange.kitLateMs ?? 0)) };
+};
+
+/** Returns whether an exchange was slower than the target only because the kit itself was late. */
+export function isSpoiled(exchange: Exchange, targetMs: number): boolean {
+  const { ms, leastMs } = toTime(exchange);
+  return ms >= targetMs && leastMs < targetMs;
+}
+
+/** Says that a time was not judged because the kit itself was late. */
+export function explainLateness(spoiled: readonly Exchange[]): Unjudged {
+  const lateMs = Math.max(...spoiled.map(({ kitLateMs = 0 }) => kitLateMs));
   return {
-    evidence: ({ exchanges }) => exchanges.filter(isTimed(endpoint)),
-    judge(evidence) {
-      const sorted = [...evidence].sort((a, b) => durationMs(a) - durationMs(b));
-      const median = sorted[Math.floor(sorted.length / 2)];
-      if (!median || durationMs(median) < targetMs) return [];
-      return [
-        {
-          exchange: median.id,
-          pointer: '',
-          expected: `a median under ${inSeconds(targetMs)}`,
-          received: `${inSeconds(durationMs(median))} over ${evidence.length} requests`,
-        },
-      ];
-    },
-    unjudged,
+    verdict: 'not_observed',
+    reason:
+      `sandbox-kit itself was ${inSeconds(lateMs)} late, so the response times say nothing about the ` +
+      'sandbox. Run the check again while the machine is less busy.',
   };
 }
 
-/** Requires that the slowest response of a run is faster than a target. */
-export function checkMaxTime(
+/** Requires that one of the sorted response times of a run is below a target. */
+function checkTime(
+  { endpoint, targetMs }: { endpoint: Endpoint; targetMs: number },
+  pick: (sorted: readonly Time[]) => Time | undefined,
+  { unjudged, describe }: Pick<Check, 'unjudged'> & { describe: TimeDescription },
+): Check {
+  const findTimed = (exchanges: readonly Exchange[]): Exchange[] =>
+    exchanges.filter(isTimed(endpoint));
+  const pickBy = (timed: readonly Exchange[], key: 'ms' | 'leastMs'): Time | undefined =>
+    pick(timed.map(toTime).sort((left, right) => left[key] - right[key]));
+  const isUndecided = (timed: readonly Exchange[]): boolean =>
+    (pickBy(timed, 'ms')?.ms ?? 0) >= targetMs &&
+    (pickBy(timed, 'leastMs')?.leastMs ?? 0) < targetMs;
+  return {
+    evidence({ exchanges }) {
+      const timed = findTimed(exchanges);
+      return isUndecided(timed) ? [] : timed;
+    },
+    judge(evidence) {
+      const time = pickBy(evidence, 'ms');
+      if (!time || time.ms < targetMs) return [];
+      const described = describe(inSeconds(targetMs), inSeconds(time.ms), evidence.length);
+      return [{ exchange: time.exchange.id, pointer: '', ...described }];
+    },
+    unjudged(transcript) {
+      const timed = findTimed(transcript.exchanges);
+      return isUndecided(timed) ? explainLateness(timed) : unjudged(transcript);
+    },
+  };
+}
+
+type TimeDescription = (
+  target: string,
+  time: string,
+  requests: number,
+) => Pick<Finding, 'expected' | 'received'>;
+
+/** Requires that the median response time of a run is below a target. */
+export const checkMedianTime = (
   endpoint: Endpoint,
   targetMs: number,
   unjudged: Check['unjudged'],
-): Check {
-  return {
-    evidence: ({ exchanges }) => exchanges.filter(isTimed(endpoint)),
-    judge(evidence) {
-      const [slowest] = [...evidence].sort((a, b) => durationMs(b) - durationMs(a));
-      if (!slowest || durationMs(slowest) < targetMs) return [];
-      return [
-        {
-          exchange: slowest.id,
-          pointer: '',
-          expected: `under ${inSeconds(targetMs)}`,
-          received: inSeconds(durationMs(slowest)),
-        },
-      ];
-    },
+): Check =>
+  checkTime({ endpoint, targetMs }, (sorted) => sorted[Math.floor(sorted.length / 2)], {
     unjudged,
-  };
-}
+    describe: (target, time, requests) => ({
+      expected: `a median under ${target}`,
+      received: `${time} over ${requests} requests`,
+    }),
+  });
+
+/** Requires that the slowest response of a run is faster than a target. */
+export const checkMaxTime = (
+  endpoint: Endpoint,
+  targetMs: number,
+  unjudged: Check['unjudged'],
+): Check =>
+  checkTime({ endpoint, targetMs }, (sorted) => sorted.at(-1), {
+    unjudged,
+    describe: (target, time) => ({ expected: `under ${target}`, received: time }),
+  });
 
 /** Compares a value with the one that the specification calls typical or shows as an example. */
 export function checkTypicalValue(

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { readRetryAfterMs, type Clock } from '../../../src/platform/clock.ts';
+import { measureLateness } from '../../../src/platform/event-loop.ts';
 import type { CreateTraceparent } from '../../../src/platform/trace-context.ts';
 import type { Probe, Step } from '../probe.ts';
 import {
@@ -187,6 +188,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
   return async (probe, step, { deadlineMs, repeats }) => {
     const traceparent = options.createTraceparent(`${probe.id}/${step.step}`);
     const outgoing = toOutgoing(step, options.settings, traceparent);
+    const stopMeasuring = measureLateness();
     const sentMs = sinceStartMs();
     const outcome: Outcome =
       step.endpoint !== 'voice' || !caller
@@ -199,6 +201,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
             sinceRunMs: (atMs) => atMs - startedMs,
             pass: (send) => requestLimiter.pass(send),
           });
+    const kitLateMs = stopMeasuring();
     const exchange = recorder.record({
       probe: probe.id,
       step: step.step,
@@ -211,6 +214,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
       ...outcome,
       startedMs: sentMs,
       endedMs: sinceStartMs(),
+      ...(kitLateMs > 0 && { kitLateMs }),
     });
     if (probe.id !== RECOVERY) options.onExchange(exchange);
     return exchange;

@@ -958,6 +958,10 @@ export interface ExchangeRecord {
    * Milliseconds since the run began.
    */
   endedMs: number;
+  /**
+   * Milliseconds by which the kit itself was late during the exchange, because its process or the machine was busy. Absent if it was not.
+   */
+  kitLateMs?: number;
 }
 export interface RecordedRequest {
   method: string;

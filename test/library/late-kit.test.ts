@@ -1,0 +1,41 @@
+/** Response times say nothing about a sandbox while the kit itself is late. */
+import { join } from 'node:path';
+import t from 'tap';
+import { check, grade } from '../../src/index.ts';
+import { respondWith, withSandboxDouble, type RouteBehavior } from '../helpers/sandbox-double.ts';
+
+const TARGET_MS = 2_000;
+const only = ['HEALTH-030'];
+
+const respond = respondWith(200, { status: 'healthy', timestamp: '2026-11-20T10:00:00Z' });
+/** Blocks the process of the kit, as a busy machine does. */
+const blockKit: RouteBehavior = (...args) => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TARGET_MS + 100);
+  respond(...args);
+};
+const respondSlowly: RouteBehavior = (...args) => {
+  setTimeout(() => respond(...args), TARGET_MS + 100);
+};
+
+void t.test('a response that only the kit received late is not judged', async (t) => {
+  const sandbox = await withSandboxDouble(t, { health: blockKit });
+  const recordFile = join(t.testdir({}), 'run.ndjson');
+  const report = await check({ url: sandbox.url, only, recordFile });
+  const result = report.requirements.find(({ id }) => id === 'HEALTH-030');
+  t.match(result, {
+    verdict: 'not_observed',
+    reason: /^sandbox-kit itself was \d\.\d\d s late, so the response times say nothing about/,
+  });
+  const graded = await grade({ recordFile });
+  const again = graded.requirements.find(({ id }) => id === 'HEALTH-030');
+  t.equal(again?.verdict, 'not_observed', 'the recording says it too');
+});
+
+void t.test('a slow sandbox is still found', async (t) => {
+  const sandbox = await withSandboxDouble(t, { health: respondSlowly });
+  const report = await check({ url: sandbox.url, only });
+  t.match(
+    report.requirements.find(({ id }) => id === 'HEALTH-030'),
+    { verdict: 'warn', findings: 1 },
+  );
+});

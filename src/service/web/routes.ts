@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
 import { addAgentRoutes } from './agents/routes.ts';
 import { showErrorsAsPages } from './frame/errors.ts';
+import { collectFormPaths } from './frame/form-paths.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
@@ -45,6 +46,7 @@ export function addPageRoutes(
       checkReader: ({ headers }) => parts.authentication.authenticateReader(headers),
     }),
   };
+  const addFormPaths = collectFormPaths(app, options);
   addSignInRoutes(app, options);
   addOpenApiRoute(app, options);
   addOverviewRoutes(app, options);
@@ -57,4 +59,5 @@ export function addPageRoutes(
   addSettingsRoutes(app, options);
   addKeyRoutes(app, options);
   addTranscriptRoutes(app, options);
+  addFormPaths();
 }

@@ -42,7 +42,12 @@ export function addTextRoutes<Kind extends TextKind>(
   };
   app.get<WithId>(`${path}/:id`, async (request, reply) => {
     const viewer = await findViewer(request);
-    const document = await findDocument(store, viewer.ownerId, kind, request.params.id);
+    const { id } = request.params;
+    const isForm = app.hasRoute({ method: 'POST', url: `${path}/${id}` });
+    if (isForm && !(await store.documents.find(viewer.ownerId, kind, id))) {
+      return redirect(reply, viewer.context, path);
+    }
+    const document = await findDocument(store, viewer.ownerId, kind, id);
     const edited = kit && { text: await kit.writeYaml(document) };
     return sendPage(reply, await renderDocument(viewer, document, edited));
   });

@@ -126,7 +126,11 @@ function addConversationRoute(app: FastifyInstance, { store, findViewer }: PageO
 }
 
 /** Adds the form that closes a conversation, and leads to its outcomes. */
-function addCloseRoute(app: FastifyInstance, { close, findEditor }: PageOptions): void {
+function addCloseRoute(app: FastifyInstance, options: PageOptions): void {
+  const { close, findViewer, findEditor } = options;
+  app.get(CLOSE_PATH, async (request, reply) =>
+    redirect(reply, (await findViewer(request)).context, '/sessions', { kind: 'open' }),
+  );
   app.post(CLOSE_PATH, async (request, reply) => {
     const { ownerId, context, form } = await findEditor(request);
     const id = form.get('id');

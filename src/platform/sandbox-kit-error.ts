@@ -29,9 +29,10 @@ export class SandboxKitError extends Error {
 
 /** Joins the lines of a message, and adds a full stop if it has no end mark. */
 export function toSentence(message: string): string {
-  const line = message
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .trim()
-    .replace(/\?\.$/, '?');
-  return /[.?!]$/.test(line) ? line : `${line}.`;
+  const line = endOnce(message.replaceAll(/\s*\n\s*/g, ' ').trim());
+  return /[.?!]["”]?$/.test(line) ? line : `${line}.`;
 }
+
+/** Removes the full stop after a text or a quotation that has an end mark of its own. */
+export const endOnce = (sentence: string): string =>
+  sentence.replace(/(?<!\.)([.?!]["”]?)\.$/, '$1');

@@ -65,7 +65,11 @@ void t.test('migrate', async (t) => {
     for (const args of [['migrate'], ['serve', '--port', '0']]) {
       const result = await run([...args, '--database', server.url]);
       outputs.push(result.stdout, result.stderr);
-      assertUsageError(t, result, /The connection to the database failed\..*\(ECONNREFUSED\)/);
+      assertUsageError(
+        t,
+        result,
+        /The connection to the database failed \(ECONNREFUSED\)\. .*[^.]\.\n$/s,
+      );
     }
   });
 

@@ -106,6 +106,8 @@ export async function withDatabase<Result>(
     }
     const problem = toDatabaseProblem(error);
     if (!problem) throw error;
-    throw new StartError(`${problem.message} (${problem.code})`, { cause: error });
+    // The code stands at the end of the first sentence, which says what happened.
+    const message = problem.message.replace('.', ` (${problem.code}).`);
+    throw new StartError(message, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import type { EvalDefinition, OutcomeEvidence } from '../../contract/index.ts';
+import { endOnce } from '../../platform/sandbox-kit-error.ts';
 import type { Outcome } from '../store/store.ts';
 import type { Params } from './params.ts';
 import { EVIDENCE_MAX } from '../domain/cited-evidence.ts';
@@ -47,14 +48,14 @@ export function createScore(
 ): Score {
   return {
     outcome: passes ? 'pass' : 'fail',
-    reasoning,
+    reasoning: endOnce(reasoning),
     evidence: evidence.slice(0, EVIDENCE_MAX),
   };
 }
 
 /** Creates the score of an eval that can't be scored. Logs show the reason, so it quotes no conversation. */
 export function createErrorScore(reasoning: string): Score {
-  return { outcome: 'error', reasoning };
+  return { outcome: 'error', reasoning: endOnce(reasoning) };
 }
 
 /** Combines a score with the eval as it was when it was queued. */

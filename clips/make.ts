@@ -24,7 +24,7 @@ const texts = {
     'how-can-i-help': 'Hello how can I help you today',
     'order-is-shipped': 'Your order has shipped and will arrive tomorrow',
     'return-is-easy': 'You can return them to us within thirty days',
-    'order-is-cancelled': 'I have cancelled your order for you',
+    'order-is-canceled': 'I have canceled your order for you',
     'let-me-look': 'One moment while I look that up for you',
     goodbye: 'You are welcome have a lovely day',
   },

@@ -183,7 +183,7 @@ function refund(orderIds: string[]): TopicReply {
         : `Order ${orderId} is ${order.status}. ${order.note}`,
     );
   }
-  const tellsStatus = orderIds.some((orderId) => orders.get(orderId)?.status === 'cancelled');
+  const tellsStatus = orderIds.some((orderId) => orders.get(orderId)?.status === 'canceled');
   return { content: parts.join(' '), tools, tellsStatus, informs: true };
 }
 

@@ -12,7 +12,7 @@ export interface Order {
   item: string;
   /** Euros. */
   price: number;
-  status: 'processing' | 'shipped' | 'delivered' | 'cancelled';
+  status: 'processing' | 'shipped' | 'delivered' | 'canceled';
   /** More information for the customer. */
   note: string;
 }
@@ -33,7 +33,7 @@ export const orders: ReadonlyMap<string, Order> = new Map<string, Order>([
   ],
   [
     'A-1004',
-    { item: 'milk jug', price: 15, status: 'cancelled', note: 'The money is on its way back.' },
+    { item: 'milk jug', price: 15, status: 'canceled', note: 'The money is on its way back.' },
   ],
 ]);
 
@@ -62,13 +62,13 @@ export function lookUpOrder(orderId: string): ToolUse {
  * conversation can refund the same order and gets the same refund id.
  */
 export function refundOrder(orderId: string, order: Order): ToolUse {
-  const isRefundable = order.status !== 'cancelled';
+  const isRefundable = order.status !== 'canceled';
   return {
     name: 'refund_order',
     arguments: { order_id: orderId, amount: order.price },
     result: isRefundable
       ? { refunded: true, refund_id: `R${orderId.slice(1)}`, amount: order.price }
-      : { refunded: false, reason: 'already_cancelled' },
+      : { refunded: false, reason: 'already_canceled' },
     succeeded: isRefundable,
   };
 }

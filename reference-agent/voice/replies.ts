@@ -4,14 +4,14 @@ import type { Clip } from '../../src/voice/opus/index.ts';
 const REPLY_BY_CLIP: Readonly<Record<string, string>> = {
   'where-is-my-order': 'order-is-shipped',
   'return-shoes': 'return-is-easy',
-  'cancel-order': 'order-is-cancelled',
+  'cancel-order': 'order-is-canceled',
   'opening-hours': 'let-me-look',
   'thank-you': 'goodbye',
 };
 const GREETING_ID = 'how-can-i-help';
 
 /** The replies to any other speech, in rotation. */
-const DEFAULT_REPLIES = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'order-is-cancelled'];
+const DEFAULT_REPLIES = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'order-is-canceled'];
 
 /** The clips that the agent can speak, and those that it recognizes. */
 export interface Repertoire {

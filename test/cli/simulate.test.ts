@@ -80,7 +80,7 @@ void t.test('--scenario selects starter scenarios by id; --json - writes to stdo
   t.same(
     report.scenarios.map(({ scenario_id: id, samples }) => [id, samples]),
     [
-      ['refund-cancelled', 2],
+      ['refund-canceled', 2],
       ['refund-delivered', 2],
       ['two-orders', 2],
     ],

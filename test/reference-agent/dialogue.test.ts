@@ -71,7 +71,7 @@ void t.test(
       {
         name: 'a canceled order is not refunded',
         texts: ['Refund A-1004'],
-        reply: /A-1004 is cancelled/,
+        reply: /A-1004 is canceled/,
         tools: ['look_up_order', 'refund_order'],
         hints: { order_found: true, tool_success: false, response_included_status: true },
       },

@@ -193,7 +193,7 @@ void t.test('The response warns about everything that is certain to fail', async
 });
 
 void t.test(
-  'A cancelled, deleted, or reset run ends immediately and deletes its users',
+  'A canceled, deleted, or reset run ends immediately and deletes its users',
   async (t) => {
     for (const [route, expected] of [
       ['POST /simulations/ID/cancel', { status: 'cancelled', sessions: [{ status: 'cancelled' }] }],

@@ -8,7 +8,7 @@ void t.test('A voice scenario passes with the same lines and responses as by cha
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const { scenarios, personas, evals } = readScenarioSet([
-    'refund-cancelled',
+    'refund-canceled',
     'two-orders',
     'upset-customer',
   ]);

@@ -201,6 +201,12 @@ void t.test('a move that is killed again and again continues', async (t) => {
     t.equal(targetRows, sourceRows, name);
   }
   t.notMatch(moved.stdout, new URL(database.url).password, 'no password in the output');
+  const [stored] = await execute(
+    database.url,
+    `select (select count(*) from spans) = (select count(*) from span_ids) as have_ids,
+       (select count(*) from spans_default)::int as outside`,
+  );
+  t.same(stored, { have_ids: true, outside: 0 }, 'each span is in the partition of its day');
 
   await t.test('a service on the database responds like one on the directory', async (t) => {
     const before = await withService(t, { dataDir });

@@ -270,6 +270,8 @@ const agents: Row[] = [
     /Unknown mutant "nope" of a sandbox\. Run sandbox-kit selftest --list/,
   ],
   [['agent', '--mutant', 'chat/content-null', '--tls'], /--mutant serves plain HTTP/],
+  [['serve', '--retention', '30'], /--retention must be a number of days such as 30d, .* got "30"/],
+  [['serve', '--retention', '1d'], /--retention must be .* from 2d to 36500d, got "1d"/],
   [['agent', '--mutant', 'chat/content-null', '--port', '9'], /Remove --host and --port/],
 ];
 

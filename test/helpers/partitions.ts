@@ -4,8 +4,9 @@ import { openPool } from '../../src/service/store/postgres/pool.ts';
 /** The number of partitions of each table. */
 const PARTITIONS = 4;
 
-/** A definition of a table whose rows belong to owners. */
-const OWNED_TABLE = /create table (\w+) \(\n {2}owner_id [^;]*?\n\)(?=;)/g;
+/** A definition of a table whose rows belong to owners, or the default partition of such a table. */
+const OWNED_TABLE =
+  /create table (\w+) \(\n {2}owner_id [^;]*?\n\)(?=;)|create table (\w+) partition of \w+ default(?=;)/g;
 
 /**
  * Creates the tables of the service in an empty database, with the tables of owners partitioned by
@@ -28,7 +29,8 @@ export async function migratePartitioned(url: string): Promise<void> {
 }
 
 function partition(statements: string): string {
-  return statements.replace(OWNED_TABLE, (table, name: string) => {
+  return statements.replace(OWNED_TABLE, (table, ofTable?: string, ofPartition?: string) => {
+    const name = ofTable ?? ofPartition ?? '';
     const partitions = Array.from(
       { length: PARTITIONS },
       (_, nth) =>

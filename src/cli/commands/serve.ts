@@ -42,6 +42,12 @@ const options = {
     'Time to serve after a stop signal, while /ready reports 503',
     '0s',
   ),
+  retention: option(
+    values.retention,
+    'DAYS',
+    'Remove the spans of conversations that began so long ago, such as 30d',
+    'keep all',
+  ),
   mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
   ...serviceOptions,
 };
@@ -95,8 +101,9 @@ export const serve = defineCommand({
 });
 
 /** The options that `startServiceFor` needs. */
-type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain'> & {
+type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain' | 'retention'> & {
   drain?: number | undefined;
+  retention?: number | undefined;
   port: number;
   recordCallers?: boolean;
 };
@@ -136,6 +143,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       recordCallers: flags.recordCallers ?? false,
       kit: createKitFunctions(),
       ...(flags.drain !== undefined && { drainMs: flags.drain }),
+      ...(flags.retention !== undefined && { retentionMs: flags.retention }),
       ...(flags.data !== undefined && { dataDir: flags.data }),
       ...(databaseUrl !== undefined && { databaseUrl }),
       ...(flags.seed !== undefined && { randomSeed: flags.seed }),

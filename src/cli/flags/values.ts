@@ -119,6 +119,21 @@ export function duration(minMs: 0 | 1_000) {
     .describe(description);
 }
 
+const RETENTION = 'a number of days such as 30d, from 2d to 36500d';
+
+/** How long data is kept. The value is in milliseconds. */
+export const retention = z
+  .string()
+  .transform((value, context) => {
+    const [, days] = /^(\d{1,5})d$/.exec(value) ?? [];
+    const count = Number(days ?? NaN);
+    if (count >= 2 && count <= 36_500) return count * DAY_MS;
+    const message = `must be ${RETENTION}, got ${JSON.stringify(value)}.`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .describe(RETENTION);
+
 const SHARD = `a part of the run such as 2/5, of at most ${SHARDS_MAX}`;
 
 /** The part of a run that one of several machines sends. */

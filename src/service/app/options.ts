@@ -76,6 +76,11 @@ export interface ServiceOptions {
    * that load balancers send it no more requests (default: 0).
    */
   drainMs: number;
+  /**
+   * How long spans are kept after the day when their conversation began, in milliseconds: two days or
+   * more. Results are kept (default: all spans are kept).
+   */
+  retentionMs: number;
 }
 
 /** The options of the service, and what the package above it adds to those of its caller. */
@@ -83,6 +88,9 @@ export interface ServiceSetup extends ServiceOptions {
   /** Functions of other packages. Without them, the pages leave out the actions that need them. */
   kit: KitFunctions;
 }
+
+/** A conversation is closed after a day without spans, and then scored. */
+const RETENTION_MS_MIN = 2 * 86_400_000;
 
 /** The form of an API key, in messages. */
 export const KEY_FORM = 'a text of 8 to 256 visible ASCII characters without spaces';
@@ -134,5 +142,6 @@ export const serviceOptionsSchema = options.optionsObject<ServiceSetup>({
   appUrl: options.urlOption,
   recordCallers: options.booleanOption,
   drainMs: options.integerOption(0, 600_000),
+  retentionMs: options.integerOption(RETENTION_MS_MIN, Number.MAX_SAFE_INTEGER),
   kit: options.objectOption,
 });

@@ -35,6 +35,7 @@ import { createDryRun, type ScoreEval } from '../operations/dry-run.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
 import type { FindUnreadyReason } from '../operations/readiness.ts';
 import { addResultsRoutes } from '../results/routes.ts';
+import type { SpanRemover } from '../retention/span-remover.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
@@ -69,6 +70,7 @@ export interface ServiceParts {
   /** This process as one of the replicas; undefined if it works alone. */
   replica: Replica | undefined;
   writer: IngestThread;
+  spanRemover: SpanRemover;
   runner: JobRunner;
   simulator: SimulationRunner;
   errored: ErroredEvals;
@@ -159,19 +161,14 @@ export function buildService(parts: ServiceParts): Service {
   const seeder = createSeeder({ store, clock, wake });
   const admin: Parameters<typeof createControls>[0] = {
     ...parts,
-    owners,
-    backlog,
-    wake,
-    seeder,
-    findWarnings,
-    faults,
-    journal,
-    simulations,
+    ...{ owners, backlog, wake, seeder, findWarnings },
+    ...{ faults, journal, simulations },
     isSimulating: () => !simulator.isIdle(),
     // In this order, because sessions are scored after they end, or are queued.
     drain: () => drainAll([simulator, backlog, runner]),
     async settle() {
       await idleCloser.sweep();
+      await parts.spanRemover.sweep();
       wake();
     },
     ...shareClears(replica, {

@@ -17,6 +17,7 @@ import { startIngestThread } from '../ingest/ingest-thread.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
 import { createReadiness } from '../operations/readiness.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
+import { startSpanRemover } from '../retention/span-remover.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
@@ -123,6 +124,9 @@ async function start(
   );
   const replica = await guard(() => joinIfShared({ store, clock, log }, cleanups));
   await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
+  const { retentionMs } = options;
+  const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
+  cleanups.push(() => spanRemover.stop());
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();
@@ -147,7 +151,7 @@ async function start(
   const recordsCallers = options.recordCallers === true;
   const callerRecorder = recordsCallers ? recordCallers(options, apiKeyHeader, apiKey) : undefined;
   const service = buildService({
-    ...{ clock, log, store, replica, writer, ...workers },
+    ...{ clock, log, store, replica, writer, spanRemover, ...workers },
     ...{ apiKeyHeader, ownerName, appUrl, callerRecorder },
     bodyClock: machineClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),

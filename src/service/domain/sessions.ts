@@ -1,5 +1,6 @@
 import type { ScoredSession, ScoredTurn } from './scored-session.ts';
 import type {
+  Conversation,
   JsonObject,
   Outcome,
   Session,
@@ -89,7 +90,10 @@ export async function buildConversationTurns(
   return buildTurns(late ? spans : spans.filter((span) => !span.late), links);
 }
 
-/** Returns a session in the form that evals read; undefined when it no longer exists. */
+/**
+ * Returns a session in the form that evals read; undefined when it no longer exists, or its spans were
+ * removed.
+ */
 export async function findScoredSession(
   store: Store,
   ownerId: string,
@@ -101,6 +105,7 @@ export async function findScoredSession(
   const metadata =
     session.metadata ?? (await findTags(store, session.ownerId, conversationOf(session)));
   const turns = await loadTurns(store, session, { late: false });
+  if (turns.length === 0 && (await findRemovedSpans(store, session))) return undefined;
   return {
     sessionId,
     ...(sourceSessionId !== undefined && { sourceSessionId }),
@@ -112,9 +117,20 @@ export async function findScoredSession(
   };
 }
 
+/** Returns when the spans of a session were removed because of their age; undefined if they were not. */
+export async function findRemovedSpans(
+  { conversations }: Store,
+  session: Session,
+): Promise<Conversation['spansRemoved']> {
+  const id = conversationOf(session);
+  return id === undefined
+    ? undefined
+    : (await conversations.find(session.ownerId, id))?.spansRemoved;
+}
+
 /**
  * Returns a session, or a conversation of live traces that is open or unscored, in the form that evals
- * read; undefined when nothing has this id.
+ * read; undefined when nothing has this id, or its spans were removed.
  */
 export async function findScorable(
   store: Store,
@@ -124,7 +140,7 @@ export async function findScorable(
   const session = await findScoredSession(store, ownerId, id);
   if (session) return session;
   const conversation = await store.conversations.find(ownerId, id);
-  if (!conversation) return undefined;
+  if (!conversation || conversation.spansRemoved) return undefined;
   if (conversation.sessionId !== undefined) {
     return findScoredSession(store, ownerId, conversation.sessionId);
   }

@@ -80,12 +80,22 @@ export function createDryRun({ store, scoreEval, machineClock, log }: DryRunOpti
     try {
       const session = await findScorable(store, ownerId, conversationId);
       if (!session) {
-        const message = `There is no session or conversation ${formatValue(conversationId)}.`;
-        throw new RequestError('not_found', message);
+        throw new RequestError('not_found', await explainMissing(store, ownerId, conversationId));
       }
       return { ...(await score(definition, session)), session };
     } finally {
       running -= 1;
     }
   };
+}
+
+async function explainMissing(
+  { sessions, conversations }: Store,
+  ownerId: string,
+  id: string,
+): Promise<string> {
+  const known = (await sessions.find(ownerId, id)) ?? (await conversations.find(ownerId, id));
+  return known
+    ? `The spans of ${formatValue(id)} were removed because of their age, so evals can't score it.`
+    : `There is no session or conversation ${formatValue(id)}.`;
 }

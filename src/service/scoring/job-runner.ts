@@ -58,7 +58,7 @@ const DRAIN_POLL_MS = 100;
 /** Kinds of evals that wait for a model or a thread and therefore need a slot. */
 const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
 
-/** Reads a session; undefined if it no longer exists. */
+/** Reads a session; undefined if it or its spans no longer exist. */
 export type ReadSession = (
   ownerId: string,
   sessionId: string,
@@ -259,7 +259,7 @@ class QueueRunner implements JobRunner {
     const signal = AbortSignal.any([control.signal, deadline.signal]);
     const score = async (): Promise<Score> => {
       const session = await this.#readSession(job.ownerId, job.sessionId);
-      if (!session) return createErrorScore('The session no longer exists.');
+      if (!session) return createErrorScore('The session or its spans no longer exist.');
       return await scoreSession(job.definition, session, judge, signal);
     };
     const canceled = Promise.withResolvers<Score>();

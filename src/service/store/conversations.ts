@@ -8,6 +8,7 @@ import {
   type WriteTransaction,
 } from './connections.ts';
 import { findOrInsertRun } from './names.ts';
+import { toDay } from './span-writer.ts';
 import type {
   CloseResult,
   CloseRequest,
@@ -24,15 +25,19 @@ import type {
  * for good. A closed conversation is unscored until a session scores it.
  */
 export function createConversationStore({
+  dialect,
   reader,
   read,
   write,
   directory,
 }: Connections): ConversationStore {
+  const inPartitions = dialect === 'postgres';
   return {
     find: (ownerId, conversationId) => find(reader(ownerId), ownerId, conversationId),
-    listSpans: (ownerId, conversationId) => listSpans(reader(ownerId), ownerId, conversationId),
-    listLinks: (ownerId, conversationId) => listLinks(reader(ownerId), ownerId, conversationId),
+    listSpans: (ownerId, conversationId) =>
+      listSpans(reader(ownerId), { ownerId, conversationId, inPartitions }),
+    listLinks: (ownerId, conversationId) =>
+      listLinks(reader(ownerId), { ownerId, conversationId, inPartitions }),
     listTags: (ownerId, conversationId) =>
       reader(ownerId)
         .selectFrom('tags')
@@ -70,7 +75,7 @@ export function createConversationStore({
       return count;
     },
     listWaiting: (ownerId, state, page) =>
-      read(ownerId, (db) => listWaiting(db, { ownerId, state, ...page })),
+      read(ownerId, (db) => listWaiting(db, { ownerId, state, inPartitions, ...page })),
     async listUnscored(ownerId, limit) {
       const rows = await reader(ownerId)
         .selectFrom('conversations')
@@ -78,6 +83,7 @@ export function createConversationStore({
         .where('owner_id', '=', ownerId)
         .where('state', '=', sql.lit('closed'))
         .where('session_key', 'is', null)
+        .where('spans_removed_at_ms', 'is', null)
         .orderBy('closed_at_ms')
         .orderBy('key')
         .limit(limit)
@@ -116,7 +122,8 @@ async function close(
     .where('conversation_id', '=', conversationId)
     .where('state', '=', 'open')
     .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
-    .returning(['key', selectExact('first_start_ns'), selectExact('last_end_ns')])
+    .returning(['key', 'spans_removed_at_ms'])
+    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
   if (!row) return findEarlierClose(db, request);
 
@@ -127,7 +134,11 @@ async function close(
     .set({ run_key: await findOrInsertRun(db, ownerId, run) })
     .where('key', '=', row.key)
     .execute();
-  const queued = await queueJobs(db, request, { key: row.key, run, ...bounds });
+  // Without its spans, evals would score nothing.
+  const queued =
+    row.spans_removed_at_ms === null
+      ? await queueJobs(db, request, { key: row.key, run, ...bounds })
+      : 0;
   return { run, evaluationsQueued: queued, alreadyClosed: false };
 }
 
@@ -152,6 +163,7 @@ async function queueScoring(
     .where('conversation_id', '=', request.conversationId)
     .where('state', '=', 'closed')
     .where('session_key', 'is', null)
+    .where('spans_removed_at_ms', 'is', null)
     .where('run_key', 'is not', null)
     .returning(['key', 'run_key', selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
@@ -221,11 +233,13 @@ async function find(
     .leftJoin('runs', 'runs.key', 'conversations.run_key')
     .leftJoin('sessions', 'sessions.key', 'conversations.session_key')
     .select(['state', 'last_received_at_ms', 'closed_at_ms'])
+    .select(['received_day', 'spans_removed_at_ms'])
     .select(['runs.name as run', 'sessions.id as session_id'])
     .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .where('conversations.owner_id', '=', ownerId)
     .where('conversation_id', '=', conversationId)
     .executeTakeFirst();
+  const removedAtMs = row?.spans_removed_at_ms ?? undefined;
   return (
     row && {
       conversationId,
@@ -236,23 +250,48 @@ async function find(
       closedAtMs: row.closed_at_ms ?? undefined,
       run: row.run ?? undefined,
       sessionId: row.session_id ?? undefined,
+      spansRemoved:
+        removedAtMs === undefined
+          ? undefined
+          : { atMs: removedAtMs, afterDays: toDay(removedAtMs) - row.received_day },
     }
   );
 }
 
-async function listSpans(
+/** Whether spans are in a partition for each day. A query that names the day reads only one. */
+interface Partitioned {
+  inPartitions: boolean;
+}
+
+interface SpansQuery extends Partitioned {
+  ownerId: string;
+  conversationId: string;
+}
+
+/** Returns the key of a conversation, and the day whose partition has its spans. */
+function findPlace(
   db: Reader,
-  ownerId: string,
-  conversationId: string,
-): Promise<StoredSpan[]> {
+  { ownerId, conversationId }: SpansQuery,
+): Promise<{ key: number; received_day: number } | undefined> {
+  return db
+    .selectFrom('conversations')
+    .select(['key', 'received_day'])
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst();
+}
+
+async function listSpans(db: Reader, query: SpansQuery): Promise<StoredSpan[]> {
+  const { conversationId, inPartitions } = query;
+  const place = await findPlace(db, query);
+  if (!place) return [];
   const rows = await db
     .selectFrom('spans')
-    .innerJoin('conversations', 'conversations.key', 'spans.conversation_key')
     .select(['trace_id', 'span_id', 'parent_span_id', 'operation', 'name', 'failed', 'late'])
     .select(['received_at_ms', 'attributes', 'input_messages', 'output_messages'])
     .select([selectExact('start_ns'), selectExact('end_ns')])
-    .where('conversations.owner_id', '=', ownerId)
-    .where('conversation_id', '=', conversationId)
+    .where('conversation_key', '=', place.key)
+    .$if(inPartitions, (spans) => spans.where('received_day', '=', place.received_day))
     .orderBy('spans.start_ns')
     .orderBy('spans.key')
     .execute();
@@ -277,7 +316,7 @@ async function listSpans(
 /** The tags of a conversation that a list shows. */
 const LISTED_TAGS_MAX = 5;
 
-interface WaitingQuery extends Page {
+interface WaitingQuery extends Page, Partitioned {
   ownerId: string;
   state: 'open' | 'unscored';
 }
@@ -285,7 +324,7 @@ interface WaitingQuery extends Page {
 /** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
 async function listWaiting(
   db: Reader,
-  { ownerId, state, skip, limit }: WaitingQuery,
+  { ownerId, state, inPartitions, skip, limit }: WaitingQuery,
 ): Promise<{ conversations: WaitingConversation[]; total: number }> {
   // States are literals, because SQLite uses a partial index only if the query repeats its condition.
   const all = db
@@ -305,6 +344,9 @@ async function listWaiting(
         .selectFrom('spans')
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .whereRef('spans.conversation_key', '=', 'conversations.key')
+        .$if(inPartitions, (spans) =>
+          spans.whereRef('spans.received_day', '=', 'conversations.received_day'),
+        )
         .as('spans'),
     )
     .$if(state === 'unscored', (query) => query.orderBy('closed_at_ms', 'desc'))
@@ -336,18 +378,19 @@ async function listWaiting(
 /** More links than a real conversation has; a limit keeps its turns fast to build. */
 const LINKS_PER_CONVERSATION_MAX = 100_000;
 
-async function listLinks(db: Reader, ownerId: string, conversationId: string): Promise<SpanLink[]> {
+async function listLinks(db: Reader, query: SpansQuery): Promise<SpanLink[]> {
+  const place = await findPlace(db, query);
+  if (!place) return [];
   const rows = await db
     .selectFrom('span_links')
     .select(['trace_id', 'span_id', 'parent_span_id'])
-    .where('owner_id', '=', ownerId)
-    .where('trace_id', 'in', (query) =>
-      query
+    .where('owner_id', '=', query.ownerId)
+    .where('trace_id', 'in', (eb) =>
+      eb
         .selectFrom('spans')
-        .innerJoin('conversations', 'conversations.key', 'spans.conversation_key')
         .select('trace_id')
-        .where('conversations.owner_id', '=', ownerId)
-        .where('conversation_id', '=', conversationId),
+        .where('conversation_key', '=', place.key)
+        .$if(query.inPartitions, (spans) => spans.where('received_day', '=', place.received_day)),
     )
     .orderBy('key')
     .limit(LINKS_PER_CONVERSATION_MAX)

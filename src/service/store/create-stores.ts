@@ -8,6 +8,7 @@ import { createJobStore } from './jobs.ts';
 import { createOverviewStore } from './overview.ts';
 import { createOwnerStore } from './owners.ts';
 import { createRecordingStore } from './recordings.ts';
+import { createRetentionStore } from './retention.ts';
 import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
@@ -19,7 +20,13 @@ export function createStores(
   connections: Connections,
 ): Omit<
   Store,
-  'describeFileChange' | 'ping' | 'countConnections' | 'shareValue' | 'replicas' | 'close'
+  | 'describeFileChange'
+  | 'spanPartitions'
+  | 'ping'
+  | 'countConnections'
+  | 'shareValue'
+  | 'replicas'
+  | 'close'
 > {
   return {
     owners: createOwnerStore(connections),
@@ -34,8 +41,9 @@ export function createStores(
     overview: createOverviewStore(connections),
     recordings: createRecordingStore(connections),
     runs: createRunStore(connections),
+    retention: createRetentionStore(connections),
     deleteOwnerData: (ownerId) =>
-      connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId)),
+      connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId, connections.dialect)),
     insertSeedData: (seedData) => insertSeedData(connections, seedData),
   };
 }

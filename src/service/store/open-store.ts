@@ -25,6 +25,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
       return Promise.resolve(shared);
     },
     replicas: undefined,
+    spanPartitions: undefined,
     describeFileChange: watchFile(file),
     ping: () => Promise.resolve(),
     countConnections: () => undefined,

@@ -114,6 +114,8 @@ export interface Conversation {
   run: string | undefined;
   /** The session that scores it; undefined while it is unscored. */
   sessionId: string | undefined;
+  /** When its spans were removed because of their age, and how many days after the first one. */
+  spansRemoved: { atMs: number; afterDays: number } | undefined;
 }
 
 /** How to close a conversation. */

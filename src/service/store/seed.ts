@@ -11,7 +11,7 @@ import type { SeedData } from './store.ts';
  * another owner, changes nothing and returns the index of that key.
  */
 export async function insertSeedData(
-  { directory, writeAlone }: Connections,
+  { dialect, directory, writeAlone }: Connections,
   seedData: SeedData,
 ): Promise<number | undefined> {
   const { ownerId } = seedData;
@@ -32,7 +32,7 @@ export async function insertSeedData(
     throw error;
   }
   await writeAlone(ownerId, async (db) => {
-    if (seedData.replaceAll) await deleteOwnerData(db, ownerId);
+    if (seedData.replaceAll) await deleteOwnerData(db, ownerId, dialect);
     await insertSeedRows(db, seedData);
   });
   return undefined;
@@ -49,11 +49,39 @@ async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise
 }
 
 /** Deletes all data of an owner except the owner itself and its keys. */
-export async function deleteOwnerData(db: WriteTransaction, ownerId: string): Promise<void> {
-  // Spans, tags, turns, outcomes and jobs are deleted by cascades.
+export async function deleteOwnerData(
+  db: WriteTransaction,
+  ownerId: string,
+  dialect: Connections['dialect'],
+): Promise<void> {
+  // Spans (in SQLite), tags, turns, outcomes and jobs are deleted by cascades.
   for (const table of ownerTables) {
     await db.deleteFrom(table).where('owner_id', '=', ownerId).execute();
   }
+  if (dialect === 'postgres') {
+    await deleteSpansWithoutConversation(db, 'spans');
+    await deleteSpansWithoutConversation(db, 'span_ids');
+  }
+}
+
+/** Keeps the spans of conversations that were received in the meantime. */
+async function deleteSpansWithoutConversation(
+  db: WriteTransaction,
+  table: 'spans' | 'span_ids',
+): Promise<void> {
+  await db
+    .deleteFrom(table)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('conversations')
+            .select('key')
+            .whereRef('conversations.key', '=', `${table}.conversation_key`),
+        ),
+      ),
+    )
+    .execute();
 }
 
 const ownerTables = [

@@ -38,6 +38,11 @@ export function findBounds(
   return [first, last];
 }
 
+const DAY_MS = 86_400_000;
+
+/** Returns the number of days from the Unix epoch to a time. */
+export const toDay = (ms: number): number => Math.floor(ms / DAY_MS);
+
 /** Cuts a time that is negative or too large. */
 export function clampNs(ns: bigint): bigint {
   if (ns < 0n) return 0n;
@@ -78,6 +83,12 @@ const logMessages = {
     message:
       'Stored but not scored: spans that were received after their conversation was closed. Flush ' +
       'the exporter before you end a conversation.',
+  },
+  removed_conversation: {
+    level: 'warn',
+    message:
+      'Dropped: spans of a conversation whose spans were removed because of their age. Use a new id ' +
+      'for each conversation.',
   },
   repeated_spans: {
     level: 'info',

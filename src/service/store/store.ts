@@ -65,6 +65,9 @@ export interface Store {
   readonly overview: OverviewStore;
   readonly recordings: RecordingStore;
   readonly runs: RunStore;
+  readonly retention: RetentionStore;
+  /** The partitions of spans; undefined for a file, which has none. */
+  readonly spanPartitions: SpanPartitions | undefined;
   /** What several processes on one database share; undefined for a file, which only one uses. */
   readonly replicas: ReplicaStore | undefined;
   /** Deletes all data of an owner except the owner itself and its keys. */
@@ -184,6 +187,33 @@ export interface RecordingStore {
   find(ownerId: string, sessionId: string): Promise<Recording | undefined>;
   /** Returns the audio as an Ogg file. */
   readAudio(ownerId: string, sessionId: string): Promise<Buffer | undefined>;
+}
+
+/** Removes what is old. */
+export interface RetentionStore {
+  /**
+   * Removes the spans of conversations whose first span was received on a day before that of
+   * `receivedBeforeMs`, and the text that a search finds their sessions by. Conversations, sessions, and
+   * outcomes stay; a conversation knows when its spans were removed, and receives no others. Removes a
+   * part in one transaction. Returns whether there can be more.
+   */
+  removeSpans(
+    ownerId: string,
+    removal: { receivedBeforeMs: number; atMs: number },
+  ): Promise<boolean>;
+}
+
+/** The partitions of spans, by the day when the first span of their conversation was received. */
+export interface SpanPartitions {
+  /**
+   * Creates the partitions of this day and the next ones. Without them, spans are stored, too, but
+   * deleted row by row. Returns false if the role of the database may not create tables.
+   */
+  create(nowMs: number): Promise<boolean>;
+  /** Drops the partitions of days before a time, after `removeSpans`. Returns how many it dropped. */
+  drop(receivedBeforeMs: number): Promise<number>;
+  /** Deletes a part of the spans that were not in a dropped partition. Returns whether there can be more. */
+  deleteOutside(ownerId: string, receivedBeforeMs: number): Promise<boolean>;
 }
 
 /** Counts for the pages. */

@@ -15,6 +15,8 @@ export interface Tables {
   keys: KeyRow;
   conversations: ConversationRow;
   spans: SpanRow;
+  /** Only in PostgreSQL. */
+  span_ids: { span_id: string; conversation_key: number };
   traces: { owner_id: string; trace_id: string; conversation_key: number };
   span_links: SpanLinkRow;
   tags: { conversation_key: number; name: string; value: string };
@@ -86,11 +88,15 @@ interface ConversationRow {
   closed_at_ms: number | null;
   run_key: number | null;
   session_key: number | null;
+  received_day: number;
+  spans_removed_at_ms: number | null;
 }
 
 interface SpanRow {
   key: Generated<number>;
   conversation_key: number;
+  /** Only in PostgreSQL. */
+  received_day: Generated<number>;
   owner_id: string;
   span_id: string;
   trace_id: string;

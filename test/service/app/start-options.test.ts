@@ -58,6 +58,7 @@ const serviceRows: Row[] = [
     /Unknown option "judge\.baseURL"\. Did you mean baseUrl\?/,
   ],
   [{ drainMs: -1 }, /drainMs must be .*, got -1/],
+  [{ retentionMs: 86_400_000 }, /retentionMs must be .* from 172800000 to .*, got 86400000/],
   [{ datadir: '/x' }, /Unknown option "datadir"\. Did you mean dataDir\?/],
   [{ dataDir: 1 }, /dataDir must be/],
   [{ appUrl: 'app.example' }, /appUrl must be a URL/],
@@ -139,6 +140,7 @@ void t.test('The package exports the types of all options', async (t) => {
     appUrl: 'https://app.example',
     recordCallers: false,
     drainMs: 0,
+    retentionMs: 30 * 86_400_000,
   };
   const agentOptions: AgentOptions = {
     ...shared,

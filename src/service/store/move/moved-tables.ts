@@ -1,9 +1,9 @@
 import type { Tables } from '../tables.ts';
 
 /** A table that SQLite and PostgreSQL have. */
-export type MovedTable = Exclude<keyof Tables, 'simulation_leases'>;
+export type MovedTable = Exclude<keyof Tables, 'simulation_leases' | 'span_ids'>;
 
-/** Where the owner of a row is that has no `owner_id` in SQLite. */
+/** Where columns of a row are that it does not have in SQLite, such as its owner. */
 export interface Parent {
   table: MovedTable;
   /** The column with the key of the parent. */
@@ -13,12 +13,12 @@ export interface Parent {
 const conversation: Parent = { table: 'conversations', column: 'conversation_key' };
 const session: Parent = { table: 'sessions', column: 'session_key' };
 
-/** All tables, those that others refer to first, with the parent of rows that do not name their owner. */
+/** All tables, those that others refer to first, with the parent of rows that lack columns. */
 export const movedTables: Readonly<Record<MovedTable, Parent | undefined>> = {
   owners: undefined,
   keys: undefined,
   conversations: undefined,
-  spans: undefined,
+  spans: conversation,
   traces: undefined,
   span_links: undefined,
   tags: conversation,

@@ -3,6 +3,7 @@ import { MoveError, movedTableNames, type MovedTable } from '../move/moved-table
 import { migrateWith } from './migrate.ts';
 import { MARKER_NAME, type MoveMarker } from './move-marker.ts';
 import { openPool } from './pool.ts';
+import { createPartition } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 
 /** Counting a large table takes minutes. */
@@ -73,6 +74,7 @@ function createTarget(
         const { values, nulCharacters } = transpose(rows, columnsOf(table).length);
         const marker = { ...to, nulCharacters: to.nulCharacters + nulCharacters };
         await replaceMarker(client, from, marker);
+        if (table === 'spans') await prepareSpans(client, columnsOf(table), values);
         await client.query(createInsert(table, columnsOf(table)), values);
         return marker;
       }),
@@ -173,6 +175,22 @@ async function readColumns(pool: Pool): Promise<ReadonlyMap<string, readonly Tar
     ...{ table, name, type, sequence: /^nextval\('(\w+)'::regclass\)$/.exec(value ?? '')?.[1] },
   }));
   return Map.groupBy(columns, ({ table }) => table);
+}
+
+/** Creates the partitions of spans, and inserts their ids. */
+async function prepareSpans(
+  client: PoolClient,
+  columns: readonly TargetColumn[],
+  values: readonly unknown[][],
+): Promise<void> {
+  const valuesOf = (name: string): unknown[] =>
+    values[columns.findIndex((column) => column.name === name)] ?? [];
+  for (const day of new Set(valuesOf('received_day'))) await createPartition(client, Number(day));
+  await client.query(
+    `insert into span_ids (owner_id, span_id, conversation_key)
+     select * from unnest($1::text[], $2::text[], $3::bigint[]) on conflict do nothing`,
+    [valuesOf('owner_id'), valuesOf('span_id'), valuesOf('conversation_key')],
+  );
 }
 
 function createInsert(table: string, columns: readonly TargetColumn[]): string {

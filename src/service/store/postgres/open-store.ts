@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts';
 import { assertMoveComplete } from './move-marker.ts';
 import { openPool } from './pool.ts';
 import { createReplicaStore } from './replicas.ts';
+import { createSpanPartitions } from './span-partitions.ts';
 
 /** Programs that ask whether a service is ready wait for a few seconds. */
 const PING_MS_MAX = 2_000;
@@ -32,6 +33,7 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
   return {
     ...createStores(connections),
     replicas,
+    spanPartitions: createSpanPartitions(pool),
     async shareValue(name, value) {
       await pool.query(
         'insert into service_values (name, value) values ($1, $2) on conflict do nothing',

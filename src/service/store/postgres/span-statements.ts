@@ -9,26 +9,37 @@ import { LINKS_MAX } from '../span-writer.ts';
  */
 export const LOCK_CONVERSATIONS = `
   insert into conversations
-    (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms)
-  select $1, id, 0, 0, -1 from unnest($2::text[]) as given (id) order by id collate "C"
+    (owner_id, conversation_id, received_day, first_start_ns, last_end_ns, last_received_at_ms)
+  select $1, id, day, 0, 0, -1 from unnest($2::text[], $3::integer[]) as given (id, day)
+  order by id collate "C"
   on conflict (owner_id, conversation_id) do update set tag_count = conversations.tag_count
-  returning conversation_id, key, state, tag_count, (last_received_at_ms = -1) as is_new`;
+  returning conversation_id, key, state, tag_count, received_day,
+    (last_received_at_ms = -1) as is_new, (spans_removed_at_ms is not null) as is_removed`;
 
-/** Inserts spans with new ids, and returns their ids. */
+/** Inserts spans with new ids, and returns their ids. Each id is given once. */
 export const INSERT_SPANS = `
+  with claimed as (
+    insert into span_ids (owner_id, conversation_key, span_id)
+    select $1, * from unnest($2::bigint[], $4::text[])
+    on conflict (owner_id, span_id) do nothing
+    returning span_id as claimed_id)
   insert into spans
-    (owner_id, conversation_key, span_id, trace_id, parent_span_id, operation, name,
+    (owner_id, conversation_key, received_day, span_id, trace_id, parent_span_id, operation, name,
      start_ns, end_ns, failed, late, received_at_ms, attributes, input_messages, output_messages)
-  select $1, * from unnest(
-    $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-    $9::bigint[], $10::integer[], $11::integer[], $12::bigint[], $13::text[], $14::text[],
-    $15::text[])
-  on conflict (owner_id, span_id) do nothing
+  select $1, given.* from unnest(
+    $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+    $9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::bigint[], $14::text[],
+    $15::text[], $16::text[]) as given (conversation_key, received_day, span_id)
+  join claimed on claimed_id = given.span_id
   returning span_id`;
 
 export const LOCATE_SPANS = `
-  select span_id, trace_id, conversation_key from spans
-  where owner_id = $1 and span_id = any($2::text[])`;
+  select spans.span_id, trace_id, spans.conversation_key from span_ids
+  join conversations on conversations.owner_id = $1
+    and conversations.key = span_ids.conversation_key
+  join spans on spans.owner_id = $1 and spans.received_day = conversations.received_day
+    and spans.conversation_key = conversations.key and spans.span_id = span_ids.span_id
+  where span_ids.owner_id = $1 and span_ids.span_id = any($2::text[])`;
 
 export const FIND_TAGS = `
   select tags.conversation_key, tags.name, tags.value

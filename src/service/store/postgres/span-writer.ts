@@ -15,10 +15,12 @@ import {
   findBounds,
   LogEntryCollector,
   TAGS_PER_CONVERSATION_MAX,
+  toDay,
   type SpanWriter,
 } from '../span-writer.ts';
 import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
 import { toDatabaseProblem } from './database-problem.ts';
+import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import * as statements from './span-statements.ts';
 
@@ -55,7 +57,10 @@ async function insertOfOwner(
   requests: readonly TraceRequestRows[],
 ): Promise<(InsertResult | Error)[]> {
   try {
-    return await insertTogether(pool, requests);
+    return await insertTogether(pool, requests).catch((error: unknown) => {
+      if (!isPartitionAttached(error)) throw error;
+      return insertTogether(pool, requests);
+    });
   } catch (error) {
     const cause = toError(error);
     // What is wrong with the database is wrong for each request.
@@ -100,8 +105,12 @@ interface Part {
 /** A conversation that a transaction has locked. */
 interface Conversation {
   key: number;
+  /** The day when its first span was received. All its spans are in the partition of that day. */
+  receivedDay: number;
   isNew: boolean;
   isClosed: boolean;
+  /** Whether its spans were removed because of their age. It receives no others. */
+  isRemoved: boolean;
   tagCount: number;
 }
 
@@ -135,20 +144,28 @@ async function lockConversations(
     ),
   );
   if (groups.length === 0) return [];
-  const ids = [...new Set(groups.map(({ conversationId }) => conversationId))].sort();
+  const dayById = new Map(
+    // The first request of a conversation counts.
+    groups
+      .toReversed()
+      .map(({ conversationId, request }) => [conversationId, toDay(request.receivedAtMs)]),
+  );
+  const ids = [...dayById.keys()].sort();
   const { rows } = await client.query<{
     conversation_id: string;
     key: number;
     state: string;
     tag_count: number;
+    received_day: number;
     is_new: boolean;
-  }>(statements.LOCK_CONVERSATIONS, [ownerId, ids]);
+    is_removed: boolean;
+  }>(statements.LOCK_CONVERSATIONS, [ownerId, ids, ids.map((id) => dayById.get(id))]);
   const byId = new Map(
     rows.map((row) => [
       row.conversation_id,
       {
-        ...{ key: row.key, isNew: row.is_new, tagCount: row.tag_count },
-        isClosed: row.state === 'closed',
+        ...{ key: row.key, receivedDay: row.received_day, tagCount: row.tag_count },
+        ...{ isNew: row.is_new, isClosed: row.state === 'closed', isRemoved: row.is_removed },
       },
     ]),
   );
@@ -166,31 +183,20 @@ async function insertSpans(
   parts: readonly Part[],
 ): Promise<void> {
   const candidates = parts
+    .filter(({ conversation }) => !conversation.isRemoved)
     .flatMap((part) => part.spans.map((span) => ({ part, span })))
     // Sorting is stable: of spans with one id, the first is inserted.
     .sort((left, right) => compare(left.span.spanId, right.span.spanId));
   if (candidates.length === 0) return;
-  const column = (read: (candidate: (typeof candidates)[number]) => unknown): unknown[] =>
-    candidates.map((candidate) => replaceNul(read(candidate)));
+  const first = candidates.filter(
+    ({ span }, nth) => span.spanId !== candidates[nth - 1]?.span.spanId,
+  );
   const { rows } = await client.query<{ span_id: string }>(statements.INSERT_SPANS, [
     ownerId,
-    column(({ part }) => part.conversation.key),
-    column(({ span }) => span.spanId),
-    column(({ span }) => span.traceId),
-    column(({ span }) => span.parentSpanId ?? null),
-    column(({ span }) => span.operation),
-    column(({ span }) => span.name),
-    column(({ span }) => String(clampNs(span.startNs))),
-    column(({ span }) => String(clampNs(span.endNs))),
-    column(({ span }) => (span.failed ? 1 : 0)),
-    column(({ part }) => (part.conversation.isClosed ? 1 : 0)),
-    column(({ part }) => part.request.receivedAtMs),
-    column(({ span }) => JSON.stringify(span.attributes)),
-    column(({ span }) => span.inputMessages ?? null),
-    column(({ span }) => span.outputMessages ?? null),
+    ...toColumns(first),
   ]);
   const insertedIds = new Set(rows.map((row) => row.span_id));
-  const others: typeof candidates = [];
+  const others: Candidate[] = [];
   for (const candidate of candidates) {
     // A second span with this id is a repeated one.
     if (insertedIds.delete(candidate.span.spanId)) candidate.part.inserted.push(candidate.span);
@@ -209,6 +215,34 @@ async function insertSpans(
       location?.trace_id === span.traceId && location.conversation_key === part.conversation.key;
     if (!isSame) part.conflicting.push(span);
   }
+}
+
+/** A span, and where it goes. */
+interface Candidate {
+  part: Part;
+  span: NewSpan;
+}
+
+function toColumns(candidates: readonly Candidate[]): unknown[][] {
+  const column = (read: (candidate: Candidate) => unknown): unknown[] =>
+    candidates.map((candidate) => replaceNul(read(candidate)));
+  return [
+    column(({ part }) => part.conversation.key),
+    column(({ part }) => part.conversation.receivedDay),
+    column(({ span }) => span.spanId),
+    column(({ span }) => span.traceId),
+    column(({ span }) => span.parentSpanId ?? null),
+    column(({ span }) => span.operation),
+    column(({ span }) => span.name),
+    column(({ span }) => String(clampNs(span.startNs))),
+    column(({ span }) => String(clampNs(span.endNs))),
+    column(({ span }) => (span.failed ? 1 : 0)),
+    column(({ part }) => (part.conversation.isClosed ? 1 : 0)),
+    column(({ part }) => part.request.receivedAtMs),
+    column(({ span }) => JSON.stringify(span.attributes)),
+    column(({ span }) => span.inputMessages ?? null),
+    column(({ span }) => span.outputMessages ?? null),
+  ];
 }
 
 /** Inserts tags up to the limit of each conversation, and counts the others. */
@@ -346,6 +380,10 @@ async function insertLog(
 
 function describePart(collector: LogEntryCollector, part: Part): void {
   const { conversationId, spans, inserted, conflicting, conversation, droppedTags } = part;
+  if (conversation.isRemoved) {
+    collector.add('removed_conversation', conversationId, spans.length);
+    return;
+  }
   const repeated = spans.length - inserted.length;
   collector.add('repeated_spans', conversationId, repeated - conflicting.length);
   collector.add('span_id_taken', conversationId, conflicting.length, {
@@ -358,6 +396,7 @@ function describePart(collector: LogEntryCollector, part: Part): void {
 function toResult(parts: readonly Part[]): InsertResult {
   const result = { inserted: 0, repeated: 0, late: 0 };
   for (const { spans, inserted, conversation } of parts) {
+    if (conversation.isRemoved) continue;
     result.inserted += inserted.length;
     result.repeated += spans.length - inserted.length;
     if (conversation.isClosed) result.late += inserted.length;

@@ -53,8 +53,7 @@ export function openMoveSource(file: string): MoveSource {
     return {
       id: db.prepare<[], string>('select id from store_id').pluck().get() ?? '',
       version: `${mtimeNs}-${size}`,
-      columnsOf: (table) =>
-        db.prepare<[string], string>('select name from pragma_table_info(?)').pluck().all(table),
+      columnsOf: (table) => readColumnNames(db, table),
       count: (table) => readNumber(`select count(*) from "${table}"`),
       findMax: (table, column) =>
         Math.max(
@@ -79,9 +78,10 @@ function readBatch(
   }: { table: MovedTable; columns: readonly string[]; after: Cursor | undefined },
 ): Batch | undefined {
   const parent = movedTables[table];
+  const own = new Set(readColumnNames(db, table));
   const order = findOrder(db, table).map((column) => `moved."${column}"`);
   const selected = columns.map((column) =>
-    parent && column === 'owner_id' ? 'parent.owner_id' : `moved."${column}"`,
+    parent && !own.has(column) ? `parent."${column}"` : `moved."${column}"`,
   );
   const conditions = [
     ...(parent ? [`parent.key = moved."${parent.column}"`] : []),
@@ -110,6 +110,9 @@ function readBatch(
   }
   return rows.length === 0 ? undefined : { rows, cursor };
 }
+
+const readColumnNames = (db: Database, table: string): string[] =>
+  db.prepare<[string], string>('select name from pragma_table_info(?)').pluck().all(table);
 
 /** Returns the columns that order a table without sorting it. */
 function findOrder(db: Database, table: string): string[] {

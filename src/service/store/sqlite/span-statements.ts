@@ -47,16 +47,25 @@ function prepareTransactions(db: Database): TransactionStatements {
   };
 }
 
-interface ConversationState {
+/** A stored conversation. */
+export interface ConversationState {
   key: number;
   state: 'open' | 'closed';
   tag_count: number;
+  spans_removed_at_ms: number | null;
 }
 
 interface ConversationStatements {
   findConversation: Statement<[ownerId: string, id: string], ConversationState>;
   insertConversation: Statement<
-    [ownerId: string, id: string, firstNs: bigint, lastNs: bigint, receivedAtMs: number]
+    [
+      ownerId: string,
+      id: string,
+      firstNs: bigint,
+      lastNs: bigint,
+      receivedAtMs: number,
+      receivedDay: number,
+    ]
   >;
   deleteConversation: Statement<[key: number]>;
   setBounds: Statement<[firstNs: bigint, lastNs: bigint, key: number]>;
@@ -66,12 +75,12 @@ interface ConversationStatements {
 function prepareConversations(db: Database): ConversationStatements {
   return {
     findConversation: db.prepare(`
-      select key, state, tag_count from conversations
+      select key, state, tag_count, spans_removed_at_ms from conversations
       where owner_id = ? and conversation_id = ?`),
     insertConversation: db.prepare(`
       insert into conversations
-        (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms)
-      values (?, ?, ?, ?, ?)`),
+        (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms, received_day)
+      values (?, ?, ?, ?, ?, ?)`),
     deleteConversation: db.prepare('delete from conversations where key = ?'),
     setBounds: db.prepare(`
       update conversations set first_start_ns = ?, last_end_ns = ? where key = ?`),

@@ -13,13 +13,18 @@ import type { Database } from 'better-sqlite3';
 import { toError } from '../../../platform/error-origin.ts';
 import { ENTRIES_PER_OWNER_MAX, toEntryRows } from '../ingest-log-rows.ts';
 import { isBusy, LOCK_WAIT_MS_MAX, LOCKED_WAIT_MS_MAX, openFile } from './open-file.ts';
-import { prepareStatements, type SpanWriterStatements } from './span-statements.ts';
+import {
+  prepareStatements,
+  type ConversationState,
+  type SpanWriterStatements,
+} from './span-statements.ts';
 import {
   clampNs,
   findBounds,
   LINKS_MAX,
   LogEntryCollector,
   TAGS_PER_CONVERSATION_MAX,
+  toDay,
   type SpanWriter,
 } from '../span-writer.ts';
 import type { InsertResult, NewSpan, Tag, TraceRequestRows } from '../store.ts';
@@ -110,7 +115,12 @@ function insertRequest(statements: SpanWriterStatements, request: TraceRequestRo
   const collector = new LogEntryCollector();
   const tagsByConversation = Map.groupBy(tags, ({ conversationId }) => conversationId);
   for (const [conversationId, spans] of Map.groupBy(request.spans, (span) => span.conversationId)) {
-    const target = { ownerId, conversationId, receivedAtMs };
+    const existing = statements.findConversation.get(ownerId, conversationId);
+    if (existing && existing.spans_removed_at_ms !== null) {
+      collector.add('removed_conversation', conversationId, spans.length);
+      continue;
+    }
+    const target = { ownerId, conversationId, receivedAtMs, existing };
     const part = insertConversationSpans(statements, target, spans);
     const repeated = spans.length - part.inserted;
     result.inserted += part.inserted;
@@ -146,6 +156,8 @@ interface Target {
   ownerId: string;
   conversationId: string;
   receivedAtMs: number;
+  /** The conversation, if it is stored already. */
+  existing: ConversationState | undefined;
 }
 
 interface InsertedPart {
@@ -163,8 +175,7 @@ function insertConversationSpans(
   target: Target,
   spans: readonly NewSpan[],
 ): InsertedPart {
-  const { ownerId, conversationId, receivedAtMs } = target;
-  const existing = statements.findConversation.get(ownerId, conversationId);
+  const { ownerId, receivedAtMs, existing } = target;
   const key = existing?.key ?? insertConversation(statements, target, spans);
   const late = existing?.state === 'closed';
   const inserted: NewSpan[] = [];
@@ -210,6 +221,7 @@ function insertConversation(
     first,
     last,
     receivedAtMs,
+    toDay(receivedAtMs),
   );
   return Number(lastInsertRowid);
 }

@@ -6,6 +6,7 @@ import type { SessionTurn } from '../../domain/sessions.ts';
 import type { Conversation, StoredSpan } from '../../store/store.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { renderRemovedSpans } from './removed-spans.ts';
 import { renderNextStep } from './scenario-form.ts';
 import { renderSpans } from './span-list.ts';
 import { renderTag, renderTags, type ShownTag } from './tags.ts';
@@ -42,10 +43,10 @@ export function renderConversationPage(content: ConversationPage, context: PageC
           <a href="${linkTo(context, '/sessions', { kind })}">Back to the list</a>
         </nav>
         <h1>${id}</h1>
-        <div class="remark">${explain(conversation, context)}</div>
-        ${renderFactList(facts)}
+        ${renderRemark(conversation, context)} ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
-        ${renderTurns(self, content, turns)} ${renderTags(tags, renderTag)} ${renderSpans(spans)}
+        ${renderRemovedSpans(conversation.spansRemoved)} ${renderTurns(self, content, turns)}
+        ${renderTags(tags, renderTag)} ${renderSpans(spans)}
         ${
           canRepeat
             ? renderNextStep({ id, kind: 'conversation', storedId: undefined }, context)
@@ -58,6 +59,12 @@ export function renderConversationPage(content: ConversationPage, context: PageC
 
 /** Path of the form that closes a conversation. */
 export const CLOSE_PATH = '/conversation/close';
+
+/** Renders why there is no session, unless it can't have one anymore. */
+function renderRemark(conversation: Conversation, context: PageContext): Html | undefined {
+  if (conversation.state === 'closed' && conversation.spansRemoved) return undefined;
+  return html`<div class="remark">${explain(conversation, context)}</div>`;
+}
 
 /** Explains why the conversation has no session, and what to do. */
 function explain({ conversationId, state }: Conversation, context: PageContext): Html {

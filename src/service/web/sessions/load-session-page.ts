@@ -1,4 +1,4 @@
-import { loadTurns, type SessionTurn } from '../../domain/sessions.ts';
+import { findRemovedSpans, loadTurns, type SessionTurn } from '../../domain/sessions.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';
@@ -15,15 +15,19 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const [turns, tags, spans, recording, list] = await Promise.all([
+  const [turns, tags, spans, spansRemoved, recording, list] = await Promise.all([
     loadTurns(store, session),
     isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
     isLive ? conversations.listSpans(ownerId, sourceSessionId) : [],
+    findRemovedSpans(store, session),
     kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
     findList(store, session, query.get('list')),
   ]);
   const scenario = await findSource(store, session, turns);
-  return { ...readTurnPage(query), session, turns, tags, spans, recording, scenario, list };
+  return {
+    ...readTurnPage(query),
+    ...{ session, turns, tags, spans, spansRemoved, recording, scenario, list },
+  };
 }
 
 /** Reads the list that the page was opened from. An invalid one counts as none. */

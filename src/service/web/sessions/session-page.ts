@@ -4,12 +4,13 @@ import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
 import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
-import type { Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
+import type { Conversation, Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { pathOfRun } from '../runs/runs-page.ts';
 import { CALL_CSS, renderCall } from './call-player.ts';
 import { explainOutcomes, listMarks } from './evidence.ts';
 import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';
+import { renderRemovedSpans } from './removed-spans.ts';
 import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
@@ -23,6 +24,7 @@ export interface SessionPage extends TurnPage {
   tags: readonly ShownTag[];
   /** The spans of a production session. */
   spans: readonly StoredSpan[];
+  spansRemoved: Conversation['spansRemoved'];
   recording: Recording | undefined;
   /** The scenario that can be made, or that a simulation used. */
   scenario: ScenarioSource | undefined;
@@ -32,7 +34,7 @@ export interface SessionPage extends TurnPage {
 
 /** Renders the page of a session: its properties, outcomes, and transcript. */
 export function renderSessionPage(content: SessionPage, context: PageContext): string {
-  const { session, turns, tags, spans, recording, scenario, list } = content;
+  const { session, turns, tags, spans, spansRemoved, recording, scenario, list } = content;
   const title = nameSession(session);
   const outcomes = explainOutcomes(session.outcomes, turns);
   const verdict = decideVerdict(session);
@@ -53,6 +55,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn, linkToEval })}
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
+        ${renderRemovedSpans(spansRemoved)}
         ${renderTurns(self, content, turns, listMarks(outcomes))}
         ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
         ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,

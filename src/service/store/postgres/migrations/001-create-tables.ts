@@ -69,6 +69,8 @@ create table conversations (
   closed_at_ms bigint,
   run_key bigint,
   session_key bigint,
+  received_day integer not null,
+  spans_removed_at_ms bigint,
   primary key (owner_id, key),
   unique (owner_id, conversation_id)
 );
@@ -76,11 +78,16 @@ create index conversations_idle on conversations (last_received_at_ms) where sta
 create index conversations_open on conversations (owner_id, key) where state = 'open';
 create index conversations_unscored on conversations (owner_id, closed_at_ms, key)
   where state = 'closed' and session_key is null;
+create index conversations_with_spans on conversations (owner_id, received_day)
+  where spans_removed_at_ms is null;
 
+-- One partition per day, so that old spans are dropped and not deleted. All spans of a conversation
+-- have its day. There is no foreign key, because dropping a partition would lock conversations.
 create table spans (
   owner_id ${TEXT} not null,
   key bigint not null default nextval('row_keys'),
   conversation_key bigint not null,
+  received_day integer not null,
   span_id ${TEXT} not null,
   trace_id ${TEXT} not null,
   parent_span_id ${TEXT},
@@ -94,10 +101,18 @@ create table spans (
   attributes text not null,
   input_messages text,
   output_messages text,
-  primary key (owner_id, span_id),
-  foreign key (owner_id, conversation_key) references conversations (owner_id, key) on delete cascade
+  primary key (owner_id, conversation_key, span_id, received_day)
+) partition by range (received_day);
+-- receives the spans of days that have no partition
+create table spans_default partition of spans default;
+
+-- The ids of all spans, because a unique key of a partitioned table has to contain the day.
+create table span_ids (
+  owner_id ${TEXT} not null,
+  span_id ${TEXT} not null,
+  conversation_key bigint not null,
+  primary key (owner_id, span_id)
 );
-create index spans_of_conversation on spans (owner_id, conversation_key);
 
 create table traces (
   owner_id ${TEXT} not null,

@@ -1,0 +1,165 @@
+/**
+ * The partitions of the table of spans, one for each day. All spans of a conversation are in the
+ * partition of the day when its first span was received, so that a whole day is dropped when it is old.
+ * Spans of a day without a partition are in the default partition.
+ */
+import type { Pool, PoolClient } from 'pg';
+import { isoTime, systemClock } from '../../../platform/clock.ts';
+import { toDay } from '../span-writer.ts';
+import type { SpanPartitions } from '../store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Partitions that are created ahead, so that they exist even if the service is busy or stopped. */
+const DAYS_AHEAD = 3;
+
+/** The lock that one process holds while it creates partitions: "sbxp". */
+const PARTITION_LOCK = 0x73627870;
+
+/** While a change waits for a lock, traces wait for the change. */
+const LOCK_MS_MAX = 250;
+const ATTEMPTS_MAX = 20;
+const RETRY_MS = 250;
+
+/** Rows that one statement deletes. */
+const ROWS_MAX = 1_000;
+
+/** Creates the access to the partitions of spans. */
+export function createSpanPartitions(pool: Pool): SpanPartitions {
+  return {
+    async create(nowMs) {
+      const today = toDay(nowMs);
+      const days = Array.from({ length: DAYS_AHEAD }, (_, nth) => today + nth);
+      const existing = await listDays(pool);
+      const missing = days.filter((day) => !existing.has(day));
+      return mayChange(async () => {
+        for (const day of missing) {
+          await changeTables(pool, (client) => createPartition(client, day));
+        }
+      });
+    },
+    async drop(receivedBeforeMs) {
+      const beforeDay = toDay(receivedBeforeMs);
+      let count = 0;
+      await mayChange(async () => {
+        for (const day of await listDays(pool)) {
+          if (day >= beforeDay) continue;
+          await changeTables(pool, (client) =>
+            client.query(`drop table if exists "${nameOf(day)}"`),
+          );
+          count += 1;
+        }
+      });
+      return count;
+    },
+    async deleteOutside(ownerId, receivedBeforeMs) {
+      const { rowCount } = await pool.query(DELETE_SPANS, [ownerId, toDay(receivedBeforeMs)]);
+      return rowCount === ROWS_MAX;
+    },
+  };
+}
+
+/** Returns the days that have a partition. */
+async function listDays(pool: Pool): Promise<Set<number>> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+     where inhparent = to_regclass('spans') order by relname`,
+  );
+  return new Set(rows.flatMap(({ name }) => parseName(name) ?? []));
+}
+
+const DELETE_SPANS = `
+  delete from spans using (
+    select conversation_key, span_id from spans
+    where owner_id = $1 and received_day < $2 limit ${ROWS_MAX}) as old
+  where owner_id = $1 and received_day < $2
+    and spans.conversation_key = old.conversation_key and spans.span_id = old.span_id`;
+
+/** Changes tables. Returns false if the role of the database may not do it. */
+async function mayChange(change: () => Promise<void>): Promise<boolean> {
+  try {
+    await change();
+    return true;
+  } catch (error) {
+    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return false;
+    throw error;
+  }
+}
+
+/**
+ * Creates the partition of a day in the transaction of the client, unless it exists or the default
+ * partition has spans of that day.
+ */
+export async function createPartition(client: PoolClient, day: number): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+  const name = nameOf(day);
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select to_regclass($1) is not null
+       or exists (select 1 from spans_default where received_day = $2) as exists`,
+    [name, day],
+  );
+  if (rows[0]?.exists === true) return;
+  // Attaching a table locks only the default partition. Creating a partition would lock all of them.
+  await client.query(`create table "${name}" (like spans including all)`);
+  await client.query(
+    `alter table spans attach partition "${name}" for values from (${day}) to (${day + 1})`,
+  );
+}
+
+/** Returns the name of the partition of a day, such as `spans_20261120`. */
+const nameOf = (day: number): string =>
+  `spans_${isoTime(day * DAY_MS)
+    .slice(0, 10)
+    .replaceAll('-', '')}`;
+
+function parseName(name: string): number | undefined {
+  const [, year, month, day] = /^spans_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
+  return year === undefined ? undefined : toDay(Date.parse(`${year}-${month}-${day}`));
+}
+
+/** Runs a change of tables in a transaction, and repeats it if traces hold a lock for too long. */
+async function changeTables(
+  pool: Pool,
+  change: (client: PoolClient) => Promise<unknown>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await changeOnce(pool, change);
+      return;
+    } catch (error) {
+      if (!TRANSIENT.has(codeOf(error)) || attempt === ATTEMPTS_MAX) throw error;
+    }
+    await systemClock.sleep(RETRY_MS);
+  }
+}
+
+async function changeOnce(
+  pool: Pool,
+  change: (client: PoolClient) => Promise<unknown>,
+): Promise<void> {
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    await client.query('begin');
+    await client.query(`set local lock_timeout = ${LOCK_MS_MAX}`);
+    await change(client);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => (isBroken = true));
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+const CHECK_VIOLATION = '23514';
+
+/** The lock timed out, it would have caused a deadlock, or the default partition got a span meanwhile. */
+const TRANSIENT: ReadonlySet<unknown> = new Set(['55P03', '40P01', CHECK_VIOLATION]);
+
+/** Returns whether a span was sent to the default partition while the one of its day was attached. */
+export const isPartitionAttached = (error: unknown): boolean => codeOf(error) === CHECK_VIOLATION;
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;

@@ -74,7 +74,7 @@ export const disturbances: Readonly<Record<string, Disturb>> = {
   },
   // The replicas can't know whether such a transaction took effect.
   'connections during commits': ({ proxy }, chance) => {
-    const fates: readonly CommitFate[] = ['passed', 'passed', 'cut before', 'cut after'];
+    const fates: readonly CommitFate[] = ['passed', 'cut before', 'cut after'];
     proxy.setCommitFate(() => fates[chance.integer(0, fates.length - 1)] ?? 'passed');
     return Promise.resolve(() => {
       proxy.setCommitFate(() => 'passed');

@@ -52,6 +52,7 @@ const CLIENTS = 8;
 const CONVERSATIONS_PER_CLIENT = 10;
 /** Fewer than all responses, so that something is killed in each round. */
 const RESPONSES_BEFORE_KILL_MAX = 120;
+const DOWN_MS_MIN = 500;
 const DOWN_MS_MAX = 3_000;
 /** How long a client repeats a request, and the pause before it does. */
 const REPEAT_MS_MAX = 60_000;
@@ -271,7 +272,7 @@ async function killAndRepair(
   chance: Random,
 ): Promise<void> {
   const repair = await disturbances[victim]?.(cluster, chance);
-  await systemClock.sleep(chance.integer(0, DOWN_MS_MAX));
+  await systemClock.sleep(chance.integer(DOWN_MS_MIN, DOWN_MS_MAX));
   await repair?.();
   const repairedMs = systemClock.monotonicMs();
   await waitUntilReady(cluster);

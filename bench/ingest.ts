@@ -1,11 +1,15 @@
 /**
  * Measures how many spans per second the stores commit when many requests share a transaction, against
- * one transaction per request, and PostgreSQL against SQLite. Usage: `node bench/ingest.ts [ROUNDS]`
- * (default: 9; about a minute).
+ * one transaction per request, and PostgreSQL against SQLite. Then measures complete services over HTTP:
+ * one on SQLite, and one, two, and three replicas on PostgreSQL. Usage:
+ * `node bench/ingest.ts [ROUNDS] [SECONDS]` (default: 9, and 10 for each service; three minutes).
  *
- * All write to separate files and databases and take turns, so that a slower disk or a growing file
- * affects all. Afterwards, it prints how many bytes each store uses per span. Spans are as large as real ones (3.3 kB, mostly messages). Each request starts a conversation
- * and has tags.
+ * All stores write to separate files and databases and take turns, so that a slower disk or a growing
+ * file affects all. Afterwards, it prints how many bytes each store uses per span. Spans are as large as
+ * real ones (3.3 kB, mostly messages). Each request starts a conversation and has tags.
+ *
+ * The services, the load generator, and the database share this machine. The CPU time of each per span
+ * says what it would take on machines of its own.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -16,7 +20,8 @@ import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 import { execute } from '../test/helpers/postgres.ts';
-import { startDatabase } from './postgres.ts';
+import { measureHttp, type HttpResult } from './ingest-http.ts';
+import { createDatabase } from './postgres.ts';
 
 const REQUESTS_PER_MEASUREMENT = 512;
 const REQUESTS_PER_TRANSACTION = 64;
@@ -104,7 +109,7 @@ async function openTarget(location: StoreLocation, perTransaction: number): Prom
 
 async function run(rounds: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
-  const databases = [await startDatabase(), await startDatabase()];
+  const databases = [await createDatabase(), await createDatabase()];
   const locations: { name: string; location: StoreLocation; perTransaction: number }[] = [
     ...[1, REQUESTS_PER_TRANSACTION].map((perTransaction) => ({
       ...{ name: `sqlite ${perTransaction}`, perTransaction },
@@ -123,9 +128,46 @@ async function run(rounds: number): Promise<void> {
     }
     await measure(targets, rounds);
   } finally {
-    for (const { writer } of targets.values()) await writer.close();
     for (const database of databases) await database?.remove();
     rmSync(directory, { recursive: true });
+  }
+}
+
+/** Measures services over HTTP, each with new data. */
+async function measureServices(seconds: number): Promise<void> {
+  const titles = [
+    'spans/s',
+    'generator',
+    'replicas',
+    'postgres',
+    'WAL B/span',
+    'spans/sync',
+    'cores',
+  ];
+  console.log('over HTTP, 10 spans per request; CPU in us per span, cores used of all together');
+  console.log(['', ...titles].map((title) => title.padStart(12)).join(''));
+  const print = (name: string, result: HttpResult): void => {
+    const { spansPerSecond, generatorCpu, replicasCpu, databaseCpu, walBytes, walSyncs } = result;
+    const values = [spansPerSecond, generatorCpu, replicasCpu, databaseCpu, walBytes, 1 / walSyncs];
+    const columns = [...values.map((value) => value.toFixed(0)), result.cores.toFixed(2)];
+    console.log([name, ...columns].map((text) => text.padStart(12)).join(''));
+  };
+  const dataDir = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
+  try {
+    print('sqlite', await measureHttp({ dataDir }, { replicas: 1, seconds }));
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+  for (const replicas of [1, 2, 3]) {
+    const database = await createDatabase();
+    if (!database) return;
+    try {
+      const { url: databaseUrl, serverPid = NaN } = database;
+      const result = await measureHttp({ databaseUrl, serverPid }, { replicas, seconds });
+      print(`postgres ${replicas}`, result);
+    } finally {
+      await database.remove();
+    }
   }
 }
 
@@ -154,6 +196,8 @@ async function measure(targets: ReadonlyMap<string, Target>, rounds: number): Pr
     });
     console.log(String(size).padStart(20) + columns.join(''));
   }
+  // Closing merges the write-ahead log of SQLite into the file.
+  for (const { writer } of targets.values()) await writer.close();
   const bytes = await Promise.all(
     Array.from(targets, async ([name, { measureBytes, spans }]) =>
       (((await measureBytes()) - (emptyBytes.get(name) ?? 0)) / spans).toFixed(0).padStart(20),
@@ -166,4 +210,6 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-await run(Number(process.argv[2] ?? 9));
+const [rounds = 9, seconds = 10] = process.argv.slice(2).map(Number);
+await run(rounds);
+await measureServices(seconds);

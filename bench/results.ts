@@ -1,111 +1,107 @@
 /**
- * Measures the result endpoint of production sessions on SQLite and on PostgreSQL. Usage:
- * `node bench/results.ts [SESSIONS]` (default: 10000; about a minute).
+ * Measures the lists of results on SQLite and on PostgreSQL. Usage:
+ * `node bench/results.ts [SESSIONS]... [--data DIR]` (default: 10000; 1,000,000 take half an hour).
  *
  * Both services run in this process with the same data, and each list is requested from both in turn.
- * A session has five turns and three outcomes.
+ * With `--data`, the data is kept in this directory, and in the databases `bench_results_SESSIONS` of
+ * the server that `SANDBOX_KIT_TEST_DATABASE_URL` names; the next run uses it again.
  */
-import { cpus } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { systemClock } from '../src/platform/clock.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
-import { startDatabase } from './postgres.ts';
+import { createDatabase } from './postgres.ts';
+import { prepareResults } from './result-data.ts';
 
-const BATCH = 5_000;
 const ROUNDS = 15;
 const LIMIT = 50;
 
-const count = Number(process.argv[2] ?? 10_000);
-const lists = {
-  'first page': '',
-  'first page with transcripts': 'include_traces=true',
-  'by eval': 'eval=polite',
-  'only failed': 'failed_only=true',
-  'failed, by eval': 'failed_only=true&eval=polite',
-  'by run': 'run=day+7',
-  'by time': 'started_after=2026-10-10T00:00:00Z&started_before=2026-10-11T00:00:00Z',
-  'no match': 'run=missing',
-  'last page': `skip=${count - LIMIT}`,
-};
+const production = '/api/prod-evaluations/sessions/?';
+const simulation = '/api/simulations/sessions/?';
+const week = 'started_after=2026-10-10T00:00:00Z&started_before=2026-10-17T00:00:00Z';
 
-/** Returns sessions of 30 days, one run each. */
-function createSeed(from: number, size: number): object {
-  const sessions = Array.from({ length: size }, (_, index) => {
-    const nth = from + index;
-    const time = new Date(Date.UTC(2026, 9, 1 + (nth % 30), 8, 0, 0, Math.floor(nth / 30)));
-    return {
-      ...{ nth, source_session_id: `conversation-${nth}`, started_at: time.toISOString() },
-      outcomes: ['Polite', 'Order found', 'Short'].map((eval_name, position) => ({
-        ...{ eval_name, outcome: (nth + position) % 11 === 0 ? 'fail' : 'pass' },
-        reasoning: 'The agent said what was expected of it.',
-      })),
-      turns: Array.from({ length: 5 }, (_, turn) => ({
-        user_input: `Where is parcel ${nth}, which I ordered ${turn} days ago? I need it this week.`,
-        agent_response: 'Let me look it up. It has left the warehouse, and it arrives on Tuesday.',
-      })),
-    };
-  });
-  const byDay = Map.groupBy(sessions, ({ nth }) => nth % 30);
-  return {
-    runs: Array.from(byDay, ([day, group]) => ({
-      name: `Live traces, day ${day}`,
-      sessions: group.map(({ nth, ...session }) => session),
-    })),
-  };
-}
+const listLists = (count: number): Record<string, string> => ({
+  'first page': production,
+  'first page with transcripts': `${production}include_traces=true`,
+  'by eval': `${production}eval=polite`,
+  'by eval and week': `${production}eval=polite&${week}`,
+  'only failed': `${production}failed_only=true`,
+  'failed, by eval': `${production}failed_only=true&eval=polite`,
+  'by run': `${production}run=day+7`,
+  'by run and eval': `${production}run=day+7&eval=polite`,
+  'by week': `${production}${week}`,
+  'no match': `${production}run=missing`,
+  'last page': `${production}skip=${Math.floor(count * 0.9) - LIMIT}`,
+  simulations: simulation,
+  'simulations by agent': `${simulation}agent=agent+5`,
+});
 
-/** Adds the sessions, and returns the milliseconds per session. */
-async function fill({ adminUrl }: RunningService): Promise<number> {
+async function request({ url, apiKey }: RunningService, path: string): Promise<number> {
   const startedMs = systemClock.monotonicMs();
-  for (let from = 0; from < count; from += BATCH) {
-    const response = await fetch(`${adminUrl}/seed`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(createSeed(from, Math.min(BATCH, count - from))),
-    });
-    if (!response.ok) throw new Error(`Seeding failed: ${await response.text()}`);
-  }
-  return (systemClock.monotonicMs() - startedMs) / count;
-}
-
-async function request({ url, apiKey }: RunningService, query: string): Promise<number> {
-  const startedMs = systemClock.monotonicMs();
-  const response = await fetch(`${url}/api/prod-evaluations/sessions/?limit=${LIMIT}&${query}`, {
+  const response = await fetch(`${url}${path}&limit=${LIMIT}`, {
     headers: { 'x-service-api-key': apiKey },
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${query} responded with ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${path} responded with ${response.status}: ${text}`);
   return systemClock.monotonicMs() - startedMs;
 }
 
 const median = (values: number[]): number =>
   values.sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
 
-const database = await startDatabase();
-const services = [
-  await startService({}),
-  ...(database ? [await startService({ databaseUrl: database.url })] : []),
-];
-console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
-console.log(`${count} sessions, pages of ${LIMIT}, median of ${ROUNDS} requests`);
-console.log(['', 'sqlite', 'postgres', 'ratio'].map((title) => title.padStart(28)).join(''));
-const print = (name: string, [sqlite = NaN, postgres = NaN]: number[]): void => {
+function print(name: string, [sqlite = NaN, postgres = NaN]: number[]): void {
   const columns = [`${sqlite.toFixed(2)} ms`, `${postgres.toFixed(2)} ms`];
-  console.log(
-    [name, ...columns, (postgres / sqlite).toFixed(2)].map((text) => text.padStart(28)).join(''),
-  );
-};
-const filled: number[] = [];
-for (const service of services) filled.push(await fill(service));
-print('adding a session', filled);
-for (const [name, query] of Object.entries(lists)) {
-  const times = services.map((): number[] => []);
-  for (let round = -2; round < ROUNDS; round += 1) {
-    for (const [nth, service] of services.entries()) {
-      const ms = await request(service, query);
-      if (round >= 0) times[nth]?.push(ms);
+  const ratio = (postgres / sqlite).toFixed(2);
+  console.log([name, ...columns, ratio].map((text) => text.padStart(28)).join(''));
+}
+
+async function run(count: number, keptIn: string | undefined): Promise<void> {
+  const directory = keptIn ?? mkdtempSync(join(tmpdir(), 'bench-results-'));
+  const dataDir = join(directory, String(count));
+  const name = keptIn === undefined ? undefined : `bench_results_${count}`;
+  const database = await createDatabase(name);
+  const services: RunningService[] = [];
+  try {
+    const { addMs, moveMs } = await prepareResults(count, { dataDir, databaseUrl: database?.url });
+    services.push(await startService({ dataDir }));
+    if (database) services.push(await startService({ databaseUrl: database.url }));
+    console.log(`${count} sessions, pages of ${LIMIT}, median of ${ROUNDS} requests`);
+    console.log(['', 'sqlite', 'postgres', 'ratio'].map((title) => title.padStart(28)).join(''));
+    if (addMs !== undefined) console.log(`adding took ${addMs.toFixed(2)} ms per session`);
+    if (moveMs !== undefined) console.log(`moving took ${moveMs.toFixed(2)} ms per session`);
+    await measure(services, listLists(count));
+  } finally {
+    for (const service of services) await service.stop();
+    if (keptIn === undefined) {
+      await database?.remove();
+      rmSync(directory, { recursive: true });
     }
   }
-  print(name, times.map(median));
 }
-for (const service of services) await service.stop();
-await database?.remove();
+
+async function measure(
+  services: readonly RunningService[],
+  lists: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, path] of Object.entries(lists)) {
+    const times = services.map((): number[] => []);
+    for (let round = -2; round < ROUNDS; round += 1) {
+      for (const [nth, service] of services.entries()) {
+        const ms = await request(service, path);
+        if (round >= 0) times[nth]?.push(ms);
+      }
+    }
+    print(name, times.map(median));
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { data: { type: 'string' } },
+});
+console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+for (const count of positionals.length === 0 ? [10_000] : positionals.map(Number)) {
+  await run(count, values.data);
+}

@@ -207,6 +207,12 @@ void t.test('a move that is killed again and again continues', async (t) => {
        (select count(*) from spans_default)::int as outside`,
   );
   t.same(stored, { have_ids: true, outside: 0 }, 'each span is in the partition of its day');
+  const analyzed = await execute(
+    database.superuserUrl,
+    `select relname from pg_class
+     where relname = any ('{sessions,outcomes,turns}') and reltuples > 0 and relallvisible > 0`,
+  );
+  t.equal(analyzed.length, 3, 'the server has statistics, so that the first lists are fast');
 
   await t.test('a service on the database responds like one on the directory', async (t) => {
     const before = await withService(t, { dataDir });

@@ -102,7 +102,8 @@ async function addChunk(
     const { run_key, simulation_key } = rows[nth] ?? { run_key: null, simulation_key: null };
     const key = keys.get(session.id);
     if (key === undefined) throw new Error('A session was not added.');
-    return { ...session, ownerId, isNew, key, run_key, simulation_key };
+    const started_at_ms = session.startedAtMs;
+    return { ...session, ownerId, isNew, key, run_key, simulation_key, started_at_ms };
   });
   const replaced = sessions.filter(({ isNew }) => !isNew).map(({ key }) => key);
   // Replacing a session deletes its jobs, too: a worker that is scoring it finds its job gone.

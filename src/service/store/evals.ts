@@ -57,19 +57,26 @@ async function countRecentOutcomes(
     .execute();
   const rows = [];
   for (const { key } of keys) {
-    const ofName = await db
-      .selectFrom('outcomes')
-      .select(['session_key', 'outcome'])
-      .where('eval_name_key', '=', key)
-      // SQLite uses a partial index only if the query repeats its condition.
-      .where('outcome', '<>', sql.lit('error'))
-      .orderBy('session_key', 'desc')
-      .limit(limit)
-      .execute();
-    rows.push(...ofName);
+    for (const kind of ['production', 'simulation'] as const) {
+      const ofName = await db
+        .selectFrom('outcomes')
+        .select(['started_at_ms', 'session_key', 'outcome'])
+        .where('eval_name_key', '=', key)
+        .where('kind', '=', kind)
+        // SQLite uses a partial index only if the query repeats its condition.
+        .where('outcome', '<>', sql.lit('error'))
+        .orderBy('started_at_ms', 'desc')
+        .orderBy('session_key', 'desc')
+        .limit(limit)
+        .execute();
+      rows.push(...ofName);
+    }
   }
   const passed = rows
-    .sort((left, right) => right.session_key - left.session_key)
+    .sort(
+      (left, right) =>
+        right.started_at_ms - left.started_at_ms || right.session_key - left.session_key,
+    )
     .slice(0, limit)
     .filter(({ outcome }) => outcome === 'pass').length;
   return { outcomes: Math.min(rows.length, limit), passed };

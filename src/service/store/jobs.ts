@@ -197,12 +197,12 @@ async function finishAll(
     session.outcomes.push({ ...outcome, position });
   }
   for (const [key, { ownerId, outcomes }] of bySession) {
-    const { run_key, simulation_key } = await db
+    const row = await db
       .selectFrom('sessions')
-      .select(['run_key', 'simulation_key'])
+      .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms'])
       .where('key', '=', key)
       .executeTakeFirstOrThrow();
-    const session = { key, ownerId, run_key, simulation_key };
+    const session = { ...row, ownerId };
     await insertOutcomes(
       { db },
       outcomes.map((outcome) => ({ session, outcome })),

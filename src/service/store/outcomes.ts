@@ -3,7 +3,7 @@ import { decideVerdict } from '../domain/sessions.ts';
 import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { findOrInsertEvalName } from './names.ts';
-import type { Outcome, SessionStatus } from './store.ts';
+import type { Outcome, SessionKind, SessionStatus } from './store.ts';
 
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
@@ -14,6 +14,8 @@ interface ScoredRow {
   ownerId: string;
   run_key: number | null;
   simulation_key: number | null;
+  kind: SessionKind;
+  started_at_ms: number;
 }
 
 /**
@@ -41,6 +43,8 @@ export async function insertOutcomes(
       evidence: evidence ? JSON.stringify(evidence) : null,
       run_key: session.run_key,
       simulation_key: session.simulation_key,
+      kind: session.kind,
+      started_at_ms: session.started_at_ms,
     });
   }
   await insertRows(insertion, 'outcomes', rows, { skipExisting: true });

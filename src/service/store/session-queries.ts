@@ -1,4 +1,4 @@
-import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
+import { expressionBuilder, sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Reader } from './connections.ts';
 import { normalizeForSearch } from './names.ts';
 import { listOutcomes } from './outcomes.ts';
@@ -21,20 +21,100 @@ type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
  */
 export async function findSessionPage(db: Db, filter: SessionFilter): Promise<SessionPage> {
   const { skip, limit } = filter;
-  const count = db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('total'));
-  const { total } = await applyFilter(count, filter, 'all').executeTakeFirstOrThrow();
+  const selection: Selection = { filter, evalKeys: await findEvalKeys(db, filter) };
+  const total = await countSessions(db, selection);
   if (isSearch(filter)) {
-    const keys = await searchSessions(db, filter);
+    const keys = await searchSessions(db, selection);
     const sessions = await loadSessions(db, keys.slice(skip, skip + limit));
     const isCut = total > SEARCHED_MAX;
     return { sessions, total: keys.length, ...(isCut && { searched: SEARCHED_MAX }) };
   }
-  const sessions = await findSessions(db, (query) =>
-    inOrder(applyFilter(query, filter, 'page'))
-      .limit(limit)
-      .offset(skip),
-  );
-  return { sessions, total };
+  return { sessions: await loadSessions(db, await findPageKeys(db, selection, total)), total };
+}
+
+/** A filter with the evals that it names. */
+interface Selection {
+  filter: SessionFilter;
+  /** Undefined if the filter names none, or if they are too many to list them in a query. */
+  evalKeys: readonly number[] | undefined;
+}
+
+const EVAL_KEYS_MAX = 100;
+
+/** Looks up the evals first, because databases can't estimate how many outcomes match a text. */
+async function findEvalKeys(db: Db, filter: SessionFilter): Promise<number[] | undefined> {
+  if (!filter.eval && !filter.evalId) return undefined;
+  const rows = await db
+    .selectFrom(selectEvalKeys(filter).as('named'))
+    .select('named.key')
+    .limit(EVAL_KEYS_MAX + 1)
+    .execute();
+  return rows.length > EVAL_KEYS_MAX ? undefined : rows.map(({ key }) => key);
+}
+
+/**
+ * Returns the outcomes that decide alone which sessions match, so that only their index is read;
+ * undefined if sessions have to be read.
+ */
+function selectOnlyOutcomes(db: Db, { filter, evalKeys }: Selection) {
+  const { kind, run, agent, runId, failedOnly, outcome, startedAfterMs, startedBeforeMs } = filter;
+  const isNarrowed = Boolean(run) || Boolean(agent) || Boolean(runId) || failedOnly;
+  if (!evalKeys || evalKeys.length === 0 || isNarrowed || outcome !== undefined) return undefined;
+  return db
+    .selectFrom('outcomes')
+    .where('outcomes.eval_name_key', 'in', evalKeys)
+    .where('outcomes.kind', '=', kind)
+    .where('outcomes.outcome', '<>', sql.lit('error'))
+    .$if(startedAfterMs !== undefined, (query) =>
+      query.where('outcomes.started_at_ms', '>=', startedAfterMs ?? 0),
+    )
+    .$if(startedBeforeMs !== undefined, (query) =>
+      query.where('outcomes.started_at_ms', '<=', startedBeforeMs ?? 0),
+    );
+}
+
+async function countSessions(db: Db, selection: Selection): Promise<number> {
+  const { evalKeys } = selection;
+  const outcomes = selectOnlyOutcomes(db, selection);
+  const query = outcomes
+    ? outcomes.select(({ fn }) =>
+        // A session has one outcome of an eval, but several may match.
+        (evalKeys?.length === 1
+          ? fn.countAll<number>()
+          : fn.count<number>('outcomes.session_key').distinct()
+        ).as('total'),
+      )
+    : applyFilter(
+        db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('total')),
+        selection,
+      );
+  return (await query.executeTakeFirstOrThrow()).total;
+}
+
+/** Up to this many sessions of an eval are collected and sorted; more are found in order. */
+const COLLECTED_MAX = 1_000;
+
+/** Finds a page from the nearer end of the list, because the database reads all rows that it skips. */
+async function findPageKeys(db: Db, selection: Selection, total: number): Promise<number[]> {
+  const { skip, limit } = selection.filter;
+  const size = Math.min(limit, total - skip);
+  if (size <= 0) return [];
+  const isFromEnd = skip > total / 2;
+  const [newest, first] = isFromEnd ? (['asc', 'desc'] as const) : (['desc', 'asc'] as const);
+  const outcomes = total > COLLECTED_MAX ? undefined : selectOnlyOutcomes(db, selection);
+  const sessions = db.selectFrom('sessions').select('sessions.key');
+  const rows = await (
+    outcomes
+      ? sessions.where('sessions.key', 'in', outcomes.select('outcomes.session_key'))
+      : applyFilter(sessions, selection)
+  )
+    .orderBy('sessions.started_at_ms', newest)
+    .orderBy('sessions.id', first)
+    .limit(size)
+    .offset(isFromEnd ? total - skip - size : skip)
+    .execute();
+  const keys = rows.map(({ key }) => key);
+  return isFromEnd ? keys.reverse() : keys;
 }
 
 /** Sorts sessions. Ids make the order total: each session is on exactly one page. */
@@ -57,8 +137,9 @@ export async function findNeighbors(
     .where('id', '=', sessionId)
     .executeTakeFirst();
   if (!self) return {};
+  const selection: Selection = { filter, evalKeys: await findEvalKeys(db, filter) };
   if (isSearch(filter)) {
-    const keys = await searchSessions(db, filter);
+    const keys = await searchSessions(db, selection);
     const at = keys.indexOf(self.key);
     if (at < 0) return {};
     const [newer] = await loadSessions(db, keys.slice(Math.max(0, at - 1), at));
@@ -67,7 +148,7 @@ export async function findNeighbors(
   }
   const { started_at_ms: atMs } = self;
   const [newer] = await findSessions(db, (query) =>
-    applyFilter(query, filter, 'page')
+    applyFilter(query, selection)
       .where('sessions.started_at_ms', '>=', atMs)
       .where((eb) =>
         eb.or([eb('sessions.started_at_ms', '>', atMs), eb('sessions.id', '<', sessionId)]),
@@ -78,7 +159,7 @@ export async function findNeighbors(
   );
   const [older] = await findSessions(db, (query) =>
     inOrder(
-      applyFilter(query, filter, 'page')
+      applyFilter(query, selection)
         .where('sessions.started_at_ms', '<=', atMs)
         .where((eb) =>
           eb.or([eb('sessions.started_at_ms', '<', atMs), eb('sessions.id', '>', sessionId)]),
@@ -95,11 +176,9 @@ const isSearch = ({ tags, text }: SessionFilter): boolean =>
   tags !== undefined || text !== undefined;
 
 /** Returns the keys of the newest sessions that match a filter with a text or a tag, in order. */
-async function searchSessions(db: Db, filter: SessionFilter): Promise<number[]> {
-  const { tags = [], text } = filter;
-  const newest = inOrder(
-    applyFilter(db.selectFrom('sessions').select('sessions.key'), filter, 'page'),
-  )
+async function searchSessions(db: Db, selection: Selection): Promise<number[]> {
+  const { tags = [], text } = selection.filter;
+  const newest = inOrder(applyFilter(db.selectFrom('sessions').select('sessions.key'), selection))
     .select(['sessions.started_at_ms', 'sessions.id', 'sessions.owner_id'])
     .select('sessions.source_session_id')
     .limit(SEARCHED_MAX);
@@ -164,11 +243,10 @@ async function loadSessions(db: Db, keys: readonly number[]): Promise<Session[]>
   });
 }
 
-/** Adds the conditions of a filter. `read` says whether all matches are read or only one page. */
+/** Adds the conditions of a filter. */
 function applyFilter<Row>(
   query: SessionQuery<Row>,
-  filter: SessionFilter,
-  read: 'all' | 'page',
+  { filter, evalKeys }: Selection,
 ): SessionQuery<Row> {
   const { ownerId, kind, agent, run, runId, eval: evalName, evalId, outcome } = filter;
   const failedOnly = filter.failedOnly || outcome === 'failed';
@@ -211,11 +289,7 @@ function applyFilter<Row>(
   }
   const isOfFew = Boolean(run) || Boolean(agent) || Boolean(runId);
   if (!isOfFew) narrowed = narrowed.where('sessions.owner_id', '=', ownerId);
-  if (evalName || evalId) {
-    const isWide = read === 'all' && !isOfFew && !failedOnly && outcome !== 'errored';
-    const scored = { ownerId, name: evalName, id: evalId, outcome, isWide };
-    narrowed = narrowed.where((eb) => isScoredBy(eb, scored));
-  }
+  if (evalName || evalId) narrowed = narrowed.where((eb) => isScoredBy(eb, filter, evalKeys));
   return narrowed;
 }
 
@@ -254,37 +328,39 @@ function findAgentKeys(eb: Eb, ownerId: string, agent: string) {
 
 /**
  * Matches sessions with a passed or failed outcome of an eval whose name contains the text or that has
- * the id, or with the outcome that the filter names. It normally checks session by session; if most sessions of the owner
- * would be checked (`isWide`), collecting the matching sessions first is faster.
+ * the id, or with the outcome that the filter names.
  */
-function isScoredBy(
-  eb: Eb,
-  options: {
-    ownerId: string;
-    name: string | undefined;
-    id: string | undefined;
-    outcome: SessionFilter['outcome'];
-    isWide: boolean;
-  },
-) {
-  const { ownerId, name, id, outcome, isWide } = options;
-  const outcomes = eb
-    .selectFrom('outcomes')
-    .select('outcomes.session_key')
-    .$if(outcome === 'failed', (q) => q.where('outcomes.outcome', '=', sql.lit('fail')))
-    .$if(outcome === 'errored', (q) => q.where('outcomes.outcome', '=', sql.lit('error')))
-    .$if(outcome !== 'errored', (q) => q.where('outcomes.outcome', '<>', sql.lit('error')))
-    .where('outcomes.eval_name_key', 'in', (inner) =>
-      inner
-        .selectFrom('eval_names')
-        .select('eval_names.key')
-        .where('eval_names.owner_id', '=', ownerId)
-        .$if(name !== undefined, (q) => q.where(contains('eval_names.name_folded', name ?? '')))
-        .$if(id !== undefined, (q) => q.where('eval_names.eval_id', '=', id ?? '')),
-    );
-  return isWide
-    ? eb('sessions.key', 'in', outcomes)
-    : eb.exists(outcomes.whereRef('outcomes.session_key', '=', 'sessions.key'));
+function isScoredBy(eb: Eb, filter: SessionFilter, evalKeys: readonly number[] | undefined) {
+  const { outcome } = filter;
+  return eb.exists(
+    eb
+      .selectFrom('outcomes')
+      .select('outcomes.session_key')
+      .$if(outcome === 'failed', (q) => q.where('outcomes.outcome', '=', sql.lit('fail')))
+      .$if(outcome === 'errored', (q) => q.where('outcomes.outcome', '=', sql.lit('error')))
+      .$if(outcome !== 'errored', (q) => q.where('outcomes.outcome', '<>', sql.lit('error')))
+      .where((inner) =>
+        inner(
+          'outcomes.eval_name_key',
+          'in',
+          // An empty list is not SQL.
+          evalKeys ? [...evalKeys, -1] : selectEvalKeys(filter),
+        ),
+      )
+      // With these columns of the session, one index has all that is read.
+      .whereRef('outcomes.kind', '=', 'sessions.kind')
+      .whereRef('outcomes.started_at_ms', '=', 'sessions.started_at_ms')
+      .whereRef('outcomes.session_key', '=', 'sessions.key'),
+  );
+}
+
+function selectEvalKeys({ ownerId, eval: name, evalId }: SessionFilter) {
+  return expressionBuilder<Tables, never>()
+    .selectFrom('eval_names')
+    .select('eval_names.key')
+    .where('eval_names.owner_id', '=', ownerId)
+    .$if(Boolean(name), (q) => q.where(contains('eval_names.name_folded', name ?? '')))
+    .$if(Boolean(evalId), (q) => q.where('eval_names.eval_id', '=', evalId ?? ''));
 }
 
 /** Matches names that contain a text. `column` is a `_folded` column. */

@@ -182,6 +182,8 @@ interface OutcomeRow {
   evidence: string | null;
   run_key: number | null;
   simulation_key: number | null;
+  kind: SessionKind;
+  started_at_ms: number;
 }
 
 interface JobRow {

@@ -96,6 +96,43 @@ void t.test(
   },
 );
 
+void t.test('A long list of an eval has each session once, in order, from both ends', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const sessions = Array.from({ length: 1_200 }, (_, nth) =>
+    newSession(ownerId, `s${String(nth).padStart(4, '0')}`, {
+      // Many start at the same time.
+      startedAtMs: NOON_MS - Math.floor(nth / 100),
+      outcomes: [
+        newOutcome('a', nth % 3 === 0 ? 'error' : 'pass'),
+        newOutcome('b', nth % 2 === 0 ? 'error' : 'pass'),
+      ],
+    }),
+  );
+  await store.sessions.addAll(sessions);
+  const window = { startedAfterMs: NOON_MS - 7, startedBeforeMs: NOON_MS - 2 };
+  const isInWindow = (nth: number): boolean => nth >= 200 && nth < 800;
+  const cases: [Partial<SessionFilter>, (nth: number) => boolean][] = [
+    [{ eval: 'eval' }, (nth) => nth % 3 !== 0 || nth % 2 !== 0],
+    [{ eval: 'eval a' }, (nth) => nth % 3 !== 0],
+    [{ eval: 'eval a', ...window }, (nth) => nth % 3 !== 0 && isInWindow(nth)],
+    [{ eval: 'eval a', run: 'up' }, (nth) => nth % 3 !== 0],
+    [window, (nth) => isInWindow(nth) && (nth % 3 !== 0 || nth % 2 !== 0)],
+  ];
+  for (const [changes, matches] of cases) {
+    const expected = sessions.map(({ id }) => id).filter((_, nth) => matches(nth));
+    for (const skip of [0, 90, 300, expected.length - 70, expected.length - 1, expected.length]) {
+      const page = await store.sessions.listPage(filterOf(ownerId, { ...changes, skip }));
+      const about = JSON.stringify({ ...changes, skip });
+      t.equal(page.total, expected.length, about);
+      t.same(
+        page.sessions.map(({ id }) => id),
+        expected.slice(skip, skip + 50),
+        about,
+      );
+    }
+  }
+});
+
 void t.test(
   'Production lists omit sessions without results; simulation lists do not',
   async (t) => {

@@ -79,6 +79,7 @@ async function move(
   const copied = begun.isComplete ? begun : await copyTables(source, target, begun, report);
   if (!copied.isComplete) {
     await target.advanceSequences(findSequenceValues(source, target));
+    await target.collectStatistics();
     for (const [name, value] of Object.entries(sharedValues)) await target.shareValue(name, value);
   }
   const tables: MoveResult['tables'] = [];

@@ -39,6 +39,11 @@ export interface MoveTarget {
   /** Lets numbers of new rows start above `max` of each sequence. */
   advanceSequences: (max: ReadonlyMap<string, number>) => Promise<void>;
   count: (table: MovedTable) => Promise<number>;
+  /**
+   * Collects the statistics from which the server plans queries. It would do so itself, but minutes
+   * later; until then, lists are slow.
+   */
+  collectStatistics: () => Promise<void>;
   /** Stores a value that all processes of the service share. */
   shareValue: (name: string, value: string) => Promise<void>;
   /** Replaces the marker. */
@@ -86,6 +91,10 @@ function createTarget(
     async count(table) {
       const { rows } = await pool.query<{ count: number }>(`select count(*) from "${table}"`);
       return rows[0]?.count ?? 0;
+    },
+    async collectStatistics() {
+      // Also marks pages as visible to all, so that counts read indexes only.
+      for (const table of movedTableNames) await pool.query(`vacuum (analyze) "${table}"`);
     },
     async shareValue(name, value) {
       await pool.query(

@@ -238,17 +238,19 @@ create table sessions (
   primary key (owner_id, key),
   unique (owner_id, id)
 );
-create index sessions_newest on sessions (owner_id, kind, started_at_ms desc, id);
-create index sessions_scored on sessions (owner_id, kind, started_at_ms desc, id)
+create index sessions_newest on sessions (owner_id, kind, started_at_ms desc, id) include (key);
+create index sessions_scored on sessions (owner_id, kind, started_at_ms desc, id) include (key)
   where total > 0;
-create index sessions_failed on sessions (owner_id, kind, started_at_ms desc, id)
+-- small, because entries with the same values share one; for counting
+create index sessions_counted on sessions (owner_id, kind) where total > 0;
+create index sessions_failed on sessions (owner_id, kind, started_at_ms desc, id) include (key)
   where failed > 0;
-create index sessions_errored on sessions (owner_id, kind, started_at_ms desc, id)
+create index sessions_errored on sessions (owner_id, kind, started_at_ms desc, id) include (key)
   where errored > 0;
-create index sessions_unfinished on sessions (owner_id, kind, started_at_ms desc, id)
+create index sessions_unfinished on sessions (owner_id, kind, started_at_ms desc, id) include (key)
   where status <> 'completed';
 create index sessions_of_run on sessions (owner_id, run_key, started_at_ms desc, id)
-  include (status, total, passed, failed, errored, ended_at_ms)
+  include (key, kind, status, total, passed, failed, errored, ended_at_ms)
   where run_key is not null;
 create index sessions_of_simulation on sessions
   (owner_id, simulation_key, scenario_id, verdict, sample, id)
@@ -318,10 +320,14 @@ create table outcomes (
   at_ms bigint,
   run_key bigint,
   simulation_key bigint,
+  kind text not null,
+  started_at_ms bigint not null,
   primary key (owner_id, session_key, eval_id),
   foreign key (owner_id, session_key) references sessions (owner_id, key) on delete cascade
 );
-create index outcomes_by_name on outcomes (owner_id, eval_name_key, session_key)
+create index outcomes_by_name on outcomes
+  (owner_id, eval_name_key, kind, started_at_ms desc, session_key desc)
+  include (outcome)
   where outcome <> 'error';
 create index outcomes_of_run on outcomes (owner_id, run_key, eval_name_key, outcome)
   where run_key is not null;

@@ -1,0 +1,93 @@
+/**
+ * Measures what simulated calls take: CPU time of the service and of the agent, and bytes of the
+ * recordings. Usage: `node bench/calls.ts [CALLS] [CONCURRENCY]` (default: 40 and 20; a minute).
+ *
+ * The service, in this process, calls the reference agent, in another one. It stores a recording of
+ * each call.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus } from 'node:os';
+import { startAgent } from '../reference-agent/index.ts';
+import type { Scenario, Simulation } from '../src/contract/index.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { startService, type RunningService } from '../src/service/index.ts';
+
+const scenario: Scenario = {
+  id: 'bench',
+  name: 'Talks for four turns',
+  user: {
+    opening: 'Hello, where is my order A-1001?',
+    steps: ['And when does it arrive?', 'Can I change the address?', 'Thank you, that is all.'].map(
+      (say) => ({ say }),
+    ),
+  },
+  evals: [{ id: 'brief', name: 'Brief', kind: 'max_turns', params: { max: 6 } }],
+};
+
+const readCpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
+async function send(service: RunningService, path: string, body?: object): Promise<Response> {
+  const response = await fetch(service.adminUrl + path, {
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    headers: { 'content-type': 'application/json' },
+  });
+  if (!response.ok) throw new Error(`${path} failed: ${await response.text()}`);
+  return response;
+}
+
+async function run(calls: number, concurrency: number): Promise<void> {
+  const agent = fork(import.meta.filename, ['agent']);
+  const [urls] = (await once(agent, 'message')) as [{ url: string; voice_url: string }];
+  const readAgentCpuMs = async (): Promise<number> => {
+    agent.send('cpu');
+    return ((await once(agent, 'message')) as [number])[0];
+  };
+  const service = await startService();
+  await send(service, '/agents', { id: 'shop', name: 'Shop', ...urls });
+  const before = [readCpuMs(), await readAgentCpuMs()] as const;
+  const startedMs = systemClock.monotonicMs();
+  const created = await send(service, '/simulations', {
+    ...{ agent: 'shop', seed: 'bench', channel: 'voice', concurrency },
+    scenarios: [{ ...scenario, samples: calls }],
+  });
+  const { id } = (await created.json()) as { id: string };
+  await service.drain();
+  const elapsedS = (systemClock.monotonicMs() - startedMs) / 1_000;
+  const [serviceMs, agentMs] = [
+    readCpuMs() - before[0],
+    (await readAgentCpuMs()) - before[1],
+  ] as const;
+  const simulation = (await (await send(service, `/simulations/${id}`)).json()) as Simulation;
+  let [callS, recordedBytes, recorded] = [0, 0, 0];
+  for (const session of simulation.sessions) {
+    callS += (Date.parse(session.ended_at ?? '') - Date.parse(session.started_at)) / 1_000;
+    const response = await fetch(`${service.url}/recordings/${session.id}`);
+    const audio = await response.arrayBuffer();
+    if (!response.ok) continue;
+    recorded += 1;
+    recordedBytes += audio.byteLength;
+  }
+  const reasons = Map.groupBy(simulation.sessions, ({ end_reason: reason }) => String(reason));
+  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
+  console.log(`${calls} calls, ${(callS / elapsedS).toFixed(1)} at the same time on average`);
+  console.log(Array.from(reasons, ([reason, ended]) => `${reason}: ${ended.length}`).join(', '));
+  console.log(`a call takes ${(callS / calls).toFixed(1)} s`);
+  const percentOfCore = (ms: number): string => `${((100 * ms) / 1_000 / callS).toFixed(2)} %`;
+  console.log(`CPU of the service ${percentOfCore(serviceMs)} of a core per call`);
+  console.log(`CPU of the agent ${percentOfCore(agentMs)} of a core per call`);
+  console.log(`recording ${((60 * recordedBytes) / callS / 1_000).toFixed(0)} kB per minute`);
+  console.log(`${recorded} recordings, ${(recordedBytes / recorded / 1_000).toFixed(1)} kB each`);
+  await service.stop();
+  agent.kill();
+}
+
+const [command = '40', concurrency = '20'] = process.argv.slice(2);
+if (command === 'agent') {
+  const agent = await startAgent();
+  process.on('message', () => process.send?.(readCpuMs()));
+  process.send?.({ url: agent.url, voice_url: agent.voiceUrl });
+} else await run(Number(command), Number(concurrency));

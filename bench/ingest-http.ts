@@ -1,0 +1,260 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { systemClock } from '../src/platform/clock.ts';
+import { startService } from '../src/service/index.ts';
+import { execute } from '../test/helpers/postgres.ts';
+
+const CONNECTIONS = 48;
+const SPANS_PER_REQUEST = 10;
+/** Each key may send 120 requests per minute. */
+const KEYS = 1_000;
+const REQUESTS_PER_KEY = 120;
+
+/** A running service that accepts traces. */
+interface Replica {
+  url: string;
+  adminUrl: string;
+  process: ChildProcess;
+}
+
+/** Where the services store spans. */
+export type HttpTarget = { dataDir: string } | { databaseUrl: string; serverPid?: number };
+
+/** What accepting spans over HTTP took. CPU times are in microseconds per span. */
+export interface HttpResult {
+  spansPerSecond: number;
+  generatorCpu: number;
+  /** The sum of all replicas. */
+  replicasCpu: number;
+  /** The processes of PostgreSQL; NaN for SQLite. */
+  databaseCpu: number;
+  /** Written to the write-ahead log of PostgreSQL. */
+  walBytes: number;
+  walSyncs: number;
+  /** The cores that all of them used on average. */
+  cores: number;
+}
+
+/**
+ * Sends traces to replicas for a time. Each is a separate process, and this process is the load
+ * generator.
+ */
+export async function measureHttp(
+  target: HttpTarget,
+  { replicas: count, seconds }: { replicas: number; seconds: number },
+): Promise<HttpResult> {
+  const replicas: Replica[] = [];
+  try {
+    for (let nth = 0; nth < count; nth += 1) replicas.push(await startReplica(target));
+    await addKeys(replicas[0]?.adminUrl ?? '');
+    await send(replicas, 2);
+    const before = await readUsage(replicas, target);
+    const startedMs = systemClock.monotonicMs();
+    const spans = await send(replicas, seconds);
+    const elapsedS = (systemClock.monotonicMs() - startedMs) / 1_000;
+    const after = await readUsage(replicas, target);
+    const perSpan = (name: keyof Usage): number => (after[name] - before[name]) / spans;
+    const [generatorCpu, replicasCpu] = [perSpan('generatorCpu'), perSpan('replicasCpu')];
+    const databaseCpu = perSpan('databaseCpu');
+    const totalCpu = generatorCpu + replicasCpu + (databaseCpu || 0);
+    return {
+      spansPerSecond: spans / elapsedS,
+      ...{ generatorCpu, replicasCpu, databaseCpu },
+      walBytes: perSpan('walBytes'),
+      walSyncs: perSpan('walSyncs'),
+      cores: (totalCpu * spans) / elapsedS / 1e6,
+    };
+  } finally {
+    for (const replica of replicas) {
+      const exited = once(replica.process, 'exit');
+      replica.process.disconnect();
+      await exited;
+    }
+  }
+}
+
+async function startReplica(target: HttpTarget): Promise<Replica> {
+  const child = fork(import.meta.filename, [
+    'serve',
+    JSON.stringify({ ...target, serverPid: undefined }),
+  ]);
+  const [urls] = (await once(child, 'message')) as [{ url: string; adminUrl: string }];
+  return { ...urls, process: child };
+}
+
+const keyOf = (nth: number): string => `bench-key-${nth}`;
+
+async function addKeys(adminUrl: string): Promise<void> {
+  const keys = Array.from({ length: KEYS }, (_, nth) => ({ key: keyOf(nth), label: 'bench' }));
+  const response = await fetch(`${adminUrl}/seed`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ keys }),
+  });
+  if (!response.ok) throw new Error(`Adding keys failed: ${await response.text()}`);
+}
+
+let requestCount = 0;
+let spanCount = 0;
+
+/** Sends requests with several connections, and returns the number of accepted spans. */
+async function send(replicas: readonly Replica[], seconds: number): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const endMs = systemClock.monotonicMs() + seconds * 1_000;
+  let spans = 0;
+  const sendUntilEnd = async (nth: number): Promise<void> => {
+    const url = `${replicas[nth % replicas.length]?.url ?? ''}/v1/traces`;
+    while (systemClock.monotonicMs() < endMs) {
+      requestCount += 1;
+      const key = keyOf(Math.floor(requestCount / REQUESTS_PER_KEY) % KEYS);
+      await post(agent, { url, key, body: createBody() });
+      spans += SPANS_PER_REQUEST;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, nth) => sendUntilEnd(nth)));
+  agent.destroy();
+  return spans;
+}
+
+async function post(
+  agent: Agent,
+  { url, key, body }: { url: string; key: string; body: string },
+): Promise<void> {
+  const sent = request(url, {
+    ...{ method: 'POST', agent },
+    headers: {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'x-service-api-key': key,
+    },
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  if (response.statusCode !== 200) {
+    throw new Error(`POST ${url} responded with ${response.statusCode}: ${text}`);
+  }
+}
+
+const attribute = (key: string, text: string): string =>
+  `{"key":"${key}","value":{"stringValue":${JSON.stringify(text)}}}`;
+
+/** Returns a request with a new conversation, as text, because stringifying it would take CPU time. */
+function createBody(): string {
+  const conversation = `conversation-${process.pid}-${requestCount}`;
+  const spans = Array.from({ length: SPANS_PER_REQUEST }, () => {
+    spanCount += 1;
+    // Distributed like random ids, the most expensive order for an index.
+    const id = ((BigInt(spanCount) * 0x9e37_79b9_7f4a_7c15n) & 0xffff_ffff_ffff_ffffn)
+      .toString(16)
+      .padStart(16, '0');
+    const attributes = [
+      attribute('gen_ai.operation.name', 'chat'),
+      attribute('gen_ai.conversation.id', conversation),
+      attribute(
+        'gen_ai.input.messages',
+        `[{"role":"user","parts":[{"type":"text","content":"${`${spanCount} `.repeat(330)}"}]}]`,
+      ),
+      attribute(
+        'gen_ai.output.messages',
+        `[{"role":"assistant","parts":[{"type":"text","content":"${'x'.repeat(700)}"}]}]`,
+      ),
+    ];
+    return (
+      `{"traceId":"${id}${id}","spanId":"${id}","name":"chat mini","kind":3,` +
+      `"startTimeUnixNano":"1795176000000000000","endTimeUnixNano":"1795176001000000000",` +
+      `"attributes":[${attributes.join()}]}`
+    );
+  });
+  return `{"resourceSpans":[{"scopeSpans":[{"spans":[${spans.join()}]}]}]}`;
+}
+
+interface Usage {
+  generatorCpu: number;
+  replicasCpu: number;
+  databaseCpu: number;
+  walBytes: number;
+  walSyncs: number;
+}
+
+async function readUsage(replicas: readonly Replica[], target: HttpTarget): Promise<Usage> {
+  let replicasCpu = 0;
+  for (const { process: child } of replicas) {
+    child.send('cpu');
+    replicasCpu += ((await once(child, 'message')) as [number])[0];
+  }
+  const database = 'databaseUrl' in target ? await readDatabaseUsage(target) : undefined;
+  return {
+    ...{ generatorCpu: readCpuMicros(), replicasCpu },
+    databaseCpu: database?.cpu ?? NaN,
+    walBytes: database?.walBytes ?? NaN,
+    walSyncs: database?.walSyncs ?? NaN,
+  };
+}
+
+function readCpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+async function readDatabaseUsage({
+  databaseUrl,
+  serverPid = NaN,
+}: {
+  databaseUrl: string;
+  serverPid?: number;
+}): Promise<{ cpu: number; walBytes: number; walSyncs: number }> {
+  const [row] = await execute(
+    databaseUrl,
+    'select wal_bytes::float8, wal_sync::float8 from pg_stat_wal',
+  );
+  return {
+    cpu: readServerCpu(serverPid),
+    walBytes: Number(row?.['wal_bytes']),
+    walSyncs: Number(row?.['wal_sync']),
+  };
+}
+
+/** Clock ticks per second in `/proc`, on all common systems. */
+const TICKS_PER_SECOND = 100;
+
+/**
+ * Returns the CPU time of a process with its children, in microseconds; NaN if it is unknown, and on
+ * systems without `/proc`.
+ */
+function readServerCpu(server: number): number {
+  try {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const processes = pids.flatMap((name) => readProcess(Number(name)) ?? []);
+    const own = processes.filter((found) => found.pid === server || found.parent === server);
+    return own.length === 0 ? NaN : own.reduce((sum, { micros }) => sum + micros, 0);
+  } catch {
+    return NaN;
+  }
+}
+
+/** Returns the CPU time of a process with its ended children; undefined if it has just ended. */
+function readProcess(pid: number): { pid: number; parent: number; micros: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
+    return { pid, parent: fields[1] ?? 0, micros: (ticks / TICKS_PER_SECOND) * 1e6 };
+  } catch {
+    return undefined;
+  }
+}
+
+if (process.argv[2] === 'serve') {
+  const target = JSON.parse(process.argv[3] ?? '{}') as { dataDir: string };
+  const { url, adminUrl, stop } = await startService(target);
+  process.on('message', () => process.send?.(readCpuMicros()));
+  process.on('disconnect', () => void stop());
+  process.send?.({ url, adminUrl });
+}

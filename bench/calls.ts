@@ -64,7 +64,7 @@ async function run(calls: number, concurrency: number): Promise<void> {
   const simulation = (await (await send(service, `/simulations/${id}`)).json()) as Simulation;
   let [callS, recordedBytes, recorded] = [0, 0, 0];
   for (const session of simulation.sessions) {
-    callS += (Date.parse(session.ended_at ?? '') - Date.parse(session.started_at)) / 1_000;
+    callS += (Date.parse(session.ended_at ?? '') - Date.parse(session.started_at ?? '')) / 1_000;
     const response = await fetch(`${service.url}/recordings/${session.id}`);
     const audio = await response.arrayBuffer();
     if (!response.ok) continue;

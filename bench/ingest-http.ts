@@ -253,8 +253,8 @@ function readProcess(pid: number): { pid: number; parent: number; micros: number
 
 if (process.argv[2] === 'serve') {
   const target = JSON.parse(process.argv[3] ?? '{}') as { dataDir: string };
-  const { url, adminUrl, stop } = await startService(target);
+  const service = await startService(target);
   process.on('message', () => process.send?.(readCpuMicros()));
-  process.on('disconnect', () => void stop());
-  process.send?.({ url, adminUrl });
+  process.on('disconnect', () => void service.stop());
+  process.send?.({ url: service.url, adminUrl: service.adminUrl });
 }

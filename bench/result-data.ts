@@ -35,18 +35,22 @@ export async function prepareResults(
     await service.stop();
     writeFileSync(marker, '');
   });
-  let isMoved = false;
+  const copied = { rows: 0 };
   const moveMs = await measure(count, async () => {
     if (databaseUrl === undefined) return;
     await moveDataDir({
       ...{ dataDir, databaseUrl },
       onProgress({ table, copiedRows, totalRows }) {
-        isMoved = true;
+        copied.rows = copiedRows;
         showProgress(`${copiedRows} of ${totalRows} rows moved (${table})`);
       },
     });
   });
-  return { dataDir, addMs: isFilled ? undefined : addMs, moveMs: isMoved ? moveMs : undefined };
+  return {
+    dataDir,
+    addMs: isFilled ? undefined : addMs,
+    moveMs: copied.rows > 0 ? moveMs : undefined,
+  };
 }
 
 function showProgress(text: string): void {

@@ -99,11 +99,14 @@ async function addChunk(
   for (const { session } of added) rows.push(await toRow(db, session));
   const keys = await upsert(db, rows);
   const sessions = added.map(({ session: { ownerId, ...session }, isNew }, nth) => {
-    const { run_key, simulation_key } = rows[nth] ?? { run_key: null, simulation_key: null };
     const key = keys.get(session.id);
-    if (key === undefined) throw new Error('A session was not added.');
-    const started_at_ms = session.startedAtMs;
-    return { ...session, ownerId, isNew, key, run_key, simulation_key, started_at_ms };
+    const row = rows[nth];
+    if (key === undefined || !row) throw new Error('A session was not added.');
+    const { run_key, simulation_key, started_at_ms, failed } = row;
+    return {
+      ...{ ...session, ownerId, isNew, key },
+      ...{ run_key, simulation_key, started_at_ms, failed },
+    };
   });
   const replaced = sessions.filter(({ isNew }) => !isNew).map(({ key }) => key);
   // Replacing a session deletes its jobs, too: a worker that is scoring it finds its job gone.

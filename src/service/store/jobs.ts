@@ -199,7 +199,7 @@ async function finishAll(
   for (const [key, { ownerId, outcomes }] of bySession) {
     const row = await db
       .selectFrom('sessions')
-      .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms'])
+      .select(['key', 'run_key', 'simulation_key', 'kind', 'started_at_ms', 'failed'])
       .where('key', '=', key)
       .executeTakeFirstOrThrow();
     const session = { ...row, ownerId };

@@ -16,6 +16,8 @@ interface ScoredRow {
   simulation_key: number | null;
   kind: SessionKind;
   started_at_ms: number;
+  /** The number of its outcomes that fail. */
+  failed: number;
 }
 
 /**
@@ -45,6 +47,7 @@ export async function insertOutcomes(
       simulation_key: session.simulation_key,
       kind: session.kind,
       started_at_ms: session.started_at_ms,
+      session_failed: session.failed > 0 ? 1 : 0,
     });
   }
   await insertRows(insertion, 'outcomes', rows, { skipExisting: true });
@@ -63,10 +66,14 @@ export async function updateResults(db: WriteTransaction, sessionKey: number): P
     .where('session_key', '=', sessionKey)
     .execute();
   const outcomes = rows.map(({ outcome, required }) => ({ outcome, required: required === 1 }));
+  const results = toResults(status, outcomes);
+  await db.updateTable('sessions').set(results).where('key', '=', sessionKey).execute();
+  if (results.failed === 0) return;
   await db
-    .updateTable('sessions')
-    .set(toResults(status, outcomes))
-    .where('key', '=', sessionKey)
+    .updateTable('outcomes')
+    .set({ session_failed: 1 })
+    .where('session_key', '=', sessionKey)
+    .where('session_failed', '=', 0)
     .execute();
 }
 

@@ -1,4 +1,10 @@
-import { expressionBuilder, sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
+import {
+  expressionBuilder,
+  sql,
+  type AliasableExpression,
+  type ExpressionBuilder,
+  type SelectQueryBuilder,
+} from 'kysely';
 import type { Reader } from './connections.ts';
 import { normalizeForSearch } from './names.ts';
 import { listOutcomes } from './outcomes.ts';
@@ -21,7 +27,7 @@ type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
  */
 export async function findSessionPage(db: Db, filter: SessionFilter): Promise<SessionPage> {
   const { skip, limit } = filter;
-  const selection: Selection = { filter, evalKeys: await findEvalKeys(db, filter) };
+  const selection = await lookUpNames(db, filter);
   const total = await countSessions(db, selection);
   if (isSearch(filter)) {
     const keys = await searchSessions(db, selection);
@@ -32,45 +38,66 @@ export async function findSessionPage(db: Db, filter: SessionFilter): Promise<Se
   return { sessions: await loadSessions(db, await findPageKeys(db, selection, total)), total };
 }
 
-/** A filter with the evals that it names. */
+/** A filter with the keys of the names that it contains. */
 interface Selection {
   filter: SessionFilter;
-  /** Undefined if the filter names none, or if they are too many to list them in a query. */
+  /** Undefined if the filter names no eval, or if too many match to list them in a query. */
   evalKeys: readonly number[] | undefined;
+  runKeys: readonly number[] | undefined;
 }
 
-const EVAL_KEYS_MAX = 100;
+const LISTED_KEYS_MAX = 100;
 
-/** Looks up the evals first, because databases can't estimate how many outcomes match a text. */
-async function findEvalKeys(db: Db, filter: SessionFilter): Promise<number[] | undefined> {
-  if (!filter.eval && !filter.evalId) return undefined;
+/** Looks up names first, because databases can't estimate how many rows match a text. */
+async function lookUpNames(db: Db, filter: SessionFilter): Promise<Selection> {
+  const { ownerId, run } = filter;
+  const evals = filter.eval || filter.evalId ? selectEvalKeys(filter) : undefined;
+  const runs = run ? selectRunKeys(ownerId, run) : undefined;
+  return {
+    filter,
+    evalKeys: evals && (await listKeys(db, evals)),
+    runKeys: runs && (await listKeys(db, runs)),
+  };
+}
+
+/** Runs a query for keys. Returns undefined if they are too many to list. */
+async function listKeys(
+  db: Db,
+  query: AliasableExpression<{ key: number }>,
+): Promise<number[] | undefined> {
   const rows = await db
-    .selectFrom(selectEvalKeys(filter).as('named'))
+    .selectFrom(query.as('named'))
     .select('named.key')
-    .limit(EVAL_KEYS_MAX + 1)
+    .limit(LISTED_KEYS_MAX + 1)
     .execute();
-  return rows.length > EVAL_KEYS_MAX ? undefined : rows.map(({ key }) => key);
+  return rows.length > LISTED_KEYS_MAX ? undefined : rows.map(({ key }) => key);
 }
 
 /**
  * Returns the outcomes that decide alone which sessions match, so that only their index is read;
  * undefined if sessions have to be read.
  */
-function selectOnlyOutcomes(db: Db, { filter, evalKeys }: Selection) {
+function selectOnlyOutcomes(db: Db, { filter, evalKeys, runKeys }: Selection) {
   const { kind, run, agent, runId, failedOnly, outcome, startedAfterMs, startedBeforeMs } = filter;
-  const isNarrowed = Boolean(run) || Boolean(agent) || Boolean(runId) || failedOnly;
-  if (!evalKeys || evalKeys.length === 0 || isNarrowed || outcome !== undefined) return undefined;
-  return db
-    .selectFrom('outcomes')
-    .where('outcomes.eval_name_key', 'in', evalKeys)
-    .where('outcomes.kind', '=', kind)
-    .where('outcomes.outcome', '<>', sql.lit('error'))
-    .$if(startedAfterMs !== undefined, (query) =>
-      query.where('outcomes.started_at_ms', '>=', startedAfterMs ?? 0),
-    )
-    .$if(startedBeforeMs !== undefined, (query) =>
-      query.where('outcomes.started_at_ms', '<=', startedBeforeMs ?? 0),
-    );
+  const isNarrowed = Boolean(agent) || Boolean(runId) || outcome !== undefined;
+  if (!evalKeys || evalKeys.length === 0 || isNarrowed) return undefined;
+  if (run && (!runKeys || runKeys.length === 0 || kind !== 'production')) return undefined;
+  return (
+    db
+      .selectFrom('outcomes')
+      .where('outcomes.eval_name_key', 'in', evalKeys)
+      // All sessions of a run have the same kind. With both, SQLite would choose the larger index.
+      .$if(runKeys === undefined, (query) => query.where('outcomes.kind', '=', kind))
+      .$if(runKeys !== undefined, (query) => query.where('outcomes.run_key', 'in', runKeys ?? []))
+      .where('outcomes.outcome', '<>', sql.lit('error'))
+      .$if(failedOnly, (query) => query.where('outcomes.session_failed', '>', sql.lit(0)))
+      .$if(startedAfterMs !== undefined, (query) =>
+        query.where('outcomes.started_at_ms', '>=', startedAfterMs ?? 0),
+      )
+      .$if(startedBeforeMs !== undefined, (query) =>
+        query.where('outcomes.started_at_ms', '<=', startedBeforeMs ?? 0),
+      )
+  );
 }
 
 async function countSessions(db: Db, selection: Selection): Promise<number> {
@@ -137,7 +164,7 @@ export async function findNeighbors(
     .where('id', '=', sessionId)
     .executeTakeFirst();
   if (!self) return {};
-  const selection: Selection = { filter, evalKeys: await findEvalKeys(db, filter) };
+  const selection = await lookUpNames(db, filter);
   if (isSearch(filter)) {
     const keys = await searchSessions(db, selection);
     const at = keys.indexOf(self.key);
@@ -246,7 +273,7 @@ async function loadSessions(db: Db, keys: readonly number[]): Promise<Session[]>
 /** Adds the conditions of a filter. */
 function applyFilter<Row>(
   query: SessionQuery<Row>,
-  { filter, evalKeys }: Selection,
+  { filter, evalKeys, runKeys }: Selection,
 ): SessionQuery<Row> {
   const { ownerId, kind, agent, run, runId, eval: evalName, evalId, outcome } = filter;
   const failedOnly = filter.failedOnly || outcome === 'failed';
@@ -255,8 +282,8 @@ function applyFilter<Row>(
   let narrowed = query
     .where('sessions.kind', '=', kind)
     // Production omits sessions without results (spec 4.4); simulations include them, and so do lists
-    // of sessions whose evals errored or that are not completed.
-    .$if(kind === 'production' && (outcome === undefined || failedOnly), (q) =>
+    // of sessions whose evals errored or that are not completed. A failed session has results.
+    .$if(kind === 'production' && outcome === undefined && !failedOnly, (q) =>
       q.where('sessions.total', '>', sql.lit(0)),
     )
     .$if(failedOnly, (q) => q.where('sessions.failed', '>', sql.lit(0)))
@@ -271,12 +298,10 @@ function applyFilter<Row>(
   // Look up names in their small tables first. The keys found belong to the owner, so these queries
   // need no condition on the owner; with one, SQLite would scan all sessions of the owner.
   if (run) {
-    narrowed = narrowed.where((eb) =>
-      eb(
-        'sessions.run_key',
-        'in',
-        selectRunKeys(eb, ownerId).where(contains('runs.name_folded', run)),
-      ),
+    narrowed = narrowed.where(
+      'sessions.run_key',
+      'in',
+      runKeys ? [...runKeys, -1] : selectRunKeys(ownerId, run),
     );
   }
   if (agent) {
@@ -295,12 +320,21 @@ function applyFilter<Row>(
 
 type Eb = ExpressionBuilder<Tables, 'sessions'>;
 
-const selectRunKeys = (eb: Eb, ownerId: string) =>
-  eb.selectFrom('runs').select('runs.key').where('runs.owner_id', '=', ownerId);
+function selectRunKeys(ownerId: string, name: string) {
+  return expressionBuilder<Tables>()
+    .selectFrom('runs')
+    .select('runs.key')
+    .where('runs.owner_id', '=', ownerId)
+    .where(contains('runs.name_folded', name));
+}
 
 function isOfRun(eb: Eb, { ownerId, kind, id }: RunRef) {
   if (kind === 'production') {
-    const runs = selectRunKeys(eb, ownerId).where('runs.key', '=', parseRunKey(id));
+    const runs = eb
+      .selectFrom('runs')
+      .select('runs.key')
+      .where('runs.owner_id', '=', ownerId)
+      .where('runs.key', '=', parseRunKey(id));
     return eb('sessions.run_key', 'in', runs);
   }
   const simulations = eb
@@ -355,7 +389,7 @@ function isScoredBy(eb: Eb, filter: SessionFilter, evalKeys: readonly number[] |
 }
 
 function selectEvalKeys({ ownerId, eval: name, evalId }: SessionFilter) {
-  return expressionBuilder<Tables, never>()
+  return expressionBuilder<Tables>()
     .selectFrom('eval_names')
     .select('eval_names.key')
     .where('eval_names.owner_id', '=', ownerId)

@@ -184,6 +184,7 @@ interface OutcomeRow {
   simulation_key: number | null;
   kind: SessionKind;
   started_at_ms: number;
+  session_failed: number;
 }
 
 interface JobRow {

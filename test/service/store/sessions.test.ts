@@ -96,6 +96,20 @@ void t.test(
   },
 );
 
+void t.test('A failed outcome adds earlier outcomes of its session to failed lists', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const evals = [newEval('a'), newEval('b'), newEval('c')];
+  await store.sessions.add(newSession(ownerId, 'one', { outcomes: [], evals }));
+  const jobs = await store.jobs.take('w', 0, 60_000, 10);
+  for (const [nth, job] of jobs.entries()) {
+    const outcome = nth === 1 ? 'fail' : 'pass';
+    t.ok(await store.jobs.finish('w', job, newOutcome(job.definition.id, outcome), 1));
+    const expected = nth === 0 ? [] : ['one'];
+    t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval a', failedOnly: true })), expected);
+  }
+  t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval c', failedOnly: true })), ['one']);
+});
+
 void t.test('A long list of an eval has each session once, in order, from both ends', async (t) => {
   const { store, ownerId } = await withStore(t);
   const sessions = Array.from({ length: 1_200 }, (_, nth) =>
@@ -105,18 +119,23 @@ void t.test('A long list of an eval has each session once, in order, from both e
       outcomes: [
         newOutcome('a', nth % 3 === 0 ? 'error' : 'pass'),
         newOutcome('b', nth % 2 === 0 ? 'error' : 'pass'),
+        ...(nth % 5 === 0 ? [newOutcome('c', 'fail')] : []),
       ],
     }),
   );
   await store.sessions.addAll(sessions);
   const window = { startedAfterMs: NOON_MS - 7, startedBeforeMs: NOON_MS - 2 };
   const isInWindow = (nth: number): boolean => nth >= 200 && nth < 800;
+  const hasResult = (nth: number): boolean => nth % 3 !== 0 || nth % 2 !== 0 || nth % 5 === 0;
   const cases: [Partial<SessionFilter>, (nth: number) => boolean][] = [
-    [{ eval: 'eval' }, (nth) => nth % 3 !== 0 || nth % 2 !== 0],
+    [{ eval: 'eval' }, hasResult],
     [{ eval: 'eval a' }, (nth) => nth % 3 !== 0],
     [{ eval: 'eval a', ...window }, (nth) => nth % 3 !== 0 && isInWindow(nth)],
     [{ eval: 'eval a', run: 'up' }, (nth) => nth % 3 !== 0],
-    [window, (nth) => isInWindow(nth) && (nth % 3 !== 0 || nth % 2 !== 0)],
+    [{ eval: 'eval a', failedOnly: true }, (nth) => nth % 3 !== 0 && nth % 5 === 0],
+    [{ eval: 'eval a', run: 'up', failedOnly: true }, (nth) => nth % 3 !== 0 && nth % 5 === 0],
+    [{ failedOnly: true }, (nth) => nth % 5 === 0],
+    [window, (nth) => isInWindow(nth) && hasResult(nth)],
   ];
   for (const [changes, matches] of cases) {
     const expected = sessions.map(({ id }) => id).filter((_, nth) => matches(nth));

@@ -322,6 +322,7 @@ create table outcomes (
   simulation_key bigint,
   kind text not null,
   started_at_ms bigint not null,
+  session_failed integer not null,
   primary key (owner_id, session_key, eval_id),
   foreign key (owner_id, session_key) references sessions (owner_id, key) on delete cascade
 );
@@ -329,7 +330,11 @@ create index outcomes_by_name on outcomes
   (owner_id, eval_name_key, kind, started_at_ms desc, session_key desc)
   include (outcome)
   where outcome <> 'error';
+create index outcomes_of_failed on outcomes
+  (owner_id, eval_name_key, kind, started_at_ms desc, session_key desc)
+  where session_failed > 0 and outcome <> 'error';
 create index outcomes_of_run on outcomes (owner_id, run_key, eval_name_key, outcome)
+  include (session_key, started_at_ms)
   where run_key is not null;
 create index outcomes_of_simulation on outcomes (owner_id, simulation_key, eval_name_key, outcome)
   where simulation_key is not null;

@@ -13,7 +13,7 @@ import { ADD_RUN_RESULTS } from './migrations/011-add-run-results.ts';
 import { ADD_RUN_ORDER } from './migrations/012-add-run-order.ts';
 import { ADD_EVAL_IDS } from './migrations/013-add-eval-ids.ts';
 import { ADD_SPAN_RETENTION } from './migrations/014-add-span-retention.ts';
-import { ADD_OUTCOME_TIMES } from './migrations/014-add-outcome-times.ts';
+import { ADD_OUTCOME_TIMES } from './migrations/015-add-outcome-times.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.

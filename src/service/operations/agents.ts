@@ -50,6 +50,38 @@ export async function changeAgent(
 const originOf = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : (URL.parse(url)?.origin ?? url);
 
+/** An agent with the result of its last connection check. */
+export interface RunnableAgent extends StoredAgent {
+  /** Undefined if its connection was not checked at this URL. */
+  isReachable: boolean | undefined;
+}
+
+/** Adds the last connection checks to agents: first those reached last, unreachable ones at the end. */
+export async function sortByConnection(
+  { agentReports }: Pick<Store, 'agentReports'>,
+  ownerId: string,
+  agents: readonly StoredAgent[],
+): Promise<RunnableAgent[]> {
+  const reports = await agentReports.listNewest(
+    ownerId,
+    agents.map(({ id }) => id),
+  );
+  const checked = new Map(
+    reports.filter(({ kind }) => kind === 'connection').map((report) => [report.agentId, report]),
+  );
+  const ranked = agents.map((agent) => {
+    const summary = checked.get(agent.id)?.summary;
+    if (summary?.target !== agent.url)
+      return { agent: { ...agent, isReachable: undefined }, rank: 0 };
+    const isReachable = summary.standing !== 'fail';
+    return {
+      agent: { ...agent, isReachable },
+      rank: isReachable ? Date.parse(summary.endedAt) : -1,
+    };
+  });
+  return ranked.sort((left, right) => right.rank - left.rank).map(({ agent }) => agent);
+}
+
 /** Time limit of each request of a connection check, and of the whole check. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_TIMEOUT_MS = 30_000;

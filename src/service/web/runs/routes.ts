@@ -5,10 +5,13 @@ import { summarizeCounts } from '../../domain/simulation-results/scenario-result
 import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation } from '../../operations/simulations.ts';
 import type { RunDetails, RunFilter, RunRef, SessionKind, Store } from '../../store/store.ts';
-import { redirect } from '../frame/forms.ts';
+import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { sendPage } from '../frame/page-frame.ts';
 import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
+import { REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
+import { createStartOnce } from '../scenarios/start-once.ts';
+import { toRepeatRequest } from './repeat-command.ts';
 import { renderRunContent, renderRunPage, type RunPage } from './run-page.ts';
 import { pathOfRun, renderRunsPage } from './runs-page.ts';
 
@@ -43,6 +46,24 @@ export function addRunRoutes(app: FastifyInstance, options: PageOptions): void {
     const { id } = request.params;
     await cancelSimulation({ simulations }, ownerId, id);
     return redirect(reply, context, pathOfRun('simulation', id), { notice: 'canceled' });
+  });
+  addRunAgainRoute(app, options);
+}
+
+/** Starts a simulation again. A stored agent is called with its key. */
+function addRunAgainRoute(app: FastifyInstance, options: PageOptions): void {
+  const { store, simulations, findEditor } = options;
+  const startOnce = createStartOnce(simulations);
+  app.post('/simulation/:id/again', async (request: WithId, reply) => {
+    const { ownerId, context, form } = await findEditor(request);
+    const plan = await store.simulations.find(ownerId, request.params.id);
+    if (!plan) throw notFoundError('simulation');
+    const { name, url } = plan.agent;
+    const agents = await listDocuments(store, ownerId, 'agent');
+    const stored = agents.find((agent) => agent.name === name && agent.url === url);
+    const run = { ...toRepeatRequest(plan), ...(stored && { agent: stored.id }) };
+    const id = await startOnce(ownerId, run, readText(form, REQUEST_ID_FIELD));
+    return redirect(reply, context, pathOfRun('simulation', id));
   });
 }
 

@@ -35,6 +35,8 @@ import { CAUSES_CSS, renderCauses, type Unpassed } from './causes.ts';
 import { createEvalNames } from './eval-names.ts';
 import { passRateOf } from './pass-rate-chart.ts';
 import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
+import { renderForm } from '../frame/forms.ts';
+import { renderStart } from '../scenarios/run-form.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
 import { pathOfRun, renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
@@ -112,6 +114,14 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
             ${renderSessionTable(list.sessions, listQueryOf(page), context)}`
     }
     ${renderPages({ path: pathOfRun(kind, run.id), ...list })}
+    ${
+      watched && !isUnderWay(watched)
+        ? renderForm(context, {
+            action: `${pathOfRun(kind, run.id)}/again`,
+            body: renderStart('Run again'),
+          })
+        : undefined
+    }
     ${
       watched
         ? html`<details id="repeat">

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Scenario } from '../../../contract/index.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
+import { sortByConnection } from '../../operations/agents.ts';
 import { findDocument, listDocuments } from '../../operations/documents.ts';
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
@@ -68,11 +69,12 @@ function createSendScenarios({ store, kit }: PageOptions): SendScenarios {
   return async (request, reply, { ownerId, context }, { edited, run } = {}) => {
     const query = readQuery(request);
     const { skip } = readListFilter(query, ownerId).filter;
-    const [stored, agents, starters] = await Promise.all([
+    const [stored, unsorted, starters] = await Promise.all([
       listDocuments(store, ownerId, 'scenario'),
       listDocuments(store, ownerId, 'agent'),
       kit?.readStarters(),
     ]);
+    const agents = await sortByConnection(store, ownerId, unsorted);
     const matching = filterScenarios(stored, run ? '' : (query.get('q') ?? ''));
     const storedIds = new Set(stored.map(({ id }) => id));
     const content = {
@@ -102,11 +104,12 @@ function createRenderScenario(options: PageOptions) {
     scenario: Scenario,
     edited: EditedText | undefined,
   ): Promise<string> => {
-    const [personas, evals, agents] = await Promise.all([
+    const [personas, evals, unsorted] = await Promise.all([
       listDocuments(store, ownerId, 'persona'),
       store.evals.list(ownerId),
       listDocuments(store, ownerId, 'agent'),
     ]);
+    const agents = await sortByConnection(store, ownerId, unsorted);
     const [agent] = agents;
     const estimate = agent && (await findEstimate(options, ownerId, agent.id, scenario.id));
     const content = { scenario, personas, evals, agents, estimate, edited };

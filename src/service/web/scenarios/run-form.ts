@@ -4,6 +4,7 @@ import { findViolations } from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
+import type { RunnableAgent } from '../../operations/agents.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { renderField, renderSelect } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
@@ -67,12 +68,12 @@ export function readRunForm(
 }
 
 /** Renders the settings of a run. */
-export function renderRunFields(agents: readonly StoredAgent[], draft: RunDraft): Html {
+export function renderRunFields(agents: readonly RunnableAgent[], draft: RunDraft): Html {
   const { values, problems } = draft;
   return html`<div class="row">
     ${renderSelect(
       { name: 'agent', label: 'Agent', value: values.agent, problem: problems.agent },
-      agents.map(({ id, name }) => [id, name]),
+      agents.map((agent) => [agent.id, nameWithState(agent)]),
     )}
     ${renderSelect(
       { name: 'channel', label: 'Channel', value: values.channel, problem: problems.channel },
@@ -93,6 +94,12 @@ export function renderRunFields(agents: readonly StoredAgent[], draft: RunDraft)
       html`placeholder="agent and time" autocomplete="off"`,
     )}
   </div>`;
+}
+
+/** Names an agent with the result of its last connection check. */
+function nameWithState({ name, isReachable }: RunnableAgent): string {
+  if (isReachable) return name;
+  return `${name} (${isReachable === false ? 'last connection check failed' : 'connection not checked'})`;
 }
 
 const renderNumber = (

@@ -1,7 +1,7 @@
 import type { EvalDefinition, Persona, Scenario } from '../../../contract/index.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
-import type { StoredAgent } from '../../store/store.ts';
+import type { RunnableAgent } from '../../operations/agents.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderNotice, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderDocumentForms, type EditedText } from './document-editor.ts';
@@ -20,7 +20,7 @@ export interface ScenarioPage {
   scenario: Scenario;
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
-  agents: readonly StoredAgent[];
+  agents: readonly RunnableAgent[];
   /** What a run with the first agent costs, or why it can't run. */
   estimate: SimulationEstimate | { problem: string } | undefined;
   /** The text in the editor; undefined if the service can't edit. */

@@ -1,7 +1,8 @@
 import type { Scenario } from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { Page, StoredAgent } from '../../store/store.ts';
+import type { RunnableAgent } from '../../operations/agents.ts';
+import type { Page } from '../../store/store.ts';
 import { renderProblem, renderSelect } from '../frame/fields.ts';
 import { renderFilterField, renderFilterForm } from '../frame/filter-form.ts';
 import { renderForm } from '../frame/forms.ts';
@@ -26,7 +27,7 @@ export interface ScenarioList extends Page {
   total: number;
   /** How many there are. */
   storedCount: number;
-  agents: readonly StoredAgent[];
+  agents: readonly RunnableAgent[];
   /** The starter scenarios that are not stored. */
   starters: readonly Pick<Scenario, 'id' | 'name'>[];
   run: RunDraft;

@@ -1,0 +1,57 @@
+/** A simulation is run again from its page, and agents are chosen by their last connection check. */
+import t from 'tap';
+import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { parcel, startSimulation } from '../../helpers/runs.ts';
+import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { withService } from '../../helpers/service.ts';
+
+void t.test('a finished simulation runs again with the key of its agent', async (t) => {
+  const { service, admin, drain, ...bench } = await withService(t);
+  const sandbox = await withSandboxDouble(t, { chat: reply('It has shipped.') });
+  await admin('POST /agents', {
+    id: 'shop',
+    name: 'Shop',
+    url: sandbox.url,
+    api_key: 'secret-key',
+  });
+  const run = { agent: 'shop', scenarios: [parcel], samples: 2, seed: 'a' };
+  const id = await startSimulation({ service, admin, drain, ...bench }, run);
+  await drain();
+  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/simulation/${id}`);
+  const before = sandbox.requests.length;
+  await page.click('text=Run again');
+  await page.getByText('2 sessions ended.').waitFor();
+  t.match(page.url(), /\/simulation\/sim_/);
+  t.notMatch(page.url(), id);
+  t.match(await page.innerText('dl'), /Seed\s+a/);
+  const chats = sandbox.requests.slice(before).filter(({ route }) => route === 'chat');
+  t.same(
+    chats.map(({ authorization }) => authorization),
+    ['Bearer secret-key', 'Bearer secret-key'],
+  );
+  t.same(errors, []);
+});
+
+void t.test(
+  'the agent that was reached last is chosen, and the list shows the state',
+  async (t) => {
+    const { service, admin, send } = await withService(t, { kit: createKitFunctions() });
+    const sandbox = await withSandboxDouble(t);
+    await admin('POST /agents', { id: 'away', name: 'Away', url: 'http://127.0.0.1:1' });
+    await admin('POST /agents', { id: 'new', name: 'New', url: sandbox.url });
+    await admin('POST /agents', { id: 'here', name: 'Here', url: sandbox.url });
+    await admin('POST /scenarios', parcel);
+    for (const id of ['away', 'here']) await send(`POST /__admin/agents/${id}/connection`);
+    const { page } = await openPage(await withBrowser(t), `${service.url}/scenarios`);
+    const options = (await page.locator('[name=agent] option').allInnerTexts()).map((name) =>
+      name.trim(),
+    );
+    t.same(options, [
+      'Here',
+      'New (connection not checked)',
+      'Away (last connection check failed)',
+    ]);
+    t.equal(await page.inputValue('select[name=agent]'), 'here');
+  },
+);

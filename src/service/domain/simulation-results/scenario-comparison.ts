@@ -46,9 +46,9 @@ function classifyChange(before: ScenarioStanding, now: ScenarioStanding): Scenar
   if (!before) return 'new';
   if (!now) return 'gone';
   if (before.verdict !== now.verdict) {
-    if (now.verdict === 'undecided') return 'unknown';
-    if (now.verdict === 'failed') return before.verdict === 'passed' ? 'regressed' : 'worse';
-    return 'fixed';
+    // Without a verdict in one of the runs, nothing shows that the agent changed.
+    if ([before.verdict, now.verdict].includes('undecided')) return 'unknown';
+    return now.verdict === 'failed' ? 'regressed' : 'fixed';
   }
   const [rateBefore, rateNow] = [before.passed / before.samples, now.passed / now.samples];
   if (rateNow === rateBefore || now.verdict === 'undecided') return 'same';

@@ -2,6 +2,7 @@ import {
   describeArgument,
   describeViolations,
   findViolations,
+  formatValue,
   isMessage,
   type AgentFault,
 } from '../src/contract/index.ts';
@@ -15,6 +16,7 @@ import {
 } from '../src/http-kit/faults.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Random } from '../src/platform/random.ts';
+import { didYouMean } from '../src/platform/suggest.ts';
 import { RequestError } from './errors.ts';
 
 /** Part of the agent that faults are injected into. */
@@ -216,7 +218,12 @@ export function parseFault(text: string): AgentFault {
 }
 
 function parseShortForm(text: string): unknown {
-  const [kind, ...pairs] = text.split(';').map((part) => part.trim());
+  const [kind = '', ...pairs] = text.split(';').map((part) => part.trim());
+  const kinds = Object.keys(ROUTES_BY_KIND);
+  if (!kinds.includes(kind)) {
+    const known = didYouMean(kind, kinds, `Known faults: ${kinds.sort().join(', ')}.`);
+    throw new RequestError('bad_request', `Unknown fault ${formatValue(kind)}. ${known}`);
+  }
   // Maps, so that a key such as `__proto__` has no special meaning.
   const fault = new Map<string, unknown>([['kind', kind]]);
   const latency = new Map<string, unknown>();

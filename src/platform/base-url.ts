@@ -30,8 +30,20 @@ export function parseBaseUrl(
   if (url.search !== '' || url.hash !== '') {
     return { problem: `must not contain ? or #, got ${quoteUrl(text)} and more.` };
   }
-  return { url: url.href.replace(/\/+$/, '') };
+  const base = url.href.replace(/\/+$/, '');
+  const endpoint = ENDPOINTS.find((path) => base.endsWith(path));
+  if (endpoint !== undefined) {
+    const problem = `must be ${expected}, got the address of an endpoint, ${quoteUrl(text)}.`;
+    return { problem: `${problem} Did you mean ${base.slice(0, -endpoint.length)}?` };
+  }
+  return { url: base };
 }
+
+/** Paths of the interface, which the kit appends to a base URL. */
+const ENDPOINTS = [
+  ...['/v1/chat/completions', '/v1/traces'],
+  ...['/api/prod-evaluations/sessions', '/api/simulations/sessions'],
+];
 
 /**
  * Quotes a refused URL without its user, query, and fragment, which may contain a key. It need not be

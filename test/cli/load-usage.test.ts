@@ -18,7 +18,14 @@ const wrong: [args: string[], message: RegExp][] = [
     /--rate must be a number above 0 and at most 10000, got 1000000/,
   ],
   [[NOWHERE, '--duration', '-5s'], /--duration must be a duration such as .* got "-5s"/],
-  [[NOWHERE, '--duration', '60'], /--duration must be a duration such as 60s or 5m, .* got "60"/],
+  [
+    [NOWHERE, '--duration', '60'],
+    /--duration must be a duration such as 60s or 5m, .* got "60"\. Did you mean 60s\?/,
+  ],
+  [
+    ['http://127.0.0.1:1/v1/chat/completions/'],
+    /URL must be the base URL of a sandbox.*, got the address of an endpoint, ".*"\. Did you mean http:\/\/127\.0\.0\.1:1\?/,
+  ],
   [[NOWHERE, '--duration', '0s'], /--duration must be a duration .* from 1s to 24h, got "0s"/],
   [
     [NOWHERE, '--duration', '24h', '--rate', '1000'],

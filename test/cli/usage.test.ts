@@ -251,7 +251,11 @@ const agents: Row[] = [
   ],
   [
     ['agent', '--fault', 'no-such-fault'],
-    /Invalid fault: \/kind must be one of "latency", .*got "no-such-fault"/,
+    /Unknown fault "no-such-fault"\. Known faults: bad_sdp, buffered_audio, .*, wrong_codec\./,
+  ],
+  [
+    ['agent', '--fault', 'ratelimit;times=3'],
+    /Unknown fault "ratelimit"\. Did you mean rate_limit\?/,
   ],
   [['agent', '--script', MISSING], /Can't read .* \(--script\): no such file/],
   [['agent', '--script', FOLDER], /Can't read .* \(--script\): it is a directory/],

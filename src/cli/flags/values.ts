@@ -112,7 +112,8 @@ export function duration(minMs: 0 | 1_000) {
       const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value) ?? [];
       const ms = Math.round(Number(number) * (durationUnitsMs[unit] ?? NaN));
       if (ms >= minMs && ms <= DAY_MS) return ms;
-      const message = `must be ${description}, got ${JSON.stringify(value)}.`;
+      const hint = /^\d+(\.\d+)?$/.test(value) ? ` Did you mean ${value}s?` : '';
+      const message = `must be ${description}, got ${JSON.stringify(value)}.${hint}`;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })

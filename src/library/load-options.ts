@@ -7,7 +7,7 @@ import { shardOption, type LoadShardOptions } from './load-shard.ts';
 import {
   callTargetOption,
   positiveNumberOption,
-  reportOption,
+  wholeLoadReportOption,
   runOptions,
   type RunOptions,
 } from './options.ts';
@@ -99,7 +99,7 @@ export const loadOptionsSchema = schemas.optionsObject<LoadOptions>(
     voice: callTargetOption,
     shard: shardOption,
     acceptNotProven: schemas.booleanOption,
-    compareWith: reportOption('LoadReport'),
+    compareWith: wholeLoadReportOption,
     onProgress: schemas.functionOption,
   },
   ['url'],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { LoadReport } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';
-import { reportOption } from './options.ts';
+import { reportOption, wholeLoadReportOption } from './options.ts';
 
 /** Options of `mergeLoadReports`. */
 export interface MergeLoadOptions {
@@ -15,7 +15,7 @@ const argumentsSchema = schemas.optionsObject<MergeLoadOptions & { reports: unkn
   {
     reports: z.array(reportOption('LoadReport'), 'an array of load reports'),
     acceptNotProven: schemas.booleanOption,
-    compareWith: reportOption('LoadReport'),
+    compareWith: wholeLoadReportOption,
   },
   ['reports'],
 );

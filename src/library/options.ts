@@ -205,6 +205,12 @@ export const knownFailuresOption = z.array(
 export const reportOption = (name: 'CheckReport' | 'LoadReport' | 'SimulationReport'): z.ZodType =>
   z.custom((value) => isMessage(name, value), `a ${name}`);
 
+/** A report of a whole load run: that of one shard has no verdicts to compare with. */
+export const wholeLoadReportOption: z.ZodType = z.custom(
+  (value) => isMessage('LoadReport', value) && value.shard === undefined,
+  'a LoadReport of a whole run; merge those of shards with mergeLoadReports',
+);
+
 export const modelOption = options.optionsObject<ModelEndpoint>(
   {
     baseUrl: options.urlOption,

@@ -74,6 +74,18 @@ void t.test('two shards are merged into one report with one verdict', async (t) 
   const reports = [readReport(join(cwd, '1.json')), readReport(join(cwd, '0.json'))];
   t.strictSame(JSON.parse(JSON.stringify(await mergeLoadReports(reports))), report, 'the library');
 
+  for (const args of [again, ['load', NOWHERE]]) {
+    assertUsageError(
+      t,
+      await run([...args, '--compare', '0.json'], { cwd }),
+      /--compare needs the report of a whole run, but 0\.json is that of shard 1\/2\. Merge /,
+    );
+  }
+  await t.rejects(mergeLoadReports(reports, { compareWith: reports[0] }), {
+    name: 'TypeError',
+    message: /compareWith must be a LoadReport of a whole run/,
+  });
+
   const twice = await run(['load', '--merge', '0.json', '0.json'], { cwd });
   assertUsageError(t, twice, /--merge: 0\.json and 0\.json are both shard 1\/2\./);
   const alone = await run(['load', '--merge', '0.json', '--json', 'none.json'], { cwd });

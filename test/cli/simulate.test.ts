@@ -6,6 +6,7 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import {
   findViolations,
+  schemas,
   type CheckReport,
   type SimulationReport,
 } from '../../src/contract/index.ts';
@@ -223,6 +224,8 @@ void t.test('--compare lists regressions first', async (t) => {
 void t.test('wrong usage gives one sentence and exit code 2', async (t) => {
   const url = 'http://127.0.0.1:1';
   const otherReport = file('other.json', '{"verdict":"PASS"}');
+  const [checkExample] = schemas.CheckReport.examples;
+  const checkReport = file('check.json', JSON.stringify(checkExample));
   for (const [args, message] of [
     [['simulate'], /URL is missing/],
     [['simulate', 'x'], /URL must be the base URL of a sandbox/],
@@ -239,6 +242,10 @@ void t.test('wrong usage gives one sentence and exit code 2', async (t) => {
     [
       ['simulate', url, '--compare', otherReport],
       /--compare must be a report of sandbox-kit simulate --json\. .*other\.json:1:1: /,
+    ],
+    [
+      ['simulate', url, '--compare', checkReport],
+      /--compare must be a report of sandbox-kit simulate --json, but .*check\.json is a report of sandbox-kit check\.$/m,
     ],
     [['simulate', url, '--json', join(FOLDER, 'no', 'x')], /Can't write .* \(--json\): /],
     [['simulate', url, '--sede', 'x'], /Did you mean --seed\?/],

@@ -2,7 +2,13 @@
 import * as z from 'zod';
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { KnownFailure, Selection } from '../../../conformance/index.ts';
-import type { Area, CheckReport, Messages } from '../../contract/index.ts';
+import {
+  isMessage,
+  type Area,
+  type CheckReport,
+  type LoadReport,
+  type Messages,
+} from '../../contract/index.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { readJsonFile } from '../../library/input/documents.ts';
 import { findKnownFailureProblem } from '../../library/known-failures.ts';
@@ -23,7 +29,17 @@ export function readEarlierReport<Name extends keyof typeof commands>(
   path: string | undefined,
   name: Name,
 ): Messages[Name] | undefined {
-  return path === undefined ? undefined : readReport(path, '--compare', name);
+  if (path === undefined) return undefined;
+  const report = readReport(path, '--compare', name);
+  const { shard } = report as Partial<LoadReport>;
+  if (shard) {
+    const { index, count } = shard;
+    throw new UsageError(
+      `--compare needs the report of a whole run, but ${path} is that of shard ${index}/${count}. ` +
+        'Merge the reports of all shards with sandbox-kit load --merge FILES --json FILE, and compare with the result.',
+    );
+  }
+  return report;
 }
 
 /**
@@ -41,6 +57,12 @@ export function readReport<Name extends keyof typeof commands>(
     check(name);
   } catch (error) {
     if (!(error instanceof SandboxKitError)) throw error;
+    const other = Object.entries(commands).find(([kind]) => isMessage(kind as Name, value));
+    if (other) {
+      throw new UsageError(
+        `${option} must be a report of sandbox-kit ${commands[name]} --json, but ${path} is a report of sandbox-kit ${other[1]}.`,
+      );
+    }
     throw new UsageError(
       `${option} must be a report of sandbox-kit ${commands[name]} --json. ${error.message}`,
     );

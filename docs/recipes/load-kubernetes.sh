@@ -12,6 +12,9 @@
 # START_SECONDS    seconds until all pods are ready (default: 120)
 # TIMEOUT_SECONDS  the longest time of the Job (default: 1800)
 # SANDBOX_KIT      command that runs the kit on this machine (default: npx --yes sandbox-kit)
+#
+# The reports come from the logs of the pods. A node cuts logs that are larger than its containerLogMaxSize
+# (default: 10 MiB, about 700,000 requests for each shard). For longer runs, write them to a shared volume.
 set -eu
 
 : "${SANDBOX_URL:?Set SANDBOX_URL to the base URL of the sandbox.}"

@@ -1,7 +1,7 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
-import { formatCount, formatDuration, formatShare } from '../../src/report-kit/format.ts';
+import { formatCount, formatDuration, formatShareAtLeast } from '../../src/report-kit/format.ts';
 import { findPercentileRange, findUpperBound } from './binomial.ts';
 import { judgeShare } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
@@ -49,7 +49,7 @@ export function judgeConnections({
               reservation: 'A PASS requires that the calls are held for 60 s.',
             }
           : { verdict: 'PASS' };
-  const share = formatShare(1 - findUpperBound(lost, calls), 1);
+  const share = formatShareAtLeast(1 - findUpperBound(lost, calls), 1);
   const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
   const hasEndedEarly = ranMs === 0 && errorCounts === '';
   const summary = hasEndedEarly

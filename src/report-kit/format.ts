@@ -46,6 +46,12 @@ export function formatShare(share: number, decimals = 3): string {
   return `${formatNumber(steps / factor, decimals)}%`;
 }
 
+/** Formats a share that is a lower bound, such as "at least 99.9%": it is rounded down. */
+export const formatShareAtLeast = (share: number, decimals = 3): string => {
+  const factor = 10 ** decimals;
+  return `${formatNumber(Math.floor(share * 100 * factor + 1e-9) / factor, decimals)}%`;
+};
+
 /** Formats a value with its unit: "51 ms", "99.9%", "100 requests/s". */
 export function formatQuantity(value: number, unit: string): string {
   if (unit === 'ms') return formatDuration(value);

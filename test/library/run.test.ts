@@ -1,4 +1,5 @@
 /** `check`, `load`, `simulate`, `grade`, and `diagnose` as functions: their results are the reports of the commands. */
+import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -170,6 +171,14 @@ void t.test('several runs in one process do not affect each other', async (t) =>
     ),
     [first.url, second.url],
   );
+});
+
+void t.test('a signal that outlives a check keeps no listener of it', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const { signal } = new AbortController();
+  await check({ url: agent.url, areas: ['health'], signal });
+  t.same(getEventListeners(signal, 'abort'), []);
 });
 
 void t.test('a signal stops each run, and the report covers the run until then', async (t) => {

@@ -145,8 +145,9 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     [...secretsOf(options.connection, options.apiKey), ...secrets],
     [options.apiKeyHeader ?? SERVICE_API_KEY_HEADER, ...headerNamesOf(options)],
   );
-  const interruption = createInterruption(signal);
-  const send = await createRunSender(suite, options, { client, recorder, interruption });
+  using interruption = createInterruption(signal);
+  const inRun = { client, recorder, interruption: interruption.signal };
+  const send = await createRunSender(suite, options, inRun);
   const { probes } = planRun(suite, options);
   const unfinished = new Set(probes.map(({ probe }) => probe));
   const start = async (probe: Probe): Promise<void> => {
@@ -274,11 +275,17 @@ const createDeadlines =
     return interruption.aborted ? Math.min(CLEANUP_DEADLINE_MS, deadlineMs) : deadlineMs;
   };
 
-/** Returns a signal that ends requests like a deadline when the run is interrupted. */
-function createInterruption(signal: AbortSignal | undefined): AbortSignal {
+/**
+ * Returns a signal that ends requests like a deadline when the run is interrupted. Dispose of it to
+ * release the signal of the run, which may outlive it.
+ */
+function createInterruption(signal: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new DeadlinePassed(INTERRUPTED));
   if (signal?.aborted) interrupt();
   signal?.addEventListener('abort', interrupt, { once: true });
-  return interruption.signal;
+  return {
+    signal: interruption.signal,
+    [Symbol.dispose]: () => signal?.removeEventListener('abort', interrupt),
+  };
 }

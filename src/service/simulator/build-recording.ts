@@ -75,14 +75,17 @@ function delay(packets: readonly Buffer[], ms: number): Buffer[] {
 /** Returns the peak of each 100 ms of a stream, from 0 to 100. */
 async function measurePeaks(packets: readonly Buffer[]): Promise<number[]> {
   const decoder = await createDecoder();
-  const peaks: number[] = [];
-  for (let at = 0; at < packets.length; at += FRAMES_PER_LEVEL) {
-    const frames = packets.slice(at, at + FRAMES_PER_LEVEL);
-    peaks.push(Math.round(100 * Math.max(...frames.map((frame) => findPeak(frame, decoder)))));
-    if (at % PACKETS_PER_BLOCK === 0) await setImmediate();
+  try {
+    const peaks: number[] = [];
+    for (let at = 0; at < packets.length; at += FRAMES_PER_LEVEL) {
+      const frames = packets.slice(at, at + FRAMES_PER_LEVEL);
+      peaks.push(Math.round(100 * Math.max(...frames.map((frame) => findPeak(frame, decoder)))));
+      if (at % PACKETS_PER_BLOCK === 0) await setImmediate();
+    }
+    return peaks;
+  } finally {
+    decoder.free();
   }
-  decoder.free();
-  return peaks;
 }
 
 function findPeak(packet: Buffer, decoder: Decoder): number {

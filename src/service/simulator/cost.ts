@@ -1,5 +1,6 @@
 import { formatCount } from '../../report-kit/format.ts';
-import { maxTurnsOf, planSessions, type PlanInput, type SessionPlan } from './session-plan.ts';
+import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
+import { countSessions, maxTurnsOf, type PlanInput } from './session-plan.ts';
 
 /** The most that a run of simulated users sends. */
 export interface SimulationCost {
@@ -15,15 +16,19 @@ export interface SimulationCost {
 
 /** Estimates the most that a run sends. Sessions often end earlier. */
 export function estimateCost(input: Omit<PlanInput, 'seed'>): SimulationCost {
-  const plans = planSessions({ ...input, seed: '' });
-  const sum = (count: (plan: SessionPlan) => number): number =>
-    plans.reduce((total, plan) => total + count(plan), 0);
+  const { scenarios, samples, channel } = input;
+  // Sessions of a scenario cost the same, so a run of a million sessions needs no plan of each.
+  const sum = (count: (resolved: ResolvedScenario) => number): number =>
+    scenarios.reduce(
+      (total, resolved) => total + count(resolved) * countSessions([resolved], samples),
+      0,
+    );
   return {
-    calls: plans.filter(({ channel }) => channel === 'voice').length,
+    calls: sum(({ scenario }) => Number((channel ?? scenario.channel) === 'voice')),
     turns: sum(maxTurnsOf),
     // After its last line, the user decides once more.
-    userModelRequests: sum((plan) =>
-      plan.scenario.user.mode === 'llm' ? maxTurnsOf(plan) + 1 : 0,
+    userModelRequests: sum((resolved) =>
+      resolved.scenario.user.mode === 'llm' ? maxTurnsOf(resolved) + 1 : 0,
     ),
     judgeRequests: sum(({ evals }) => evals.filter(({ kind }) => kind === 'judge').length),
   };

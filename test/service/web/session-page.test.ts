@@ -145,7 +145,7 @@ void t.test('turns that arrived after the close are marked, and are no evidence'
     turns.map((text) => text.replaceAll(/\s+/g, ' ').trim()),
     [
       'Turn 1 Arrived after the close, not scored',
-      'Turn 2 Arrived in part after the close; that part is not scored pass: ships',
+      'Turn 2 Arrived in part after the close; that part is not scored pass: Says shipped',
       'Turn 3 Arrived after the close, not scored',
     ],
   );

@@ -33,6 +33,6 @@ export function toSentence(message: string): string {
   return /[.?!]["”]?$/.test(line) ? line : `${line}.`;
 }
 
-/** Removes the full stop after a text or a quotation that has an end mark of its own. */
+/** Removes the full stop after a text or a quotation that already ends with an end mark. */
 export const endOnce = (sentence: string): string =>
   sentence.replace(/(?<!\.)([.?!]["”]?)\.$/, '$1');

@@ -53,7 +53,7 @@ export function listViolations(databaseUrl: string): Promise<Record<string, unkn
   return execute(databaseUrl, 'select problem, about from violations limit 20');
 }
 
-/** A span as a client sent it, or as it is stored. */
+/** The fields of a span that a client sent and the service must store. */
 interface ComparedSpan {
   conversation_id: string;
   trace_id: string;

@@ -174,7 +174,7 @@ export async function listSessions(
   return page.items;
 }
 
-/** Waits until everything is scored: longer than scoring takes, but shorter than the leases of the killed process. */
+/** Waits until everything is scored, but not until the leases of the killed process end. */
 export async function drain({ adminUrl }: Pick<ReachedService, 'adminUrl'>): Promise<void> {
   using deadline = systemClock.deadline(30_000);
   const { signal } = deadline;

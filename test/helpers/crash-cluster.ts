@@ -6,7 +6,7 @@ import { execute, withPostgresServer, type PostgresServer } from './postgres.ts'
 import { startReplica, type ReplicaProcess } from './replicas.ts';
 import { until } from './until.ts';
 
-/** Several replicas on a database of their own. */
+/** Several replicas on a new database. */
 export interface Cluster {
   /** Those that run, and those that were killed until another one replaces them. */
   replicas: ReplicaProcess[];

@@ -8,6 +8,8 @@ export interface FreezingProxy {
   /** Keeps all connections open, but passes on nothing, as a network that drops all packets. */
   freeze: () => void;
   thaw: () => void;
+  /** Returns the number of open sockets, on both sides of the proxy. */
+  countSockets: () => number;
 }
 
 /** Starts a proxy on loopback, and stops it after the test. */
@@ -46,5 +48,6 @@ export async function withFreezingProxy(t: Test, port: number): Promise<Freezing
       isFrozen = false;
       for (const socket of sockets) socket.resume();
     },
+    countSockets: () => sockets.size,
   };
 }

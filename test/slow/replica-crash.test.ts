@@ -1,8 +1,8 @@
 /**
  * `kill -9` of replicas and of their database, connections that end during a commit, and a slow network,
- * while clients send spans and close conversations, readers list sessions, and simulated users talk. CRASH_ROUNDS sets the number of rounds. CRASH_SEED sets the
- * random seed, which determines what the clients send, what is killed, after how many responses, and
- * for how long; a failure prints it.
+ * while clients send spans and close conversations, readers list sessions, and simulated users talk.
+ * CRASH_ROUNDS sets the number of rounds. CRASH_SEED sets the random seed, which determines what the
+ * clients send, what is killed, after how many responses, and for how long; a failure prints it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { rejectOtherMethods, sendPrettyJson } from '../../http-kit/server.ts';
-import { RequestError } from '../domain/errors.ts';
+import { createMethodError } from '../domain/errors.ts';
 
 /** The purpose of each route of `/__admin`. */
 const PURPOSES: Partial<Record<string, string>> = {
@@ -79,7 +79,9 @@ export function collectRoutes(app: FastifyInstance): Routes {
 export function addRouteList(app: FastifyInstance, routes: Routes): void {
   // A copy: the routes added below are the list itself and the rejections.
   const collected = [...routes].map(([path, methods]) => ({ path, methods: [...methods].sort() }));
-  for (const { path, methods } of collected) allowOnly(app, path, methods);
+  for (const { path, methods } of collected) {
+    rejectOtherMethods(app, path, methods, createMethodError);
+  }
   const listed = [{ path: '', methods: ['GET'] }, ...collected].flatMap(({ path, methods }) => {
     const template = path.replaceAll(/:(\w+)/g, '{$1}');
     return methods
@@ -90,11 +92,5 @@ export function addRouteList(app: FastifyInstance, routes: Routes): void {
       }));
   });
   app.get('/', (_request, reply) => sendPrettyJson(reply, { routes: listed }));
-  allowOnly(app, '/', ['GET', 'HEAD']);
-}
-
-function allowOnly(app: FastifyInstance, path: string, methods: readonly string[]): void {
-  const createError = (message: string, headers: Record<string, string>): RequestError =>
-    new RequestError('method_not_allowed', message, headers);
-  rejectOtherMethods(app, path, methods, createError);
+  rejectOtherMethods(app, '/', ['GET', 'HEAD'], createMethodError);
 }

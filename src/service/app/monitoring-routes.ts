@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { rejectOtherMethods } from '../../http-kit/server.ts';
 import { sendReadiness } from '../admin/routes.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { RequestError } from '../domain/errors.ts';
+import { createMethodError } from '../domain/errors.ts';
 import type { FindUnreadyReason } from '../operations/readiness.ts';
 
 export interface MonitoringOptions {
@@ -23,16 +23,10 @@ export function addMonitoringRoutes(
   { authentication, findUnreadyReason, writeMetrics }: MonitoringOptions,
 ): void {
   app.get('/ready', async (_request, reply) => sendReadiness(reply, await findUnreadyReason()));
-  allowOnlyGet(app, '/ready');
+  rejectOtherMethods(app, '/ready', ['GET', 'HEAD'], createMethodError);
   app.get('/metrics', async ({ headers }, reply) => {
     authentication.checkAdmin(headers);
     return reply.type(METRICS_TYPE).send(await writeMetrics());
   });
-  allowOnlyGet(app, '/metrics');
-}
-
-function allowOnlyGet(app: FastifyInstance, path: string): void {
-  const createError = (message: string, headers: Record<string, string>): RequestError =>
-    new RequestError('method_not_allowed', message, headers);
-  rejectOtherMethods(app, path, ['GET', 'HEAD'], createError);
+  rejectOtherMethods(app, '/metrics', ['GET', 'HEAD'], createMethodError);
 }

@@ -20,7 +20,7 @@ import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { addCloseRoute } from '../close/route.ts';
 import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
-import { RequestError } from '../domain/errors.ts';
+import { createMethodError, RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
@@ -72,6 +72,8 @@ export interface ServiceParts {
   writer: IngestThread;
   spanRemover: SpanRemover;
   runner: JobRunner;
+  /** Starts scoring what was queued, on all replicas. */
+  wake: () => void;
   simulator: SimulationRunner;
   errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;
@@ -120,17 +122,12 @@ const JOURNAL_ENTRIES_MAX = 1000;
 
 /** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
-  const { clock, log, store, runner, simulator, stopping, replica } = parts;
+  const { clock, log, store, runner, simulator, wake, stopping, replica } = parts;
   const app = limitWaits(createServiceServer(log), store);
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });
   const journal = createJournal(JOURNAL_ENTRIES_MAX);
-  const wake = (): void => {
-    runner.wake();
-    replica?.publish('jobs');
-  };
-
-  const { makeSessionId, missingEvals, close } = createCloser(parts, wake);
+  const { makeSessionId, missingEvals, close } = createCloser(parts);
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
   addScope(app, '', (api) => {
@@ -150,7 +147,7 @@ export function buildService(parts: ServiceParts): Service {
   addScope(app, '', (pages) => {
     addPageRoutes(pages, {
       sdkSettings: listSdkSettings(),
-      ...{ ...parts, simulations, backlog, wake, findWarnings },
+      ...{ ...parts, simulations, backlog, findWarnings },
       close: (conversation) => close(conversation),
       runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),
@@ -161,7 +158,7 @@ export function buildService(parts: ServiceParts): Service {
   const seeder = createSeeder({ store, clock, wake });
   const admin: Parameters<typeof createControls>[0] = {
     ...parts,
-    ...{ owners, backlog, wake, seeder, findWarnings },
+    ...{ owners, backlog, seeder, findWarnings },
     ...{ faults, journal, simulations },
     isSimulating: () => !simulator.isIdle(),
     // In this order, because sessions are scored after they end, or are queued.
@@ -194,7 +191,7 @@ async function drainAll(parts: readonly { drain: () => Promise<void> }[]): Promi
 }
 
 /** Creates what closes conversations, by request or after a time without activity. */
-function createCloser({ store, clock, log, makeId, counters }: ServiceParts, wake: () => void) {
+function createCloser({ store, clock, log, makeId, counters, wake }: ServiceParts) {
   const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
   const missingEvals = createMissingEvals({ ingestLog: store.ingestLog, clock, log });
@@ -268,13 +265,15 @@ function addInterfaceRoutes(
   addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });
   addResultsRoutes(api, { store, authentication, appUrl, injectFault: injectInto('results') });
 
+  const allowOnly = (path: string, methods: readonly string[], hint?: string): void =>
+    rejectOtherMethods(api, path, methods, createMethodError, hint);
   for (const { method, path } of Object.values<Route>(serviceRoutes)) {
     const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
-    allowOnly(api, toRoutePattern(path), methods);
-    if (path.endsWith('/')) allowOnly(api, path.slice(0, -1), methods);
+    allowOnly(toRoutePattern(path), methods);
+    if (path.endsWith('/')) allowOnly(path.slice(0, -1), methods);
   }
-  allowOnly(api, '/', ['GET', 'HEAD'], TRACES_HINT);
-  allowOnly(api, OPENAPI_PATH, ['GET', 'HEAD']);
+  allowOnly('/', ['GET', 'HEAD'], TRACES_HINT);
+  allowOnly(OPENAPI_PATH, ['GET', 'HEAD']);
   addOtherSignalRoutes(api);
   api.setNotFoundHandler(async (request, reply) => {
     const isMisdirected = looksLikeTraces(request.raw);
@@ -284,10 +283,4 @@ function addInterfaceRoutes(
     if (!sendErrorPage(request, reply, problem)) throw problem;
     return reply;
   });
-}
-
-function allowOnly(api: FastifyInstance, path: string, methods: string[], hint?: string): void {
-  const createError = (message: string, headers: Record<string, string>): RequestError =>
-    new RequestError('method_not_allowed', message, headers);
-  rejectOtherMethods(api, path, methods, createError, hint);
 }

@@ -249,7 +249,7 @@ function startWorkers(
     isShared: replica !== undefined,
   });
   cleanups.push(() => runner.stop());
-  const onStored = (): void => {
+  const wake = (): void => {
     runner.wake();
     replica?.publish('jobs');
   };
@@ -258,7 +258,10 @@ function startWorkers(
       leases: store.replicas.simulationLeases,
       wakeOthers: () => replica.publish('simulations'),
     };
-  const simulator = startSimulator({ store, clock, log, onStored, userModel, speech, sharing });
+  const simulator = startSimulator({
+    ...{ store, clock, log, userModel, speech, sharing },
+    onStored: wake,
+  });
   cleanups.push(() => simulator.stop());
   replica?.onPublished((topic) => {
     if (topic === 'jobs') runner.wake();
@@ -266,7 +269,7 @@ function startWorkers(
   });
   const scoreEval: ScoreEval = (definition, session, signal) =>
     scoreSession(definition, session, judge, signal);
-  return { runner, simulator, errored, hasJudge: judge !== undefined, scoreEval };
+  return { runner, wake, simulator, errored, hasJudge: judge !== undefined, scoreEval };
 }
 
 function checkAccess(host: string, keys: readonly ServiceKey[]): void {

@@ -142,6 +142,12 @@ export function logDatabaseProblem(
   else log.error('database_failed', { ...fields, problem: kind, code });
 }
 
+/** Returns the error for a method that a path does not support. */
+export const createMethodError = (
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): RequestError => new RequestError('method_not_allowed', message, headers);
+
 /**
  * Returns the error to respond with for anything that was thrown. Errors that Fastify blames on the
  * request keep their message; any other error becomes `failed` without details.

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { SchemaTooNewError } from './database-problem.ts';
 import { CREATE_TABLES } from './migrations/001-create-tables.ts';
 import { openPool } from './pool.ts';
+import { inTransaction } from './transaction.ts';
 
 /** All migrations, in order. Never change a published migration. */
 const migrations: readonly string[] = [CREATE_TABLES];
@@ -34,35 +35,21 @@ export async function migrate(databaseUrl: string): Promise<Migration> {
 }
 
 /** Migrates with a connection of a pool, within its time limits. */
-export async function migrateWith(pool: Pool): Promise<Migration> {
-  const client = await pool.connect();
-  try {
-    return await migrateOn(client);
-  } finally {
-    client.release();
-  }
-}
+export const migrateWith = (pool: Pool): Promise<Migration> => inTransaction(pool, migrateOn);
 
 async function migrateOn(client: PoolClient): Promise<Migration> {
-  await client.query('begin');
-  try {
-    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    const from = await findVersion(client);
-    const to = migrations.length;
-    if (from > to) throw new SchemaTooNewError(from, to);
-    for (const statements of migrations.slice(from)) await client.query(statements);
-    if (from < to) {
-      await client.query(
-        'insert into schema_version (version) values ($1) on conflict (only_row) do update set version = $1',
-        [to],
-      );
-    }
-    await client.query('commit');
-    return { from, to };
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
+  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  const from = await findVersion(client);
+  const to = migrations.length;
+  if (from > to) throw new SchemaTooNewError(from, to);
+  for (const statements of migrations.slice(from)) await client.query(statements);
+  if (from < to) {
+    await client.query(
+      'insert into schema_version (version) values ($1) on conflict (only_row) do update set version = $1',
+      [to],
+    );
   }
+  return { from, to };
 }
 
 async function findVersion(client: PoolClient): Promise<number> {

@@ -5,6 +5,8 @@ import { MARKER_NAME, type MoveMarker } from './move-marker.ts';
 import { openPool } from './pool.ts';
 import { createPartition } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
+import { shareValue } from './shared-values.ts';
+import { inTransaction } from './transaction.ts';
 
 /** Counting a large table takes minutes. */
 const STATEMENT_MS_MAX = 600_000;
@@ -45,7 +47,7 @@ export interface MoveTarget {
    */
   collectStatistics: () => Promise<void>;
   /** Stores a value that all processes of the service share. */
-  shareValue: (name: string, value: string) => Promise<void>;
+  shareValue: (name: string, value: string) => Promise<string>;
   /** Replaces the marker. */
   mark: (from: MoveMarker, to: MoveMarker) => Promise<void>;
   close: () => Promise<void>;
@@ -96,12 +98,7 @@ function createTarget(
       // Also marks pages as visible to all, so that counts read indexes only.
       for (const table of movedTableNames) await pool.query(`vacuum (analyze) "${table}"`);
     },
-    async shareValue(name, value) {
-      await pool.query(
-        'insert into service_values (name, value) values ($1, $2) on conflict do nothing',
-        [name, value],
-      );
-    },
+    shareValue: (name, value) => shareValue(pool, name, value),
     mark: (from, to) => inTransaction(pool, (client) => replaceMarker(client, from, to)),
     close: () => pool.end(),
   };
@@ -142,24 +139,6 @@ async function replaceMarker(client: PoolClient, from: MoveMarker, to: MoveMarke
   );
   if (rowCount === 1) return;
   throw new MoveError('Another process moves data into the database. Wait until it has finished.');
-}
-
-async function inTransaction<Result>(
-  pool: Pool,
-  run: (client: PoolClient) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    const result = await run(client);
-    await client.query('commit');
-    client.release();
-    return result;
-  } catch (error) {
-    // A closed connection has no transaction anymore.
-    client.release(true);
-    throw error;
-  }
 }
 
 /** Reads the columns of all tables, but not those that the database computes. */

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts';
 import { assertMoveComplete } from './move-marker.ts';
 import { openPool } from './pool.ts';
 import { createReplicaStore } from './replicas.ts';
+import { shareValue } from './shared-values.ts';
 import { createSpanPartitions } from './span-partitions.ts';
 
 /** Programs that ask whether a service is ready wait for a few seconds. */
@@ -34,17 +35,7 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
     ...createStores(connections),
     replicas,
     spanPartitions: createSpanPartitions(pool),
-    async shareValue(name, value) {
-      await pool.query(
-        'insert into service_values (name, value) values ($1, $2) on conflict do nothing',
-        [name, value],
-      );
-      const { rows } = await pool.query<{ value: string }>(
-        'select value from service_values where name = $1',
-        [name],
-      );
-      return rows[0]?.value ?? value;
-    },
+    shareValue: (name, value) => shareValue(pool, name, value),
     describeFileChange: () => undefined,
     countConnections: () => ({
       total: pool.totalCount,

@@ -4,6 +4,7 @@ import type { ReplicaStore, ReplicaTopic, SharedValue } from '../replicas.ts';
 import { openListener, type Listener } from './listener.ts';
 import { createSharedRateLimiter } from './rate-limit.ts';
 import { createSimulationLeases } from './simulation-leases.ts';
+import { inTransaction } from './transaction.ts';
 
 const CHANNEL = 'sandbox_kit';
 const TOPICS: readonly ReplicaTopic[] = ['jobs', 'simulations', 'state'];
@@ -34,7 +35,7 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
         onConnected: () => TOPICS.forEach(onTopic),
       });
     },
-    join: (id, initial) => transact(pool, (client) => join(client, id, initial)),
+    join: (id, initial) => inTransaction(pool, (client) => join(client, id, initial)),
     async report(id, generation) {
       const { rows } = await pool.query<SharedValue>(
         `with reported as (
@@ -50,7 +51,7 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
       await pool.query('delete from replicas where id = $1', [id]);
     },
     change: (change, { isNew }) =>
-      transact(pool, async (client) => {
+      inTransaction(pool, async (client) => {
         const { generation, value } = await lockState(client);
         const changed = { generation: generation + (isNew ? 1 : 0), value: change(value) };
         await putState(client, changed);
@@ -116,25 +117,6 @@ async function lockState(client: PoolClient): Promise<SharedValue> {
 
 async function putState(client: PoolClient, { generation, value }: SharedValue): Promise<void> {
   await client.query('update shared_state set generation = $1, value = $2', [generation, value]);
-}
-
-async function transact<Result>(
-  pool: Pool,
-  run: (client: PoolClient) => Promise<Result>,
-): Promise<Result> {
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query('begin');
-    const result = await run(client);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch(() => (isBroken = true));
-    throw error;
-  } finally {
-    client.release(isBroken);
-  }
 }
 
 /** Returns a function that runs an action now, or after a pause if it ran just before. */

@@ -23,6 +23,7 @@ import { toDatabaseProblem } from './database-problem.ts';
 import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import * as statements from './span-statements.ts';
+import { inTransaction } from './transaction.ts';
 
 /** Creates a span writer on a pool, and closes the pool with it. */
 export function createSpanWriter(pool: Pool): SpanWriter {
@@ -57,9 +58,10 @@ async function insertOfOwner(
   requests: readonly TraceRequestRows[],
 ): Promise<(InsertResult | Error)[]> {
   try {
-    return await insertTogether(pool, requests).catch((error: unknown) => {
+    const insert = () => inTransaction(pool, (client) => insertRequests(client, requests));
+    return await insert().catch((error: unknown) => {
       if (!isPartitionAttached(error)) throw error;
-      return insertTogether(pool, requests);
+      return insert();
     });
   } catch (error) {
     const cause = toError(error);
@@ -68,25 +70,6 @@ async function insertOfOwner(
     const results: (InsertResult | Error)[] = [];
     for (const request of requests) results.push(...(await insertOfOwner(pool, [request])));
     return results;
-  }
-}
-
-async function insertTogether(
-  pool: Pool,
-  requests: readonly TraceRequestRows[],
-): Promise<InsertResult[]> {
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query('begin');
-    const results = await insertRequests(client, requests);
-    await client.query('commit');
-    return results;
-  } catch (error) {
-    await client.query('rollback').catch(() => (isBroken = true));
-    throw error;
-  } finally {
-    client.release(isBroken);
   }
 }
 

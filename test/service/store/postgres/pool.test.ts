@@ -1,7 +1,7 @@
 /** A pool of connections survives failures of the database, and says what they are. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type pg from 'pg';
@@ -12,6 +12,7 @@ import {
 } from '../../../../src/service/store/postgres/database-problem.ts';
 import { openPool, type PoolOptions } from '../../../../src/service/store/postgres/pool.ts';
 import { generateKeyPair } from '../../../helpers/certificates.ts';
+import { withFreezingProxy } from '../../../helpers/freezing-proxy.ts';
 import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -140,15 +141,15 @@ void t.test('failures that the operator must fix', async (t) => {
 
 void t.test('a connection that fails does not stay open', async (t) => {
   const { url } = await withPostgres(t);
-  const relay = await startRelay(t, Number(new URL(url).port));
+  const proxy = await withFreezingProxy(t, Number(new URL(url).port));
   const withoutPassword = changeUrl(url, (parsed) => {
-    parsed.port = String(relay.port);
+    parsed.port = String(proxy.port);
     parsed.password = '';
   });
   t.match(await findProblem(withPool(t, withoutPassword).query('select 1')), {
     kind: 'authentication_failed',
   });
-  await until('the server waits for no password', () => relay.openCount() === 0);
+  await until('the server waits for no password', () => proxy.countSockets() === 0);
 });
 
 void t.test('a server that stops as it accepts a connection breaks no process', async (t) => {
@@ -213,20 +214,20 @@ void t.test('statements, locks, and idle transactions have limits', async (t) =>
 
 void t.test('a server that stops responding fails the query, and its connection', async (t) => {
   const { url } = await withPostgres(t);
-  const relay = await startRelay(t, Number(new URL(url).port));
+  const proxy = await withFreezingProxy(t, Number(new URL(url).port));
   const pool = withPool(
     t,
-    changeUrl(url, (parsed) => (parsed.port = String(relay.port))),
+    changeUrl(url, (parsed) => (parsed.port = String(proxy.port))),
     {
       ...{ connectionsMax: 1, responseMsMax: 300, connectMsMax: 300 },
     },
   );
   await pool.query('select 1');
-  relay.pause();
+  proxy.freeze();
   t.match(await findProblem(pool.query('select 1')), { kind: 'timeout', code: 'response_timeout' });
   await until('the connection is closed', () => pool.totalCount === 0);
   t.match(await findProblem(pool.query('select 1')), { kind: 'unreachable' }, 'so is a new one');
-  relay.resume();
+  proxy.thaw();
   t.match((await pool.query('select 2 as two')).rows, [{ two: 2 }]);
 });
 
@@ -288,37 +289,4 @@ function createMessage(type: string, content: string): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(length.length + content.length);
   return Buffer.concat([Buffer.from(type), length, Buffer.from(content)]);
-}
-
-/** Forwards connections to a port, and can stop forwarding without closing them. */
-async function startRelay(t: Test, target: number) {
-  const sockets = new Set<Socket>();
-  let isPaused = false;
-  const server = createServer((client) => {
-    const upstream = connect(target, '127.0.0.1');
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (chunk) => isPaused || to.write(chunk));
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-      from.on('error', () => to.destroy());
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    pause: () => (isPaused = true),
-    resume: () => (isPaused = false),
-    openCount: () => sockets.size,
-  };
 }

@@ -22,6 +22,7 @@ import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
 import { toDatabaseProblem } from './database-problem.ts';
 import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
+import { retryConflicts } from './retry-conflicts.ts';
 import * as statements from './span-statements.ts';
 
 /** Creates a span writer on a pool, and closes the pool with it. */
@@ -57,9 +58,10 @@ async function insertOfOwner(
   requests: readonly TraceRequestRows[],
 ): Promise<(InsertResult | Error)[]> {
   try {
-    return await insertTogether(pool, requests).catch((error: unknown) => {
+    const insert = () => retryConflicts(() => insertTogether(pool, requests));
+    return await insert().catch((error: unknown) => {
       if (!isPartitionAttached(error)) throw error;
-      return insertTogether(pool, requests);
+      return insert();
     });
   } catch (error) {
     const cause = toError(error);

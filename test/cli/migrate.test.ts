@@ -1,4 +1,5 @@
 /** `migrate` creates and updates the tables of a PostgreSQL database. */
+import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { assertUsageError, run, start } from '../helpers/command.ts';
 import { execute, withPostgresServer } from '../helpers/postgres.ts';
@@ -47,6 +48,15 @@ void t.test('migrate', async (t) => {
     const result = await runOn(empty.href);
     outputs.push(result.stdout, result.stderr);
     assertUsageError(t, result, /Can't migrate the database: .* lacks a permission.*\(42501\)/);
+  });
+
+  const canRead = existsSync('/proc/self/cmdline');
+  await t.test('ps does not show the URL of a running service', { skip: !canRead }, async (t) => {
+    const { url } = await server.createDatabase();
+    const { child } = await start(t, ['serve', '--port', '0', '--database', url]);
+    const shown = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8');
+    t.match(shown, /^sandbox-kit/);
+    t.notOk(shown.includes(new URL(url).password));
   });
 
   await t.test('A database that is newer than the program is an error', async (t) => {

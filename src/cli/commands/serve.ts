@@ -87,16 +87,21 @@ export const serve = defineCommand({
     // Listen for signals first: stopping while the seed data loads must clean up, too.
     const stopSignal = waitForStopSignal();
     const service = await startServiceFor({ ...flags, port: flags.port ?? (mutants ? 0 : PORT) });
+    const describeChange = await watchData(flags);
+    let change: string | undefined;
     const mutant = await mutants?.start(service.url);
     try {
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, flags);
       await stopSignal;
     } finally {
+      // Closing an emptied file fills it again.
+      change = describeChange?.();
       await mutant?.stop();
       await service.stop();
+      change ??= describeChange?.();
     }
-    announceStop(flags, `The service stopped${describeKeptData(flags)}`);
+    announceStop(flags, `The service stopped${describeKeptData(flags, change)}`);
   },
 });
 
@@ -174,7 +179,15 @@ function describeData(flags: ServeFlags): string {
   return flags.data ?? 'deleted when it stops; --data DIR keeps it';
 }
 
-function describeKeptData(flags: ServeFlags): string {
+/** Returns what says whether the data directory lost its database; undefined without a directory. */
+async function watchData({ data }: ServeFlags): Promise<(() => string | undefined) | undefined> {
+  if (data === undefined) return undefined;
+  const { watchDataDir } = await import('../../service/index.ts');
+  return watchDataDir(data);
+}
+
+function describeKeptData(flags: ServeFlags, change: string | undefined): string {
+  if (change !== undefined) return `. ${change} Restore the file from a backup.`;
   if (readDatabaseUrl(flags) !== undefined) return '. Its data is in the database.';
   if (flags.data !== undefined) return `. Its data is in ${flags.data}.`;
   return ', and its data was deleted. --data DIR keeps it.';

@@ -65,7 +65,8 @@ export function readServiceKey(flags: KeyFlags): string | undefined {
 
 /**
  * Returns the URL of the service's database from the option, or else from SANDBOX_KIT_DATABASE_URL,
- * unless the service has a data directory.
+ * unless the service has a data directory. Hides the option, which can contain a password, from the list
+ * of processes.
  *
  * @throws {UsageError} if the options set both.
  */
@@ -73,6 +74,8 @@ export function readDatabaseUrl(flags: {
   data?: string | undefined;
   database?: string | undefined;
 }): string | undefined {
+  // On Linux and macOS, this replaces the arguments that ps shows to other users.
+  if (flags.database !== undefined) process.title = 'sandbox-kit';
   if (flags.data === undefined) {
     return flags.database ?? readEnvironment().SANDBOX_KIT_DATABASE_URL;
   }

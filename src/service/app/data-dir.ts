@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isKey } from '../domain/authentication.ts';
+import { watchFile } from '../store/sqlite/file-identity.ts';
 import { StoreFileError } from '../store/sqlite/migrate.ts';
 import { isError } from '../../platform/error-origin.ts';
 
@@ -30,6 +31,13 @@ export async function openDataDir(path: string | undefined): Promise<DataDir> {
   await withDataFile(`The data directory ${path}`, () => createDirectory(resolve(path)));
   return { path, remove: () => Promise.resolve() };
 }
+
+/**
+ * Remembers the database of a data directory. The returned function describes what happened to its file
+ * since; undefined if nothing did.
+ */
+export const watchDataDir = (dataDir: string): (() => string | undefined) =>
+  watchFile(join(dataDir, 'service.db'));
 
 /** Creates a directory and its parents. Node's own recursion reports a read-only disk as ENOENT. */
 async function createDirectory(path: string): Promise<void> {

@@ -4,8 +4,8 @@ import type { HttpError } from '../../http-kit/errors.ts';
 import { createHttpServer, logRequestFailure } from '../../http-kit/server.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { createDatabaseProblemLog, type DatabaseProblemLog } from '../domain/database-retry.ts';
 import {
-  logDatabaseProblem,
   RequestError,
   SERVICE_ERROR_STATUS,
   toRequestError,
@@ -25,7 +25,10 @@ const PARSER_ERRORS: Record<string, [code: ServiceErrorCode, message: string]> =
 };
 
 /** Creates a server that responds to every error with `{"message"}` (spec 7, area A). */
-export function createServiceServer(log: Log): FastifyInstance {
+export function createServiceServer(
+  log: Log,
+  databaseProblems: DatabaseProblemLog = createDatabaseProblemLog(log, 'requests'),
+): FastifyInstance {
   const app = createHttpServer({
     contentType: JSON_CONTENT_TYPE,
     toHttpError: toRequestError,
@@ -35,7 +38,7 @@ export function createServiceServer(log: Log): FastifyInstance {
     },
     sendError,
     sendErrorPage: (request, reply, error) => sendErrorPage(request, reply, toRequestError(error)),
-    logServerError: (method, error) => logServerError(log, method, error),
+    logServerError: createServerErrorLog(log, databaseProblems),
   });
   // Fastify appends a charset to the type of serialized responses.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -46,11 +49,16 @@ export function createServiceServer(log: Log): FastifyInstance {
   return app;
 }
 
-/** Logs an error that no handler expected. */
-export function logServerError(log: Log, method: string, error: unknown): void {
-  const problem = findDatabaseProblem(error);
-  if (problem) logDatabaseProblem(log, problem, { method });
-  else logRequestFailure(log, method, error);
+/** Creates the function that logs errors that no handler expected. */
+export function createServerErrorLog(
+  log: Log,
+  databaseProblems: DatabaseProblemLog,
+): (method: string, error: unknown) => void {
+  return (method, error) => {
+    const problem = findDatabaseProblem(error);
+    if (problem) databaseProblems.report(problem);
+    else logRequestFailure(log, method, error);
+  };
 }
 
 /** Sends an error as bytes, which `finishRequestFirst` recognizes. */

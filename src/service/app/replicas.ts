@@ -56,6 +56,8 @@ class JoinedReplica implements Replica {
   #known = { generation: 0, state: createState() };
   /** Changes and reports run one after the other, so that an older state never replaces a newer one. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Whether the last report failed. */
+  #isFailing = false;
   #reporting: Promise<void> = Promise.resolve();
 
   constructor({ replicas, clock, log }: ReplicaOptions) {
@@ -130,8 +132,11 @@ class JoinedReplica implements Replica {
         this.#apply(changed);
         await this.#replicas.report(this.#id, changed.generation);
       });
+      if (this.#isFailing) this.#log.info('replica_report_recovered');
+      this.#isFailing = false;
     } catch (error) {
-      this.#log.error('replica_report_failed', { ...errorOrigin(error) });
+      if (!this.#isFailing) this.#log.error('replica_report_failed', { ...errorOrigin(error) });
+      this.#isFailing = true;
     }
   }
 

@@ -20,6 +20,7 @@ import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { addCloseRoute } from '../close/route.ts';
 import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
+import { createDatabaseProblemLog, type DatabaseProblemLog } from '../domain/database-retry.ts';
 import { createMethodError, RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
@@ -50,7 +51,7 @@ import {
   createServiceServer,
   finishRequestFirst,
   leaveBodiesUnread,
-  logServerError,
+  createServerErrorLog,
 } from './http-server.ts';
 import { addMonitoringRoutes } from './monitoring-routes.ts';
 import type { CallerRecorder } from './caller-recorder.ts';
@@ -118,12 +119,16 @@ export interface Service {
 // clients get a 503 and retry. The writer accepts as much at a time.
 const BYTES_IN_FLIGHT_MAX = 67_108_864;
 
+/** Not every request that succeeds shows that the database works again. */
+const PROBLEM_REPEAT_MS = 60_000;
+
 const JOURNAL_ENTRIES_MAX = 1000;
 
 /** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
   const { clock, log, store, runner, simulator, wake, stopping, replica } = parts;
-  const app = limitWaits(createServiceServer(log), store);
+  const databaseProblems = createDatabaseProblemLog(log, 'requests', PROBLEM_REPEAT_MS);
+  const app = limitWaits(createServiceServer(log, databaseProblems), store);
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });
   const journal = createJournal(JOURNAL_ENTRIES_MAX);
@@ -138,7 +143,7 @@ export function buildService(parts: ServiceParts): Service {
     );
     finishRequestFirst(api);
     const injectInto = (route: FaultRoute) => () => faults.inject(route);
-    addInterfaceRoutes(api, parts, { rateLimiter, close, injectInto });
+    addInterfaceRoutes(api, parts, { rateLimiter, close, injectInto, databaseProblems });
   });
   const backlog = createBacklog({ store, clock, log, makeSessionId, wake, stopping });
   const owners = createOwners(store.owners, parts.ownerName);
@@ -151,15 +156,14 @@ export function buildService(parts: ServiceParts): Service {
       close: (conversation) => close(conversation),
       runDry: createDryRun({ ...parts, machineClock: systemClock }),
       findOwner: (request) => owners.find(request),
-      logServerError: (method, error) => logServerError(log, method, error),
+      logServerError: createServerErrorLog(log, databaseProblems),
     });
   });
 
   const seeder = createSeeder({ store, clock, wake });
   const admin: Parameters<typeof createControls>[0] = {
     ...parts,
-    ...{ owners, backlog, seeder, findWarnings },
-    ...{ faults, journal, simulations },
+    ...{ owners, backlog, seeder, findWarnings, faults, journal, simulations },
     isSimulating: () => !simulator.isIdle(),
     // In this order, because sessions are scored after they end, or are queued.
     drain: () => drainAll([simulator, backlog, runner]),
@@ -241,6 +245,7 @@ function addScope(
 }
 
 interface InterfaceOptions {
+  databaseProblems: DatabaseProblemLog;
   rateLimiter: RateLimiter;
   close: Parameters<typeof addCloseRoute>[1]['close'];
   injectInto: (route: FaultRoute) => () => Promise<void>;
@@ -251,13 +256,14 @@ const TRACES_HINT = ' Send traces to /v1/traces.';
 function addInterfaceRoutes(
   api: FastifyInstance,
   parts: ServiceParts,
-  { rateLimiter, close, injectInto }: InterfaceOptions,
+  { rateLimiter, close, injectInto, databaseProblems }: InterfaceOptions,
 ): void {
   const { clock, bodyClock, log, authentication, store, writer, appUrl } = parts;
   const { misdirectedTraces, rejectedRequests, counters } = parts;
   const { ingestLog } = store;
   addIngestRoute(api, {
     ...{ clock, bodyClock, log, authentication, writer, ingestLog, rejectedRequests, counters },
+    databaseProblems,
     rate: rateLimiter,
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
     injectFault: injectInto('traces'),

@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { findDatabaseProblem } from '../store/database-problem.ts';
+import { findDatabaseProblem, type DatabaseProblem } from '../store/database-problem.ts';
 import { logDatabaseProblem } from './errors.ts';
 
 /** The pause between two attempts of background work while the database fails. */
@@ -19,19 +19,46 @@ export interface DatabaseRetry {
   reportSuccess: () => void;
 }
 
+/** Logs problems of the database, so that a long outage does not fill the log. */
+export interface DatabaseProblemLog {
+  /** Logs the first problem of a series. */
+  report: (problem: DatabaseProblem) => void;
+  /** Ends a series. */
+  reportSuccess: () => void;
+}
+
+/**
+ * Creates the log of one worker, which it names.
+ * @param repeatMs A problem is logged again after this time, because not every success is reported.
+ */
+export function createDatabaseProblemLog(
+  log: Log,
+  worker: string,
+  repeatMs = Infinity,
+): DatabaseProblemLog {
+  let loggedAtMs: number | undefined;
+  return {
+    report(problem) {
+      const nowMs = systemClock.monotonicMs();
+      if (loggedAtMs !== undefined && nowMs - loggedAtMs < repeatMs) return;
+      logDatabaseProblem(log, problem, { worker });
+      loggedAtMs = nowMs;
+    },
+    reportSuccess() {
+      if (loggedAtMs !== undefined) log.info('database_recovered', { worker });
+      loggedAtMs = undefined;
+    },
+  };
+}
+
 /** Creates the retries of one worker, which the log names. */
 export function createDatabaseRetry(log: Log, worker: string): DatabaseRetry {
-  let isFailing = false;
+  const problems = createDatabaseProblemLog(log, worker);
+  const { reportSuccess } = problems;
   const report: DatabaseRetry['report'] = (error) => {
     const problem = findDatabaseProblem(error);
-    if (!problem) return false;
-    if (!isFailing) logDatabaseProblem(log, problem, { worker });
-    isFailing = true;
-    return true;
-  };
-  const reportSuccess = (): void => {
-    if (isFailing) log.info('database_recovered', { worker });
-    isFailing = false;
+    if (problem) problems.report(problem);
+    return problem !== undefined;
   };
   return {
     report,

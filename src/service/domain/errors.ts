@@ -105,6 +105,8 @@ const DATABASE_MESSAGES: Readonly<Record<DatabaseProblem['kind'], string>> = {
   locked:
     'Another program has locked the database of the service. Nothing was stored. Send the request again.',
   unwritable: "The service can't write to its disk. Nothing was stored. Try again later.",
+  file_changed:
+    'The database file of the service was deleted or replaced. Nothing was stored. The log of the service says what to do. Try again later.',
   disk_full: 'The disk of the database is full. Nothing was stored. Try again later.',
   read_only: 'The database of the service is read-only. Nothing was stored. Try again later.',
   unreachable: "The service can't reach its database. Send the request again.",
@@ -120,7 +122,9 @@ const DATABASE_MESSAGES: Readonly<Record<DatabaseProblem['kind'], string>> = {
   schema_too_new: UNUSABLE,
 };
 
-const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = ['unwritable', 'disk_full', 'read_only'];
+const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = [
+  ...(['unwritable', 'file_changed', 'disk_full', 'read_only'] as const),
+];
 
 /** Returns the error to respond with for a problem of the database. */
 export function databaseError({ kind }: Pick<DatabaseProblem, 'kind'>): RequestError {
@@ -134,11 +138,12 @@ export function databaseError({ kind }: Pick<DatabaseProblem, 'kind'>): RequestE
 /** Logs a problem of the database under its event. */
 export function logDatabaseProblem(
   log: Log,
-  { kind, code }: DatabaseProblem,
+  { kind, code, message = '' }: DatabaseProblem,
   fields: LogFields = {},
 ): void {
   if (kind === 'locked') log.error('database_locked', { ...fields, code });
   else if (kind === 'unwritable') log.error('disk_write_failed', { ...fields, code });
+  else if (kind === 'file_changed') log.error('database_file_changed', { ...fields, message });
   else log.error('database_failed', { ...fields, problem: kind, code });
 }
 

@@ -2,12 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandl
 import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_PER_MINUTE_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import {
-  databaseError,
-  logDatabaseProblem,
-  RequestError,
-  type ServiceErrorCode,
-} from '../domain/errors.ts';
+import { databaseError, RequestError, type ServiceErrorCode } from '../domain/errors.ts';
+import type { DatabaseProblemLog } from '../domain/database-retry.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
 import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
@@ -31,6 +27,7 @@ export interface IngestDeps {
   /** Limits how long a body may take. It is the system clock, because clients send in real time. */
   bodyClock: Clock;
   log: Log;
+  databaseProblems: DatabaseProblemLog;
   authentication: Authentication;
   rate: RateLimiter;
   budget: ByteBudget;
@@ -68,12 +65,14 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       if (received === undefined) return await reply.hijack();
       const { format, body } = received;
       const result = await deps.writer.write(toTask(request, { deps, caller, format, body }));
-      if (result.kind === 'stored') countSpans(deps, result.result);
-      if (result.kind === 'failed') {
+      if (result.kind === 'stored') {
+        countSpans(deps, result.result);
+        deps.databaseProblems.reportSuccess();
+      } else if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.
         deps.log.error('span_write_failed', { owner: caller.ownerId, reason: result.message });
       } else if (result.kind === 'database_failed') {
-        logDatabaseProblem(deps.log, result.problem, { owner: caller.ownerId });
+        deps.databaseProblems.report(result.problem);
       }
       return await respond(reply, format, result);
     } catch (error) {

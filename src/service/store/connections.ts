@@ -22,7 +22,7 @@ export interface Connections {
   read: <Result>(ownerId: string, run: (db: Reader) => Promise<Result>) => Promise<Result>;
   /**
    * Runs `change` in a transaction on the data of one owner: either all of it is committed durably, or
-   * none of it.
+   * none of it. PostgreSQL runs it again after a conflict, so it changes nothing but the database.
    */
   write: <Result>(
     ownerId: string,

@@ -2,7 +2,7 @@ import { createStores } from './create-stores.ts';
 import type { StoreLocation } from './location.ts';
 import { openPostgresStore } from './postgres/open-store.ts';
 import { connect } from './sqlite/connect.ts';
-import { watchFile } from './sqlite/file-identity.ts';
+import { CHANGED_FILE_HINT, watchFile } from './sqlite/file-identity.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -17,6 +17,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
   const { file, isTemporary = false } = location;
   const connections = connect({ file, isTemporary });
   const values = new Map<string, string>();
+  const describeChange = watchFile(file);
   return {
     ...createStores(connections),
     shareValue(name, value) {
@@ -26,7 +27,10 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     },
     replicas: undefined,
     spanPartitions: undefined,
-    describeFileChange: watchFile(file),
+    describeFileChange() {
+      const change = describeChange();
+      return change && `${change} ${CHANGED_FILE_HINT}`;
+    },
     ping: () => Promise.resolve(),
     countConnections: () => undefined,
     close: connections.close,

@@ -18,6 +18,7 @@ export async function insertSeedData(
   let keysAdded = 0;
   try {
     await directory.write(async (db) => {
+      keysAdded = 0;
       for (const { keyDigest, ownerName, ...about } of seedData.keys) {
         const keyOwnerId = ownerName === undefined ? ownerId : await ensureOwner(db, ownerName);
         const isAdded =

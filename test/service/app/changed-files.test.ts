@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { start } from '../../helpers/command.ts';
+import { createLineLog } from '../../helpers/log-lines.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 
 async function send({ url, apiKey }: { url: string; apiKey: string }, id: string, route: string) {
@@ -103,6 +104,81 @@ void t.test('GET /ready says when the database changes while the service runs', 
     change(join(dataDir, 'service.db'));
     t.match(await askReady(), [503, { ready: false, reason }]);
     await service.stop();
+  }
+});
+
+void t.test('Once the database file is gone, nothing is acknowledged', async (t) => {
+  const changes: [change: (file: string) => void, message: RegExp][] = [
+    [(file) => rmSync(file), /service\.db was moved away or deleted while/],
+    [(file) => truncateSync(file, 0), /service\.db was emptied while/],
+    [
+      (file) => {
+        cpSync(file, `${file}.copy`);
+        renameSync(`${file}.copy`, file);
+      },
+      /service\.db was replaced by another file while/,
+    ],
+  ];
+  for (const [nth, [change, message]] of changes.entries()) {
+    const dataDir = join(t.testdir({}), `data-${nth}`);
+    const { log, lines } = createLineLog();
+    const service = await startService({ dataDir, log });
+    t.equal(await send(service, 'before', '/v1/traces'), 200);
+    change(join(dataDir, 'service.db'));
+    const headers = { 'x-service-api-key': service.apiKey, 'content-type': 'application/json' };
+    for (const [method, path, body] of [
+      ['POST', '/v1/traces', makeTraceRequest([makeSpan({ conversationId: 'after' })])],
+      ['POST', '/v1/traces', makeTraceRequest([makeSpan({ conversationId: 'after-that' })])],
+      ['POST', '/v1/sessions/before/end', undefined],
+      ['PUT', '/__admin/settings', { run_name: 'x' }],
+    ] as const) {
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      const response = await fetch(service.url + path, init);
+      t.equal(response.status, 503, path);
+      t.equal(response.headers.get('retry-after'), '5', path);
+      t.match(await response.json(), {
+        message: /^The database file of the service was deleted or replaced\. Nothing was stored\./,
+      });
+    }
+    t.equal((await fetch(`${service.url}/ready`)).status, 503);
+    const logged = lines.filter((line) => line.includes('database_file_changed'));
+    t.match(logged, [message], 'one line says what happened');
+    t.match(logged, [/Stop the service, and restore the file from a backup\./]);
+    t.notMatch(lines.join('\n'), /request_failed|span_write_failed/);
+    const page = await fetch(service.url, { headers: { ...headers, accept: 'text/html' } });
+    t.match(await page.text(), message, 'the overview says so');
+    await service.stop();
+  }
+});
+
+void t.test('A database that is moved back works again', async (t) => {
+  const dataDir = t.testdir({});
+  const file = join(dataDir, 'service.db');
+  const service = await startService({ dataDir });
+  renameSync(file, `${file}.away`);
+  t.equal(await send(service, 'c-1', '/v1/traces'), 503);
+  renameSync(`${file}.away`, file);
+  t.equal(await send(service, 'c-1', '/v1/traces'), 200);
+  await service.stop();
+  await assertStarts(t, dataDir, ['c-1']);
+});
+
+void t.test('serve: the last line tells the truth about the data', async (t) => {
+  const changes = [
+    (dataDir: string) => rmSync(dataDir, { recursive: true }),
+    (dataDir: string) => truncateSync(join(dataDir, 'service.db'), 0),
+  ];
+  for (const [nth, change] of changes.entries()) {
+    const dataDir = join(t.testdir({}), `data-${nth}`);
+    const { end, stderr } = await start(t, ['serve', '--port', '0', '--data', dataDir]);
+    change(dataDir);
+    t.equal(await end('SIGINT'), 0);
+    const lastLine = (await stderr).replaceAll(/\s+/g, ' ');
+    t.match(
+      lastLine,
+      /The service stopped\. \S+service\.db was (moved|emptied) .* from a backup\./,
+    );
+    t.notMatch(lastLine, /Its data is in/);
   }
 });
 

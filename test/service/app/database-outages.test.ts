@@ -20,6 +20,8 @@ interface Outage {
   message: RegExp;
   /** Whether requests that only read are served as usual. */
   canRead?: boolean;
+  /** Whether the service says that it is ready, because only some work fails. */
+  isReady?: boolean;
 }
 
 const disconnectAll = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -60,6 +62,7 @@ const outages: readonly Outage[] = [
       );
     },
     message: /did not respond in time/,
+    isReady: true,
   },
   {
     name: 'read-only',
@@ -96,7 +99,7 @@ const outages: readonly Outage[] = [
       await execute(superuserUrl, 'drop function fail_full cascade');
     },
     message: /The disk of the database is full\. Nothing was stored/,
-    canRead: true,
+    ...{ canRead: true, isReady: true },
   },
   {
     name: 'at its connection limit',
@@ -116,6 +119,11 @@ const READS = [
   'GET /__admin/ingest-log',
   'GET /',
 ];
+
+interface LogLine {
+  event: string;
+  worker?: string;
+}
 
 /** Requests of all areas. */
 const requests = (conversationId: string) => [
@@ -160,6 +168,11 @@ async function checkOutage(t: Test, bench: Bench, outage: Outage) {
       else t.match(text, outage.message, route);
     }
   }
+  for (const route of ['GET /ready', 'GET /__admin/ready']) {
+    const { status, json } = await send(route);
+    t.equal(status, outage.isReady === true ? 200 : 503, route);
+    if (status === 503) t.match(json, { ready: false, reason: /database/ }, route);
+  }
   t.ok(longest.ms < HELD_MS_MAX, `${longest.route} took ${longest.ms} ms`);
   return { longest, seen };
 }
@@ -180,6 +193,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
     await t.test(outage.name, async (t) => {
       const conversationId = `before-${outage.name.slice(0, 6)}`;
       await trace(makeSpan({ conversationId }));
+      const loggedBefore = lines.length;
       await outage.begin(server, proxy.freeze);
       const { longest, seen } = await checkOutage(t, bench, outage);
       await outage.end(server, proxy.thaw);
@@ -198,6 +212,12 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
         page.items.some(({ source_session_id: id }) => id === conversationId),
         'what was acknowledged is scored',
       );
+      const logged = lines.slice(loggedBefore).map((line) => JSON.parse(line) as LogLine);
+      const named = logged.filter(({ event, worker }) => {
+        return event === 'database_failed' && worker === 'requests';
+      });
+      // The second one if some requests work again before others.
+      t.ok(named.length >= 1 && named.length <= 2, `the log names the cause ${named.length} times`);
       const statuses = [...new Set([...seen.values()].flatMap((each) => [...each]))].join(', ');
       t.comment(
         `${outage.name}: clients saw ${statuses}; longest request ${longest.ms} ms (${longest.route}); ` +
@@ -207,6 +227,11 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   }
   const text = lines.join('\n');
   t.match(text, '"event":"database_failed"');
+  const reports = [...text.matchAll(/replica_report_(\w+)/g)].map(([, what]) => what);
+  t.ok(reports.length > 0);
+  for (const [nth, what] of reports.entries()) {
+    t.equal(what, nth % 2 === 0 ? 'failed' : 'recovered', 'failures are logged once');
+  }
   t.notMatch(text, /request_failed|span_write_failed/);
   t.notMatch(text, url.password, 'no line shows the password');
 });

@@ -1,7 +1,7 @@
 /** Simulations on several replicas: one runs each, and another one continues it after a `kill -9`. */
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
-import { execute, withPostgres } from '../../helpers/postgres.ts';
+import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
 import { startReplica, withReplicas } from '../../helpers/replicas.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import type { Bench } from '../../helpers/service.ts';
@@ -103,6 +103,39 @@ void t.test('Another replica continues the simulation of a killed one', async (t
   t.same(counts, { outcomes: samples });
   const repeated = double.chats().length - samples * LINES.length;
   t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
+});
+
+void t.test('A simulation continues when its stopped database is back', async (t) => {
+  const server = await withPostgresServer(t);
+  const { replicas } = await withReplicas(t, 2, { databaseUrl: server.url });
+  const [first] = replicas as [Bench];
+  const samples = 60;
+  for (const [nth, interrupt] of [server.stop, server.kill].entries()) {
+    const double = await withSandboxDouble(t, { chat: reply('Yes.') });
+    const run = newRun(double.url, samples);
+    const { id } = (await first.admin('POST /simulations', run)) as Simulation;
+    await double.waitForRequests('chat', 12);
+    await interrupt();
+    t.equal((await first.send(`GET /__admin/simulations/${id}`)).status, 503);
+    await server.start();
+    for (const replica of replicas) {
+      await until('it is drained', async () => {
+        return (await replica.send('POST /__admin/drain')).status === 200;
+      });
+      const simulation = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
+      t.match(simulation, {
+        ...{ status: 'completed', verdict: 'passed' },
+        counts: { sessions: samples, ended: samples },
+      });
+    }
+    const { json } = await first.send('GET /api/simulations/sessions/?limit=500');
+    const page = json as SimulationSessionPage;
+    t.equal(page.total, samples * (nth + 1), 'each session once');
+    const [counts] = await execute(server.url, 'select count(*)::int as outcomes from outcomes');
+    t.same(counts, { outcomes: samples * (nth + 1) }, 'nothing is scored twice');
+    const chats = double.chats().length;
+    t.ok(chats >= samples * LINES.length, `${chats - samples * LINES.length} were repeated`);
+  }
 });
 
 void t.test(

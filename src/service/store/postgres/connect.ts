@@ -5,6 +5,7 @@ import type { Tables } from '../tables.ts';
 import { limitPool } from './limited-pool.ts';
 import { nulReplacement } from './nul-replacement.ts';
 import { ownerScope } from './owner-scope.ts';
+import { retryConflicts } from './retry-conflicts.ts';
 
 /** Opens the connections of the store on a pool, and closes the pool with them. */
 export function connect(pool: Pool): Connections {
@@ -16,7 +17,7 @@ export function connect(pool: Pool): Connections {
     from.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(run);
   const of = (ownerId: string): Reader => db.withPlugin(ownerScope(ownerId));
   const write: Connections['write'] = (ownerId, change) =>
-    of(ownerId).transaction().execute(change);
+    retryConflicts(() => of(ownerId).transaction().execute(change));
   return {
     dialect: 'postgres',
     reader: of,
@@ -31,10 +32,12 @@ export function connect(pool: Pool): Connections {
       reader: db,
       read: (run) => snapshot(db, run),
       write: (change) =>
-        db.transaction().execute(async (transaction) => {
-          await lock(transaction, '');
-          return change(transaction);
-        }),
+        retryConflicts(() =>
+          db.transaction().execute(async (transaction) => {
+            await lock(transaction, '');
+            return change(transaction);
+          }),
+        ),
     },
     close: () => db.destroy(),
   };

@@ -22,6 +22,7 @@ import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
 import { toDatabaseProblem } from './database-problem.ts';
 import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
+import { retryConflicts } from './retry-conflicts.ts';
 import * as statements from './span-statements.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -58,7 +59,8 @@ async function insertOfOwner(
   requests: readonly TraceRequestRows[],
 ): Promise<(InsertResult | Error)[]> {
   try {
-    const insert = () => inTransaction(pool, (client) => insertRequests(client, requests));
+    const insert = () =>
+      retryConflicts(() => inTransaction(pool, (client) => insertRequests(client, requests)));
     return await insert().catch((error: unknown) => {
       if (!isPartitionAttached(error)) throw error;
       return insert();

@@ -11,7 +11,7 @@ import {
   CompiledQuery,
 } from 'kysely';
 import { systemClock } from '../../../platform/clock.ts';
-import { assertFileIntact, assertSameDatabase } from './file-identity.ts';
+import { assertFileIntact, assertSameDatabase, guardFile } from './file-identity.ts';
 import {
   CACHE_KIB,
   CHECKPOINT_PAGES,
@@ -53,7 +53,10 @@ export function connect({
   const forReads = new Sqlite(file, { readonly: true, timeout: LOCK_WAIT_MS_MAX });
   forReads.pragma(`cache_size = -${CACHE_KIB}`);
   const writer = new Kysely<Tables>({
-    dialect: new ImmediateDialect(forWrites, lockWaitMsMax),
+    dialect: new ImmediateDialect(forWrites, {
+      lockWaitMsMax,
+      assertFileUnchanged: guardFile(file),
+    }),
   });
   const reader = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: withStatementCache(forReads) }),
@@ -131,32 +134,43 @@ function withStatementCache(db: Database): SqliteDatabase {
   };
 }
 
+interface WriteOptions {
+  lockWaitMsMax: number;
+  /** @throws FileChangedError */
+  assertFileUnchanged: () => void;
+}
+
 class ImmediateDialect extends SqliteDialect {
   readonly #file: Database;
-  readonly #lockWaitMsMax: number;
+  readonly #options: WriteOptions;
 
-  constructor(file: Database, lockWaitMsMax: number) {
+  constructor(file: Database, options: WriteOptions) {
     super({ database: withStatementCache(file) });
     this.#file = file;
-    this.#lockWaitMsMax = lockWaitMsMax;
+    this.#options = options;
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver(this.#file, this.#lockWaitMsMax);
+    return new ImmediateDriver(this.#file, this.#options);
   }
 }
 
 /** Starts transactions with `begin immediate`, so none can fail halfway for lack of the lock. */
 class ImmediateDriver extends SqliteDriver {
   readonly #file: Database;
-  readonly #lockWaitMsMax: number;
+  readonly #options: WriteOptions;
   /** Whether the latest transaction did not get the lock. */
   #isLocked = false;
 
-  constructor(file: Database, lockWaitMsMax: number) {
+  constructor(file: Database, options: WriteOptions) {
     super({ database: withStatementCache(file) });
     this.#file = file;
-    this.#lockWaitMsMax = lockWaitMsMax;
+    this.#options = options;
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    this.#options.assertFileUnchanged();
   }
 
   /** SQLite itself rolls back when the disk is full; a second rollback would hide that error. */
@@ -165,7 +179,9 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const waitMs = Math.min(this.#lockWaitMsMax, this.#isLocked ? LOCKED_WAIT_MS_MAX : Infinity);
+    const { lockWaitMsMax, assertFileUnchanged } = this.#options;
+    assertFileUnchanged();
+    const waitMs = Math.min(lockWaitMsMax, this.#isLocked ? LOCKED_WAIT_MS_MAX : Infinity);
     const giveUpAtMs = systemClock.monotonicMs() + waitMs;
     for (;;) {
       try {

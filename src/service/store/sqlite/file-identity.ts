@@ -63,16 +63,43 @@ export function assertSameDatabase(db: Database, file: string, wasMissing: boole
   if (usedId !== id) writeFileSync(getIdPath(file), `${id ?? ''}\n`, { mode: 0o600 });
 }
 
+/** What an operator does about a file that changed. */
+export const CHANGED_FILE_HINT = 'Stop the service, and restore the file from a backup.';
+
+/** Thrown if an open database file was emptied, replaced, or deleted: what it stores will be lost. */
+export class FileChangedError extends Error {
+  override name = 'FileChangedError';
+  readonly code = 'file_changed';
+
+  constructor(change: string) {
+    super(`${change} ${CHANGED_FILE_HINT}`);
+  }
+}
+
+/**
+ * Returns a function that throws a FileChangedError if an open file changed, which takes microseconds.
+ * Call it after a commit, and before anybody hears of the commit: SQLite writes to a deleted file
+ * without an error. What was acknowledged before the file was deleted is lost with it, as is
+ * what is acknowledged in the microseconds between the check and the response.
+ */
+export function guardFile(file: string): () => void {
+  const describeChange = watchFile(file);
+  return () => {
+    const change = describeChange();
+    if (change !== undefined) throw new FileChangedError(change);
+  };
+}
+
 /**
  * Remembers an open database file. The returned function describes what happened to the file since;
- * undefined if nothing did. It does not notice other contents in the same file.
+ * undefined if nothing did. It does not notice other contents in the same file, and does not check
+ * the WAL.
  */
 export function watchFile(file: string): () => string | undefined {
   const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false });
   const opened = readIdentity();
   const describe = (change: string): string =>
-    `${file} was ${change} while the service was running. Stop the service, and restore the file ` +
-    'from a backup.';
+    `${file} was ${change} while the service was running.`;
   return () => {
     const current = readIdentity();
     if (current === undefined) return describe('moved away or deleted');

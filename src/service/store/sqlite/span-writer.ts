@@ -3,7 +3,8 @@
  *
  * - One transaction holds a batch of requests, so that many requests share one durable commit. Within
  *   it, each request has a savepoint: a request that fails is rolled back alone. If the commit fails
- *   or the disk is full, the whole batch is lost, and every request of it gets the error.
+ *   or the disk is full, the whole batch is lost, and every request of it gets the error. So does it
+ *   if the file was deleted or replaced before the batch is acknowledged.
  * - Inserting is idempotent. The key of a span is its owner and span id; a span that arrives again
  *   changes nothing, so a client can repeat a request safely.
  * - A conversation is created by its first span. Its time bounds grow while it is open. Once it is
@@ -12,6 +13,7 @@
 import type { Database } from 'better-sqlite3';
 import { toError } from '../../../platform/error-origin.ts';
 import { ENTRIES_PER_OWNER_MAX, toEntryRows } from '../ingest-log-rows.ts';
+import { guardFile } from './file-identity.ts';
 import { isBusy, LOCK_WAIT_MS_MAX, LOCKED_WAIT_MS_MAX, openFile } from './open-file.ts';
 import {
   prepareStatements,
@@ -46,10 +48,11 @@ export function openSpanWriter({
 }: SpanWriterOptions): SpanWriter {
   const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
   const statements = prepareStatements(db);
+  const assertFileUnchanged = guardFile(file);
   let isLocked = false;
   return {
     async insert(requests) {
-      const results = insertBatch(db, statements, requests);
+      const results = insertBatch(db, statements, requests, assertFileUnchanged);
       if (isLocked !== results.some(isBusy)) {
         isLocked = !isLocked;
         const waitMs = Math.min(lockWaitMsMax, isLocked ? LOCKED_WAIT_MS_MAX : Infinity);
@@ -76,14 +79,17 @@ function insertBatch(
   db: Database,
   statements: SpanWriterStatements,
   requests: readonly TraceRequestRows[],
+  assertFileUnchanged: () => void,
 ): (InsertResult | Error)[] {
   try {
+    assertFileUnchanged();
     statements.begin.run();
     const results = requests.map((request) => insertOrRollBack(db, statements, request));
     statements.commit.run();
+    assertFileUnchanged();
     return results;
   } catch (error) {
-    // The lock, the disk or the commit failed: nothing is stored, so every request gets the error.
+    // The lock, the disk, the commit or the file failed: nothing is stored, so every request gets the error.
     if (db.inTransaction) statements.rollback.run();
     const cause = toError(error);
     return requests.map(() => cause);

@@ -28,6 +28,8 @@ export interface News {
   rejections: Rejections | undefined;
   /** Whether evals are chosen that score live traces. */
   hasLiveEvals: boolean;
+  /** What happened to the database file, so that nothing is stored; undefined if nothing did. */
+  fileChange: string | undefined;
 }
 
 /** The content of the overview. */
@@ -83,11 +85,16 @@ export const OVERVIEW_LIVE_PATH = '/overview/live';
 
 /** Renders the part that changes while traces arrive, until all of them are scored. */
 export function renderNews(news: News, context: PageContext): LiveContent {
-  const { counts, log, rejections } = news;
+  const { counts, log, rejections, fileChange } = news;
   const isEmpty = isEmptyService(counts);
   return {
     isFinal: !isEmpty && counts.openConversations + counts.evaluatingSessions === 0,
-    content: html`<ul class="counts">
+    content: html`${
+        fileChange === undefined
+          ? undefined
+          : html`<p class="remark"><b>Nothing is stored anymore.</b> ${fileChange}</p>`
+      }
+      <ul class="counts">
         ${listCounts(news, context).map(
           ([count, label, link]) =>
             html`<li>

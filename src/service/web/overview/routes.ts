@@ -84,5 +84,6 @@ async function loadNews(
     findLiveEvals(store.evals, ownerId),
   ]);
   const rejections = rejectedRequests.find(ownerId);
-  return { counts, log, rejections, hasLiveEvals: liveEvals.evals.length > 0 };
+  const fileChange = store.describeFileChange();
+  return { counts, log, rejections, hasLiveEvals: liveEvals.evals.length > 0, fileChange };
 }

@@ -12,7 +12,8 @@ import {
 } from '../../src/contract/index.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { makeTraceRequest } from './otlp.ts';
-import { newDatabaseOption } from './store.ts';
+import { withServicesAsOne } from './round-robin.ts';
+import { newDatabaseOption, replicaCount } from './store.ts';
 
 /** A response of the service. */
 export interface ServiceResponse {
@@ -51,11 +52,34 @@ export interface Bench {
 /** The time at which the clock of a test starts: 20 November 2026, 10:00 UTC. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/** Starts a service on a free port with a manual clock, and stops it after the test. */
-export async function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
+/**
+ * Starts a service on a free port with a manual clock, and stops it after the test. It consists of
+ * several replicas behind a proxy if the tests use these.
+ */
+export function withService(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
+  return withReplicated(t, replicaCount, options);
+}
+
+/**
+ * Starts a service like `withService`, but only one replica, for a test about what each replica has of
+ * its own, such as its metrics or its connections.
+ */
+export function withOneReplica(t: Test, options: Partial<ServiceSetup> = {}): Promise<Bench> {
+  return withReplicated(t, 1, options);
+}
+
+async function withReplicated(
+  t: Test,
+  count: number,
+  options: Partial<ServiceSetup>,
+): Promise<Bench> {
   const clock = manualClock(START_MS);
   const database = await newDatabaseOption(t, options);
-  const service = await startService({ clock, randomSeed: 'test', ...database, ...options });
+  const settings = { clock, randomSeed: 'test', ...database, ...options };
+  const isShared = count > 1 && settings.databaseUrl !== undefined;
+  const service = isShared
+    ? await withServicesAsOne(t, count, settings)
+    : await startService(settings);
   t.teardown(() => service.stop());
   return createBench(t, { service, clock });
 }

@@ -31,6 +31,11 @@ export const isPostgres = process.env.SANDBOX_KIT_TEST_STORE === 'postgres';
 /** Whether the tables in PostgreSQL are partitioned by owner; `npm run test:partitions` sets it. */
 const isPartitioned = process.env.SANDBOX_KIT_TEST_PARTITIONS === '1';
 
+/**
+ * How many replicas a service of a test has, if it has a database; `npm run test:replicas` sets it to 3.
+ */
+export const replicaCount = isPostgres ? Number(process.env.SANDBOX_KIT_TEST_REPLICAS ?? 1) : 1;
+
 /** A store in a temporary file or database, with a span writer and an owner. */
 export interface OpenStore {
   location: StoreLocation;

@@ -3,7 +3,8 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run } from '../helpers/command.ts';
 import { withPostgres } from '../helpers/postgres.ts';
-import { startReplica, withRoundRobinProxy } from '../helpers/replicas.ts';
+import { startReplica } from '../helpers/replicas.ts';
+import { withRoundRobinProxy } from '../helpers/round-robin.ts';
 
 const REPLICAS = 3;
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { Store } from '../store/store.ts';
 
 /** Reports traces that were sent to an unknown path in the ingest log, for users who miss them. */
@@ -10,8 +11,6 @@ export interface MisdirectedTraces {
    * @param problem Names the path, without its query.
    */
   record(problem: string): Promise<void>;
-  /** Forgets the last report. */
-  clear(): void;
 }
 
 const REPORT_INTERVAL_MS = 60_000;
@@ -19,22 +18,22 @@ const REPORT_INTERVAL_MS = 60_000;
 /** Creates the reporter of misdirected traces. */
 export function createMisdirectedTraces(options: {
   store: Pick<Store, 'ingestLog' | 'owners'>;
+  reportedProblems: Pick<ReportedProblems, 'claim'>;
   clock: Clock;
   log: Log;
   /** Name of the service's own owner. */
   ownerName: string;
 }): MisdirectedTraces {
-  const { store, clock, log, ownerName } = options;
-  let reportedAtMs = -Infinity;
+  const { store, reportedProblems, clock, log, ownerName } = options;
   return {
     async record(problem) {
-      if (clock.monotonicMs() - reportedAtMs < REPORT_INTERVAL_MS) return;
-      reportedAtMs = clock.monotonicMs();
       const message =
         `Rejected with 404: ${problem} Exporters add /v1/traces to OTEL_EXPORTER_OTLP_ENDPOINT, ` +
         'but not to OTEL_EXPORTER_OTLP_TRACES_ENDPOINT. At most one such request a minute is reported.';
       try {
         const ownerId = await store.owners.ensure(ownerName);
+        const isDue = await reportedProblems.claim(['unknown_route', ownerId], REPORT_INTERVAL_MS);
+        if (!isDue) return;
         const about = { status: 404 };
         const note = { level: 'error', code: 'unknown_route', message, about } as const;
         await store.ingestLog.add(ownerId, clock.nowMs(), [note]);
@@ -42,9 +41,6 @@ export function createMisdirectedTraces(options: {
         // The caller gets the 404 in any case.
         log.error('ingest_log_failed', { rejected: 'unknown_route' });
       }
-    },
-    clear() {
-      reportedAtMs = -Infinity;
     },
   };
 }

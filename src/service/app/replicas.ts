@@ -34,6 +34,7 @@ const createState = (): SharedState => ({
   faults: [],
   memoryClears: [],
   requestClears: 0,
+  reportedProblems: [],
   pageSecret: randomBytes(32).toString('hex'),
   endedPageSessions: [],
 });

@@ -27,6 +27,7 @@ import type { KitFunctions } from '../domain/kit-functions.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
+import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
@@ -37,7 +38,6 @@ import { createSettingsWarnings, type FindSettingsWarnings } from '../operations
 import type { FindUnreadyReason } from '../operations/readiness.ts';
 import { addResultsRoutes } from '../results/routes.ts';
 import type { SpanRemover } from '../retention/span-remover.ts';
-import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { createSimulations } from '../simulator/simulations.ts';
@@ -76,10 +76,10 @@ export interface ServiceParts {
   /** Starts scoring what was queued, on all replicas. */
   wake: () => void;
   simulator: SimulationRunner;
-  errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;
   misdirectedTraces: MisdirectedTraces;
   rejectedRequests: RejectedRequests;
+  reportedProblems: ReportedProblems;
   /** Records what callers send; undefined to record nothing. */
   callerRecorder: CallerRecorder | undefined;
   /** Lowercase name of the header with the API key. */
@@ -132,7 +132,7 @@ export function buildService(parts: ServiceParts): Service {
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });
   const journal = createJournal(JOURNAL_ENTRIES_MAX);
-  const { makeSessionId, missingEvals, close } = createCloser(parts);
+  const { makeSessionId, close } = createCloser(parts);
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
   addScope(app, '', (api) => {
@@ -174,12 +174,12 @@ export function buildService(parts: ServiceParts): Service {
     },
     ...shareClears(replica, {
       clearMemory(ownerId) {
-        for (const each of [journal, missingEvals, backlog, ...listReported(parts)]) each.clear();
+        for (const each of [journal, backlog, ...listReported(parts)]) each.clear();
         forgetOwner(ownerId);
       },
       clearRequests: () => journal.clear(),
       async clearShared(ownerId) {
-        await faults.replaceAll([]);
+        await Promise.all([faults.replaceAll([]), parts.reportedProblems.clear()]);
         await rateLimiter.clear(ownerId);
       },
     }),
@@ -195,22 +195,23 @@ async function drainAll(parts: readonly { drain: () => Promise<void> }[]): Promi
 }
 
 /** Creates what closes conversations, by request or after a time without activity. */
-function createCloser({ store, clock, log, makeId, counters, wake }: ServiceParts) {
+function createCloser(parts: ServiceParts) {
+  const { store, clock, log, makeId, counters, reportedProblems, wake } = parts;
   const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
-  const missingEvals = createMissingEvals({ ingestLog: store.ingestLog, clock, log });
+  const missingEvals = createMissingEvals({
+    ...{ ingestLog: store.ingestLog, reportedProblems, clock, log },
+  });
   const { idleCloses } = counters;
   const deps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, idleCloses, wake };
   const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
     closeConversation(deps, conversation, idleBeforeMs);
-  return { makeSessionId, missingEvals, close };
+  return { makeSessionId, close };
 }
 
-/** Returns what counts or reports problems of callers. */
+/** Returns what this process remembers about problems of callers. */
 const listReported = (parts: ServiceParts): { clear: () => void }[] => [
-  parts.errored,
   parts.unauthorizedCallers,
-  parts.misdirectedTraces,
   parts.rejectedRequests,
 ];
 

@@ -12,6 +12,7 @@ import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/
 import { createIdMaker } from '../domain/ids.ts';
 import { createServiceCounters, type ServiceCounters } from '../domain/metrics.ts';
 import { createRejectedRequests } from '../domain/rejected-requests.ts';
+import { createReportedProblems, type ReportedProblems } from '../domain/reported-problems.ts';
 import { findScoredSession } from '../domain/sessions.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
@@ -116,7 +117,7 @@ async function start(
   options: StartOptions,
   cleanups: Cleanups,
 ): Promise<Omit<RunningService, 'stop'>> {
-  const { host, port = 0, log = silentLog } = options;
+  const { host, port = 0, log = silentLog, retentionMs } = options;
   const clock = createAdjustableClock(options.clock ?? systemClock);
   const { store, location, guard, loadDevelopmentKey } = await openData(options, log, cleanups);
   const { apiKey, ownerName } = await guard(() =>
@@ -124,15 +125,15 @@ async function start(
   );
   const replica = await guard(() => joinIfShared({ store, clock, log }, cleanups));
   await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
-  const { retentionMs } = options;
   const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
   cleanups.push(() => spanRemover.stop());
   const writer = await guard(() => startIngestThread({ store: location }));
   cleanups.push(() => writer.close());
   const seed = options.randomSeed ?? randomSeed();
   const counters = createServiceCounters();
+  const reportedProblems = createReportedProblems(clock, replica);
   const workers = startWorkers(
-    { ...options, randomSeed: seed, clock, log, store, replica, counters },
+    { ...options, randomSeed: seed, clock, log, store, replica, counters, reportedProblems },
     cleanups,
   );
 
@@ -143,7 +144,7 @@ async function start(
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
   const { owners } = store;
   const rejectedRequests = createRejectedRequests(clock);
-  const reporting = { store, clock, log, ownerName };
+  const reporting = { store, reportedProblems, clock, log, ownerName };
   const callers = createUnauthorizedCallers({ ...reporting, rejectedRequests, apiKeyHeader });
   const machineClock = options.clock ?? systemClock;
   const sessions = createPageSessions(machineClock, () => appUrl().startsWith('https:'), replica);
@@ -155,7 +156,7 @@ async function start(
     ...{ apiKeyHeader, ownerName, appUrl, callerRecorder },
     bodyClock: machineClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
-    ...{ unauthorizedCallers: callers, rejectedRequests },
+    ...{ unauthorizedCallers: callers, rejectedRequests, reportedProblems },
     misdirectedTraces: createMisdirectedTraces(reporting),
     hasUserModel: options.userModel !== undefined,
     kit: options.kit,
@@ -233,15 +234,18 @@ function startWorkers(
       log: Log;
       store: Store;
       counters: ServiceCounters;
+      reportedProblems: ReportedProblems;
       replica: Replica | undefined;
     },
   cleanups: Cleanups,
 ) {
-  const { clock, log, store, replica, userModel, speech } = options;
+  const { clock, log, store, replica, reportedProblems, userModel, speech } = options;
   const random = seededRandom(options.randomSeed).fork('judge');
   // The LLM judge responds in real time, whatever the service clock shows.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
-  const errored = createErroredEvals({ ingestLog: store.ingestLog, clock, log });
+  const errored = createErroredEvals({
+    ...{ ingestLog: store.ingestLog, reportedProblems, clock, log },
+  });
   const runner = startJobRunner({
     ...{ store, judge, erroredEvals: errored, finished: options.counters.jobs, clock, log },
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
@@ -269,7 +273,7 @@ function startWorkers(
   });
   const scoreEval: ScoreEval = (definition, session, signal) =>
     scoreSession(definition, session, judge, signal);
-  return { runner, wake, simulator, errored, hasJudge: judge !== undefined, scoreEval };
+  return { runner, wake, simulator, hasJudge: judge !== undefined, scoreEval };
 }
 
 function checkAccess(host: string, keys: readonly ServiceKey[]): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
+import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { Store } from '../store/store.ts';
 
 /** Counts and reports requests without a valid API key, for users who wonder where their data is. */
@@ -13,13 +14,14 @@ export interface UnauthorizedCallers {
   recordRejected(problem: string): Promise<void>;
   /** Ends the series: a request with a valid key arrived. */
   recordAccepted(): void;
-  /** Forgets the series and what was reported. */
+  /** Forgets the series. */
   clear(): void;
 }
 
 export interface UnauthorizedCallersOptions {
   store: Pick<Store, 'ingestLog' | 'owners'>;
   rejectedRequests: Pick<RejectedRequests, 'count'>;
+  reportedProblems: Pick<ReportedProblems, 'claim'>;
   clock: Clock;
   log: Log;
   /** Name of the service's own owner. */
@@ -34,27 +36,24 @@ const REPORT_INTERVAL_MS = 60_000;
 export function createUnauthorizedCallers(
   options: UnauthorizedCallersOptions,
 ): UnauthorizedCallers {
-  const { store, rejectedRequests, clock, log, ownerName, apiKeyHeader } = options;
+  const { store, rejectedRequests, reportedProblems, clock, log, ownerName, apiKeyHeader } =
+    options;
   let ownerId: string | undefined;
   /** The problem of the current series. */
   let current: string | undefined;
-  const reportedAtMs = new Map<string, number>();
   return {
     async recordRejected(problem) {
-      const nowMs = clock.monotonicMs();
-      const earlierMs = reportedAtMs.get(problem) ?? -Infinity;
-      const isReported = current === problem || nowMs - earlierMs < REPORT_INTERVAL_MS;
-      if (!isReported) {
-        current = problem;
-        reportedAtMs.set(problem, nowMs);
-      }
+      const isInSeries = current === problem;
+      current = problem;
       const cause =
         `${apiKeyHeader} must contain an API key: ${problem}. Exporters send the header when ` +
         'OTEL_EXPORTER_OTLP_HEADERS is set.';
       try {
         ownerId ??= await store.owners.ensure(ownerName);
         rejectedRequests.count(ownerId, { status: 401, message: cause });
-        if (isReported) return;
+        if (isInSeries) return;
+        const kind = ['unauthorized', ownerId, problem];
+        if (!(await reportedProblems.claim(kind, REPORT_INTERVAL_MS))) return;
         const message =
           `Rejected with 401: ${cause} Only the first of consecutive requests with this problem is ` +
           'reported.';
@@ -72,7 +71,6 @@ export function createUnauthorizedCallers(
     clear() {
       ownerId = undefined;
       current = undefined;
-      reportedAtMs.clear();
     },
   };
 }

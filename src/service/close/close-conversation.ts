@@ -60,7 +60,7 @@ export async function closeConversation(
     await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
     const isScored = closed.evaluationsQueued > 0;
     await checkTurns(deps, { ownerId, conversationId }, isScored ? sessionId : undefined);
-    if (evals.length > 0) deps.missingEvals.recordScored(ownerId);
+    if (evals.length > 0) await deps.missingEvals.recordScored(ownerId);
     else if (deletedIds.length === 0) {
       await deps.missingEvals.recordUnscored({ ownerId, conversationId });
     }

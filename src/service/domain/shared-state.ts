@@ -9,10 +9,22 @@ export interface SharedState {
   memoryClears: { number: number; ownerId: string }[];
   /** How often the recorded requests were cleared. */
   requestClears: number;
+  /** Problems that were reported to users, oldest first. */
+  reportedProblems: SharedProblem[];
   /** Signs the cookies and forms of pages. */
   pageSecret: string;
   /** The newest page sessions that were ended, with the times until which their cookies last. */
   endedPageSessions: { nonce: string; expiresAtMs: number }[];
+}
+
+/** A problem that was reported to users. */
+export interface SharedProblem {
+  /** Digest of the problem. */
+  key: string;
+  /** When it was reported, in `AdjustableClock.runningMs`. */
+  reportedAtMs: number;
+  /** How often it has occurred since. */
+  unreported: number;
 }
 
 /** A fault that is set. */

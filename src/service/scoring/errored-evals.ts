@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { IngestLogStore, Job } from '../store/store.ts';
 
 /** Reports evals that errored, because results do not show them. */
@@ -9,46 +10,34 @@ export interface ErroredEvals {
    * one per minute with the number of errors since. Never rejects. `reason` must not quote the conversation.
    */
   report(job: Job, reason: string): Promise<void>;
-  /** Forgets which kinds were reported. */
-  clear(): void;
 }
 
 /** What reporting needs. */
 export interface ErroredEvalsOptions {
   ingestLog: Pick<IngestLogStore, 'add'>;
+  reportedProblems: Pick<ReportedProblems, 'count'>;
   clock: Clock;
   log: Log;
 }
 
 const REPORT_INTERVAL_MS = 60_000;
 
-/** With more kinds than this, the oldest are forgotten and reported again. */
-const KINDS_MAX = 1_000;
-
 const EXPLANATION =
   'An eval errored. It counts neither as passed nor as failed, so results do not show it; the session ' +
   'page and GET /__admin/sessions do.';
 
 /** Creates a reporter. Errors are of one kind if owner, eval, and reason (except for numbers) are equal. */
-export function createErroredEvals({ ingestLog, clock, log }: ErroredEvalsOptions): ErroredEvals {
-  const kinds = new Map<string, { reportedAtMs: number; unreported: number }>();
-  const countToReport = (kind: string, nowMs: number): number => {
-    const known = kinds.get(kind) ?? { reportedAtMs: -Infinity, unreported: 0 };
-    const count = known.unreported + 1;
-    const isDue = nowMs - known.reportedAtMs >= REPORT_INTERVAL_MS;
-    kinds.delete(kind);
-    kinds.set(
-      kind,
-      isDue ? { reportedAtMs: nowMs, unreported: 0 } : { ...known, unreported: count },
-    );
-    const [oldest] = kinds.keys();
-    if (kinds.size > KINDS_MAX && oldest !== undefined) kinds.delete(oldest);
-    return isDue ? count : 0;
-  };
+export function createErroredEvals({
+  ingestLog,
+  reportedProblems,
+  clock,
+  log,
+}: ErroredEvalsOptions): ErroredEvals {
   return {
     async report({ ownerId, sessionId, definition }, reason) {
-      const kind = JSON.stringify([ownerId, definition.id, reason.replaceAll(/\d+/g, '0')]);
-      const count = countToReport(kind, clock.monotonicMs());
+      const kind = ['eval_errored', ownerId, definition.id, reason.replaceAll(/\d+/g, '0')];
+      // Without the memory of all replicas, a second report is better than none.
+      const count = await reportedProblems.count(kind, REPORT_INTERVAL_MS).catch(() => 1);
       if (count === 0) return;
       log.warn('eval_errored', {
         owner: ownerId,
@@ -64,6 +53,5 @@ export function createErroredEvals({ ingestLog, clock, log }: ErroredEvalsOption
         // The outcome is already stored; only this entry is lost.
         .catch(() => log.error('ingest_log_failed', { eval: definition.id }));
     },
-    clear: () => kinds.clear(),
   };
 }

@@ -8,6 +8,7 @@ import {
   assertError,
   assertRejected,
   START_MS,
+  withOneReplica,
   withService,
 } from '../../helpers/service.ts';
 
@@ -221,7 +222,7 @@ void t.test('Sessions of a deleted simulation have no link', async (t) => {
 });
 
 void t.test('The journal lists requests without keys and query strings', async (t) => {
-  const { admin, send } = await withService(t);
+  const { admin, send } = await withOneReplica(t);
   await send('GET /api/simulations/sessions?agent=secret');
   await send('POST /v1/traces', { raw: 'secret', headers: { 'content-type': 'text/plain' } });
   const { total, requests } = (await admin('GET /requests')) as {

@@ -3,20 +3,20 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { findViolations } from '../../../src/contract/index.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { withService, type Bench } from '../../helpers/service.ts';
+import { withOneReplica, type Bench } from '../../helpers/service.ts';
 
 const record = { recordCallers: true };
 
 const recorded = async ({ service }: Bench) => (await service.callerRecording())?.exchanges ?? [];
 
 void t.test('records nothing unless the option is set', async (t) => {
-  const bench = await withService(t);
+  const bench = await withOneReplica(t);
   await bench.trace(makeSpan());
   t.equal(await bench.service.callerRecording(), undefined);
 });
 
 void t.test('records the requests to the interface in the order of arrival', async (t) => {
-  const bench = await withService(t, record);
+  const bench = await withOneReplica(t, record);
   await bench.trace(makeSpan());
   await bench.end('conv-1');
   await bench.production('?eval=polite');
@@ -48,7 +48,7 @@ void t.test('records the requests to the interface in the order of arrival', asy
 });
 
 void t.test('records no key, in any part of a request', async (t) => {
-  const bench = await withService(t, record);
+  const bench = await withOneReplica(t, record);
   const { apiKey } = bench.service;
   const other = 'another-secret-key';
   await bench.send('GET /api/simulations/sessions/');
@@ -67,7 +67,7 @@ void t.test('records no key, in any part of a request', async (t) => {
 });
 
 void t.test('records the whole body of a refused request', async (t) => {
-  const bench = await withService(t, record);
+  const bench = await withOneReplica(t, record);
   await bench.admin('PUT /faults', [{ kind: 'rate_limit', route: 'traces', times: 1 }]);
   const body = makeTraceRequest([makeSpan({ name: 'x'.repeat(200_000) })]);
   await bench.send('POST /v1/traces', { body });
@@ -87,7 +87,7 @@ void t.test('records the whole body of a refused request', async (t) => {
 });
 
 void t.test('records compressed bodies as bytes, and only the size of a large body', async (t) => {
-  const bench = await withService(t, record);
+  const bench = await withOneReplica(t, record);
   const zipped = gzipSync(JSON.stringify(makeTraceRequest()));
   const headers = { 'content-type': 'application/json' };
   await bench.send('POST /v1/traces', {
@@ -102,7 +102,7 @@ void t.test('records compressed bodies as bytes, and only the size of a large bo
 });
 
 void t.test('the recording has real times when a test moves the service clock', async (t) => {
-  const bench = await withService(t, record);
+  const bench = await withOneReplica(t, record);
   await bench.trace(makeSpan());
   bench.clock.advance(86_400_000);
   await bench.admin('POST /clock', { advance_ms: 86_400_000 });
@@ -112,7 +112,7 @@ void t.test('the recording has real times when a test moves the service clock', 
 });
 
 void t.test('a reset keeps the recording', async (t) => {
-  const bench = await withService(t, record);
+  const bench = await withOneReplica(t, record);
   await bench.trace(makeSpan());
   await bench.admin('POST /reset', { to: 'empty' });
   t.equal((await recorded(bench)).length, 1);

@@ -5,7 +5,7 @@ import { startService } from '../../../src/service/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { withPostgresServer } from '../../helpers/postgres.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeContainsEval, withOneReplica, withService } from '../../helpers/service.ts';
 import { until } from '../../helpers/until.ts';
 
 void t.test('/ready says whether the database answers', async (t) => {
@@ -60,7 +60,7 @@ void t.test(
 );
 
 void t.test('/metrics counts what the service did, without data of an owner', async (t) => {
-  const { send, admin, trace, end, drain, service } = await withService(t);
+  const { send, admin, trace, end, drain, service } = await withOneReplica(t);
   await admin('POST /evals', makeContainsEval('private-eval', 'Hello'));
   await admin('PUT /settings', { evals: ['private-eval'] });
   await trace(makeSpan({ conversationId: 'private-conversation' }));

@@ -139,6 +139,56 @@ void t.test('A key has 120 requests a minute on all replicas together', async (t
   t.same([await send(), await send()], [200, 200], 'after the clock of all replicas moved');
 });
 
+void t.test('Problems are reported once by all replicas together', async (t) => {
+  const { proxy, first, second } = await withTwo(t);
+  const listCodes = async (): Promise<string[]> => {
+    const { entries } = (await proxy.admin('GET /ingest-log')) as { entries: { code: string }[] };
+    return entries.map(({ code }) => code).sort();
+  };
+  await proxy.admin('POST /evals', {
+    id: 'j',
+    name: 'J',
+    kind: 'judge',
+    params: { criteria: 'C' },
+  });
+  const causeAll = async (round: number): Promise<void> => {
+    for (const replica of [first, second, first, second]) {
+      await replica.send('POST /v1/traces', { key: 'unknown-key', body: {} });
+      await replica.send('POST /traces', { body: {} });
+    }
+    for (const [nth, replica] of [first, second].entries()) {
+      const id = `c-${round}-${nth}`;
+      await replica.trace(makeSpan({ conversationId: id }));
+      await replica.end(id);
+      const turns = [{ user_input: 'Hello', agent_response: 'Hi' }];
+      await replica.admin('POST /transcripts', { session_id: `t-${id}`, turns, evals: ['j'] });
+    }
+    await proxy.drain();
+  };
+  const once = ['eval_errored', 'no_live_evals', 'unauthorized', 'unknown_route'];
+  await causeAll(0);
+  t.same(await listCodes(), once);
+  await causeAll(1);
+  t.same(await listCodes(), once, 'not again within a minute');
+  await proxy.admin('POST /reset', { to: 'empty' });
+  await proxy.admin('POST /evals', {
+    id: 'j',
+    name: 'J',
+    kind: 'judge',
+    params: { criteria: 'C' },
+  });
+  await causeAll(2);
+  t.same(await listCodes(), once, 'a reset on one replica applies to all');
+  await first.admin('PUT /settings', { evals: ['j'] });
+  await second.trace(makeSpan({ conversationId: 'scored' }));
+  await second.end('scored');
+  await first.admin('PUT /settings', { evals: [] });
+  await first.trace(makeSpan({ conversationId: 'unscored' }));
+  await first.end('unscored');
+  const codes = await listCodes();
+  t.equal(codes.filter((code) => code === 'no_live_evals').length, 2, 'again after evals were set');
+});
+
 void t.test('Conversations are closed once when all replicas look for idle ones', async (t) => {
   const { proxy, replicas, databaseUrl } = await withReplicas(t, 3, { seed });
   for (let nth = 0; nth < 20; nth += 1) {

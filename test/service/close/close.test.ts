@@ -8,6 +8,7 @@ import {
   withService,
   type Bench,
 } from '../../helpers/service.ts';
+import { until } from '../../helpers/until.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -127,6 +128,8 @@ void t.test('Closing without evals is logged once, until evals are set', async (
   await admin('PUT /settings', { evals: [] });
   await trace(makeSpan({ conversationId: 'c-4' }));
   await admin('POST /clock', { advance_ms: DAY_MS + 1 });
+  // Another replica may have closed it, and adds the entry a moment later.
+  await until('two entries', async () => (await listEntries()).length === 2);
   t.match(
     await listEntries(),
     [{ about: { conversation_id: 'c-4' } }, {}],

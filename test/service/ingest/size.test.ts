@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { makeTraceRequest } from '../../helpers/otlp.ts';
-import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { assertError, withOneReplica, withService, type Bench } from '../../helpers/service.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
@@ -68,7 +68,7 @@ async function sendChunked(
 void t.test(
   'A client that sends everything before it reads still receives the 413 and can continue',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withOneReplica(t);
     for (const [status, headers] of [
       [413, {}],
       [415, { 'content-type': 'text/plain' }],
@@ -83,7 +83,7 @@ void t.test(
 );
 
 void t.test('A client that sends Connection: close still receives the 413', async (t) => {
-  const bench = await withService(t);
+  const bench = await withOneReplica(t);
   for (const [status, headers] of [
     [413, {}],
     [415, { 'content-type': 'text/plain' }],
@@ -101,7 +101,7 @@ void t.test('A client that sends Connection: close still receives the 413', asyn
 });
 
 void t.test('Advancing the clock does not disconnect a client that sends slowly', async (t) => {
-  const bench = await withService(t);
+  const bench = await withOneReplica(t);
   const { port } = new URL(bench.service.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());

@@ -12,6 +12,7 @@ import {
   type Bench,
 } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
+import { until } from '../../helpers/until.ts';
 
 const saysYes = makeContainsEval('says', 'Yes');
 const parcel: Scenario = makeScenario({
@@ -210,10 +211,11 @@ void t.test(
       await double.waitForRequests('chat', 2);
       const running = await readSimulation(t, bench, id);
       t.match(running, { status: 'running', counts: { ended: 0 } });
-      t.same(
-        running.sessions.map(({ status }) => status),
-        ['running', 'running', 'pending', 'pending'],
-      );
+      // Other replicas learn a moment later which sessions run.
+      await until('two sessions are running', async () => {
+        const { sessions } = await readSimulation(t, bench, id);
+        return sessions.map(({ status }) => status).join() === 'running,running,pending,pending';
+      });
       await bench.admin(
         route.replace('ID', id),
         route.includes('reset') ? { to: 'empty' } : undefined,

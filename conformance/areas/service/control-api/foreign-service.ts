@@ -106,13 +106,16 @@ const SKIPPED_MS_MIN = 1_000;
 /** Advances the service clock by the waiting time that the run skipped. */
 export const advanceSkippedTime: TransformFactory = () => {
   let last: { ms: number; realMs: number } | undefined;
+  let advancing: Promise<unknown> = Promise.resolve();
   return async (request, forward, clock) => {
     const now = { ms: clock.monotonicMs(), realMs: systemClock.monotonicMs() };
     const skippedMs = last ? now.ms - last.ms - (now.realMs - last.realMs) : 0;
     last = now;
     if (skippedMs > SKIPPED_MS_MIN) {
-      await forward(createControlRequest('clock', { advance_ms: Math.round(skippedMs) }));
+      advancing = forward(createControlRequest('clock', { advance_ms: Math.round(skippedMs) }));
     }
+    // Concurrent requests must not arrive before the time has passed on all replicas.
+    await advancing;
     return forward(request);
   };
 };

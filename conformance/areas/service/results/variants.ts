@@ -24,14 +24,21 @@ const rewriteAllTimes = (rewrite: (time: string) => string): TransformFactory =>
     onSessions('simulations', rewriteTimes(rewrite)),
   );
 
-/** Removes one outcome from a single session that passed every eval. */
+/**
+ * Removes the first of several outcomes from a single session that passed every eval. The run filters by
+ * the name of the second one.
+ */
 const loseOneOutcome: TransformFactory = () => {
   let chosenId: unknown;
   return onSessions('production', (session) => {
     const { source_session_id: id } = session;
     const hasPassed = resolvePointer(session, '/outcome_summary/failed_count') === 0;
-    if (hasPassed && conversationIdIn(String(id)) !== undefined) chosenId ??= id;
-    if (id === chosenId && id !== undefined) keepFirstOutcome(session);
+    const outcomes = objectsAt(session, 'eval_outcomes');
+    const isLive = conversationIdIn(String(id)) !== undefined;
+    if (hasPassed && isLive && outcomes.length > 1) chosenId ??= id;
+    if (id !== chosenId || id === undefined) return;
+    session['eval_outcomes'] = outcomes.toReversed();
+    keepFirstOutcome(session);
   })();
 };
 

@@ -1,0 +1,26 @@
+/**
+ * The proof of the checks of a service, against three replicas behind a proxy that sends each request to
+ * the next one: the unchanged service conforms, and each mutant fails exactly its requirements.
+ */
+import t from 'tap';
+import { selftest, selftestSize } from '../../conformance/proof/selftest.ts';
+import { withPostgres } from '../helpers/postgres.ts';
+import { withServicesAsOne } from '../helpers/round-robin.ts';
+
+void t.test('The checks detect every fault of replicas behind a proxy', async (t) => {
+  const { url: databaseUrl } = await withPostgres(t);
+  const { url, apiKey } = await withServicesAsOne(t, 3, { databaseUrl });
+  const result = await selftest({
+    serviceUrl: url,
+    serviceApiKey: apiKey,
+    kitVersion: 'test',
+    areas: ['service'],
+    onResult: ({ kind, id, expected, actual, ms }) =>
+      t.same(actual, expected, `${kind} ${id} (${ms} ms)`),
+  });
+  t.equal(result.cause, undefined, `seed ${result.seed}`);
+  t.equal(result.rows.length, selftestSize({ areas: ['service'] }));
+  t.same(result.unkilled, [], 'every mutant is killed');
+  t.ok(result.ok);
+  t.comment(`${result.rows.length} rows in ${Math.round(result.ms / 1_000)} s`);
+});

@@ -57,14 +57,18 @@ export async function closeConversation(
   });
   if (closed && !closed.alreadyClosed) {
     if (idleBeforeMs !== undefined) deps.idleCloses.add('');
-    await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
     const isScored = closed.evaluationsQueued > 0;
-    await checkTurns(deps, { ownerId, conversationId }, isScored ? sessionId : undefined);
-    if (evals.length > 0) await deps.missingEvals.recordScored(ownerId);
-    else if (deletedIds.length === 0) {
-      await deps.missingEvals.recordUnscored({ ownerId, conversationId });
+    try {
+      await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
+      await checkTurns(deps, { ownerId, conversationId }, isScored ? sessionId : undefined);
+      if (evals.length > 0) await deps.missingEvals.recordScored(ownerId);
+      else if (deletedIds.length === 0) {
+        await deps.missingEvals.recordUnscored({ ownerId, conversationId });
+      }
+    } finally {
+      // The evals are queued even if the log can't be written.
+      if (isScored) deps.wake();
     }
-    if (isScored) deps.wake();
   }
   return closed;
 }

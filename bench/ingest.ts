@@ -9,7 +9,7 @@
  * real ones (3.3 kB, mostly messages). Each request starts a conversation and has tags.
  *
  * The services, the load generator, and the database share this machine. The CPU time of each per span
- * says what it would take on machines of its own.
+ * lets readers estimate the throughput with a machine for each.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

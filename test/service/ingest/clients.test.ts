@@ -49,7 +49,7 @@ async function closeAndScore({ end, drain, production }: Bench, conversationId: 
   return { item, lines, page: await readSessionPage(item.url) };
 }
 
-/** Returns the statuses of the trace requests, in order; each replica has a list of its own. */
+/** Returns the statuses of the trace requests, in order. Each replica lists only its requests. */
 async function listStatuses({ admin }: Bench): Promise<number[]> {
   const requests: { path: string; status: number }[] = [];
   for (let nth = 0; nth < replicaCount; nth += 1) {

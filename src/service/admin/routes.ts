@@ -12,7 +12,7 @@ import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { StateSharing } from '../domain/shared-state.ts';
-import type { FindUnreadyReason } from '../operations/readiness.ts';
+import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';

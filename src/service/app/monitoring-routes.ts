@@ -3,7 +3,7 @@ import { rejectOtherMethods } from '../../http-kit/server.ts';
 import { sendReadiness } from '../admin/routes.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { createMethodError } from '../domain/errors.ts';
-import type { FindUnreadyReason } from '../operations/readiness.ts';
+import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 
 export interface MonitoringOptions {
   authentication: Pick<Authentication, 'checkAdmin'>;

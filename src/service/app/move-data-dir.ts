@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { moveData, type MoveProgress, type MoveResult } from '../store/move/move-data.ts';
 import { MoveError } from '../store/move/moved-tables.ts';
-import { toDatabaseProblem } from '../store/postgres/database-problem.ts';
+import { findPostgresProblem } from '../store/postgres/database-problem.ts';
 import { redactDatabaseUrl } from '../store/postgres/database-url.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { findDevelopmentKey, withDataFile } from './data-dir.ts';
@@ -56,7 +56,7 @@ export async function moveDataDir({
 function explain(error: unknown): unknown {
   if (error instanceof MoveError) return new StartError(error.message, { cause: error });
   if (!(error instanceof StartError)) return error;
-  const problem = toDatabaseProblem(error.cause);
+  const problem = findPostgresProblem(error.cause);
   if (!problem?.canRetry) return error;
   return new MoveInterruptedError(error.message, { cause: error.cause });
 }

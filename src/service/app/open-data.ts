@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.ts';
 import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
 import { DatabaseUrlError } from '../store/postgres/database-url.ts';
-import { SchemaTooNewError, toDatabaseProblem } from '../store/postgres/database-problem.ts';
+import { SchemaTooNewError, findPostgresProblem } from '../store/postgres/database-problem.ts';
 import { migrate, type Migration } from '../store/postgres/migrate.ts';
 import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
@@ -104,7 +104,7 @@ export async function withDatabase<Result>(
     ) {
       throw new StartError(error.message, { cause: error });
     }
-    const problem = toDatabaseProblem(error);
+    const problem = findPostgresProblem(error);
     if (!problem) throw error;
     // The code stands at the end of the first sentence, which says what happened.
     const message = problem.message.replace('.', ` (${problem.code}).`);

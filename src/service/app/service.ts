@@ -35,7 +35,7 @@ import { addIngestRoute } from '../ingest/route.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
 import { createDryRun, type ScoreEval } from '../operations/dry-run.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
-import type { FindUnreadyReason } from '../operations/readiness.ts';
+import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import { addResultsRoutes } from '../results/routes.ts';
 import type { SpanRemover } from '../retention/span-remover.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';

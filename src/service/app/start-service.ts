@@ -16,7 +16,7 @@ import { createReportedProblems, type ReportedProblems } from '../domain/reporte
 import { findScoredSession } from '../domain/sessions.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
-import { createReadiness } from '../operations/readiness.ts';
+import { createReadiness } from '../operations/service-readiness.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
 import { startSpanRemover } from '../retention/span-remover.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';

@@ -1,5 +1,5 @@
 import { isError } from '../../platform/error-origin.ts';
-import { toDatabaseProblem, type PostgresProblemKind } from './postgres/database-problem.ts';
+import { findPostgresProblem, type PostgresProblemKind } from './postgres/database-problem.ts';
 
 /** A problem of the database that is not a bug: a retry can succeed when it is solved. */
 export interface DatabaseProblem {
@@ -18,6 +18,6 @@ export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: 'locked', code };
   if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return { kind: 'unwritable', code };
   if (code === 'file_changed') return { kind: 'file_changed', code, message: error.message };
-  const problem = toDatabaseProblem(error);
+  const problem = findPostgresProblem(error);
   return problem && { kind: problem.kind, code: problem.code };
 }

@@ -4,7 +4,7 @@ import t from 'tap';
 import {
   ResponseTimeoutError,
   SchemaTooNewError,
-  toDatabaseProblem,
+  findPostgresProblem,
 } from '../../../src/service/store/postgres/database-problem.ts';
 
 /** Returns an error of the server with a SQLSTATE. */
@@ -53,7 +53,7 @@ void t.test('each failure has a kind, and says whether a retry can help', (t) =>
     [serverError('42501'), 'permission_denied', false],
     [new SchemaTooNewError(9, 8), 'schema_too_new', false],
   ] as const) {
-    const problem = toDatabaseProblem(error);
+    const problem = findPostgresProblem(error);
     t.match(problem, { kind, canRetry }, error.message);
     t.ok(problem?.code, 'it has a code for logs');
     t.match(problem?.message, /^[A-Z].*\. .*\.$/, 'it says what to do');
@@ -73,7 +73,7 @@ void t.test('everything else is a bug', (t) => {
     'text',
     undefined,
   ]) {
-    t.equal(toDatabaseProblem(error), undefined, String(error));
+    t.equal(findPostgresProblem(error), undefined, String(error));
   }
   t.end();
 });

@@ -192,7 +192,7 @@ const NEEDS_TLS = /no encryption|SSL off/;
  * Returns the problem of the database that an error of the driver shows; undefined for any other error,
  * which is a bug.
  */
-export function toDatabaseProblem(error: unknown): PostgresProblem | undefined {
+export function findPostgresProblem(error: unknown): PostgresProblem | undefined {
   if (!isError(error)) return undefined;
   const code = 'code' in error ? String(error.code) : '';
   const coded = kindByCode.get(code) ?? (isTlsCode(code) ? 'tls_failed' : undefined);
@@ -207,7 +207,7 @@ export function toDatabaseProblem(error: unknown): PostgresProblem | undefined {
   if (known && code === '') return createProblem(known.kind, known.code);
   // An error of a name that has several addresses contains the error of each.
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
-  return parts.map(toDatabaseProblem).find((problem) => problem !== undefined);
+  return parts.map(findPostgresProblem).find((problem) => problem !== undefined);
 }
 
 const isTlsCode = (code: string): boolean => /^(ERR_SSL_|ERR_TLS_)/.test(code);

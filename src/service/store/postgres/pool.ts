@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import {
   ResponseTimeoutError,
-  toDatabaseProblem,
+  findPostgresProblem,
   type PostgresProblem,
 } from './database-problem.ts';
 import { parseDatabaseUrl } from './database-url.ts';
@@ -68,7 +68,7 @@ export function openPool(url: string, options: PoolOptions = {}): pg.Pool {
   const responseMsMax = options.responseMsMax ?? statementMsMax + RESPONSE_MARGIN_MS;
   pool.on('connect', (client) => {
     // The pool listens to unused connections only. Without a listener, an error ends the process.
-    client.on('error', (error) => onConnectionLost(toDatabaseProblem(error)));
+    client.on('error', (error) => onConnectionLost(findPostgresProblem(error)));
     closeIfUnresponsive(client, responseMsMax);
   });
   pool.on('error', () => undefined);

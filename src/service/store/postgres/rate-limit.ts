@@ -12,7 +12,7 @@ import {
   type RateLimiter,
   type RateLimitResult,
 } from '../../domain/rate-limiter.ts';
-import { toDatabaseProblem } from './database-problem.ts';
+import { findPostgresProblem } from './database-problem.ts';
 
 /**
  * The requests of each key within the last minute, in microseconds since the Unix epoch. The table is
@@ -198,7 +198,7 @@ function createDecider({ machineClock, log }: SharedRateLimiterOptions): Decide 
         if (decision) return decision;
         reason = 'slow';
       } catch (error) {
-        reason = toDatabaseProblem(error)?.code ?? errorOrigin(error).name;
+        reason = findPostgresProblem(error)?.code ?? errorOrigin(error).name;
       }
     }
     const nowMs = machineClock.monotonicMs();

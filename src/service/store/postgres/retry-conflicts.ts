@@ -1,4 +1,4 @@
-import { toDatabaseProblem } from './database-problem.ts';
+import { findPostgresProblem } from './database-problem.ts';
 
 const ATTEMPTS_MAX = 3;
 
@@ -14,7 +14,7 @@ export async function retryConflicts<Result>(transact: () => Promise<Result>): P
     try {
       return await transact();
     } catch (error) {
-      const code = toDatabaseProblem(error)?.code ?? '';
+      const code = findPostgresProblem(error)?.code ?? '';
       if (attempt === ATTEMPTS_MAX || !ROLLED_BACK_CODES.includes(code)) throw error;
     }
   }

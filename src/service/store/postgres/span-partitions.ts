@@ -7,6 +7,7 @@ import type { Pool, PoolClient } from 'pg';
 import { isoTime, systemClock } from '../../../platform/clock.ts';
 import { toDay } from '../span-writer.ts';
 import type { SpanPartitions } from '../store.ts';
+import { inTransaction } from './transaction.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -124,31 +125,15 @@ async function changeTables(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await changeOnce(pool, change);
+      await inTransaction(pool, async (client) => {
+        await client.query(`set local lock_timeout = ${LOCK_MS_MAX}`);
+        await change(client);
+      });
       return;
     } catch (error) {
       if (!TRANSIENT.has(codeOf(error)) || attempt === ATTEMPTS_MAX) throw error;
     }
     await systemClock.sleep(RETRY_MS);
-  }
-}
-
-async function changeOnce(
-  pool: Pool,
-  change: (client: PoolClient) => Promise<unknown>,
-): Promise<void> {
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query('begin');
-    await client.query(`set local lock_timeout = ${LOCK_MS_MAX}`);
-    await change(client);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => (isBroken = true));
-    throw error;
-  } finally {
-    client.release(isBroken);
   }
 }
 

@@ -19,7 +19,7 @@ import {
   type SpanWriter,
 } from '../span-writer.ts';
 import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
-import { toDatabaseProblem } from './database-problem.ts';
+import { findPostgresProblem } from './database-problem.ts';
 import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import { retryConflicts } from './retry-conflicts.ts';
@@ -68,7 +68,7 @@ async function insertOfOwner(
   } catch (error) {
     const cause = toError(error);
     // What is wrong with the database is wrong for each request.
-    if (requests.length === 1 || toDatabaseProblem(cause)) return requests.map(() => cause);
+    if (requests.length === 1 || findPostgresProblem(cause)) return requests.map(() => cause);
     const results: (InsertResult | Error)[] = [];
     for (const request of requests) results.push(...(await insertOfOwner(pool, [request])));
     return results;

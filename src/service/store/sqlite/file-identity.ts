@@ -1,7 +1,7 @@
 /**
  * Notices that a database file was emptied, replaced, or damaged since its last use, or while it is
- * open. SQLite accepts
- * an empty file as a new database, and any other database of the kit, without an error.
+ * open. SQLite accepts an empty file as a new database, and any other database of the kit, without an
+ * error.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import type pg from 'pg';
 import t, { type Test } from 'tap';
 import {
-  toDatabaseProblem,
+  findPostgresProblem,
   type PostgresProblem,
 } from '../../../../src/service/store/postgres/database-problem.ts';
 import { openPool, type PoolOptions } from '../../../../src/service/store/postgres/pool.ts';
@@ -27,7 +27,7 @@ async function findProblem(work: Promise<unknown>): Promise<PostgresProblem | un
   try {
     await work;
   } catch (error) {
-    const problem = toDatabaseProblem(error);
+    const problem = findPostgresProblem(error);
     if (problem) return problem;
     throw error;
   }
@@ -178,7 +178,7 @@ void t.test('a server at its limit of connections', async (t) => {
   const refused = held.filter((each) => each.status === 'rejected');
   t.ok(refused.length > 0 && refused.length < 20, `${refused.length} of 20 refused`);
   for (const { reason } of refused) {
-    t.match(toDatabaseProblem(reason), { kind: 'too_many_connections', canRetry: true });
+    t.match(findPostgresProblem(reason), { kind: 'too_many_connections', canRetry: true });
   }
   for (const each of held) if (each.status === 'fulfilled') each.value.release();
   await pool.query('select 1');
@@ -207,7 +207,11 @@ void t.test('statements, locks, and idle transactions have limits', async (t) =>
     ...{ kind: 'timeout', code: '55P03' },
   });
   const [error] = (await broken) as [Error];
-  t.match(toDatabaseProblem(error), { kind: 'timeout', code: '25P03' }, 'the transaction is idle');
+  t.match(
+    findPostgresProblem(error),
+    { kind: 'timeout', code: '25P03' },
+    'the transaction is idle',
+  );
   holder.release();
   await pool.query('update kept set n = 4');
 });

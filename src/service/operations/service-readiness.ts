@@ -1,4 +1,4 @@
-import { toDatabaseProblem } from '../store/postgres/database-problem.ts';
+import { findPostgresProblem } from '../store/postgres/database-problem.ts';
 import type { Store } from '../store/store.ts';
 
 /** Returns why the service can't accept requests now; undefined if it can. */
@@ -17,7 +17,7 @@ export function createReadiness(
     try {
       await store.ping();
     } catch (error) {
-      const problem = toDatabaseProblem(error);
+      const problem = findPostgresProblem(error);
       if (!problem) throw error;
       return problem.message;
     }

@@ -37,7 +37,9 @@ const KEPT_TABLES = ['jobs', 'sessions', 'simulations'];
 export async function watchChanges(databaseUrl: string): Promise<void> {
   const triggers = [
     ...FINAL_TABLES.map(
-      (table) => `update on ${table} for each row when (old.* is distinct from new.*)`,
+      // Whether a session failed is known only after its first outcomes are stored.
+      (table) => `update on ${table} for each row when
+        (to_jsonb(old) - 'session_failed' is distinct from to_jsonb(new) - 'session_failed')`,
     ),
     ...[...FINAL_TABLES, ...KEPT_TABLES].map((table) => `delete on ${table} for each row`),
   ].map(

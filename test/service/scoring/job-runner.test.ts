@@ -106,7 +106,7 @@ void t.test('A deleted session is an error outcome, not a crash', async (t) => {
   const { jobs, start } = setUpRunner(t);
   jobs.add();
   await start({ readSession: () => Promise.resolve(undefined) }).drain();
-  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer exists/ } }]);
+  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer exist\./ } }]);
 });
 
 void t.test('Jobs of a dead process are released at startup and scored immediately', async (t) => {

@@ -44,19 +44,22 @@ interface Selection {
   /** Undefined if the filter names no eval, or if too many match to list them in a query. */
   evalKeys: readonly number[] | undefined;
   runKeys: readonly number[] | undefined;
+  agentKeys: readonly number[] | undefined;
 }
 
 const LISTED_KEYS_MAX = 100;
 
 /** Looks up names first, because databases can't estimate how many rows match a text. */
 async function lookUpNames(db: Db, filter: SessionFilter): Promise<Selection> {
-  const { ownerId, run } = filter;
+  const { ownerId, run, agent } = filter;
   const evals = filter.eval || filter.evalId ? selectEvalKeys(filter) : undefined;
   const runs = run ? selectRunKeys(ownerId, run) : undefined;
+  const agents = agent ? selectAgentKeys(ownerId, agent) : undefined;
   return {
     filter,
     evalKeys: evals && (await listKeys(db, evals)),
     runKeys: runs && (await listKeys(db, runs)),
+    agentKeys: agents && (await listKeys(db, agents)),
   };
 }
 
@@ -121,6 +124,12 @@ async function countSessions(db: Db, selection: Selection): Promise<number> {
 /** Up to this many sessions of an eval are collected and sorted; more are found in order. */
 const COLLECTED_MAX = 1_000;
 
+/**
+ * Does the same for sessions of runs and agents. Their sessions can all be old, so a search in order
+ * could read all newer ones.
+ */
+const COLLECTED_OF_FEW_MAX = 200_000;
+
 /** Finds a page from the nearer end of the list, because the database reads all rows that it skips. */
 async function findPageKeys(db: Db, selection: Selection, total: number): Promise<number[]> {
   const { skip, limit } = selection.filter;
@@ -129,13 +138,17 @@ async function findPageKeys(db: Db, selection: Selection, total: number): Promis
   const isFromEnd = skip > total / 2;
   const [newest, first] = isFromEnd ? (['asc', 'desc'] as const) : (['desc', 'asc'] as const);
   const outcomes = total > COLLECTED_MAX ? undefined : selectOnlyOutcomes(db, selection);
+  const { runKeys, agentKeys } = selection;
+  const isOfSeveral = [runKeys, agentKeys].some((keys) => keys !== undefined && keys.length > 1);
+  const startedAt = sql.ref('sessions.started_at_ms');
   const sessions = db.selectFrom('sessions').select('sessions.key');
   const rows = await (
     outcomes
       ? sessions.where('sessions.key', 'in', outcomes.select('outcomes.session_key'))
       : applyFilter(sessions, selection)
   )
-    .orderBy('sessions.started_at_ms', newest)
+    // With a plus, databases don't use the order of an index.
+    .orderBy(isOfSeveral && total <= COLLECTED_OF_FEW_MAX ? sql`+${startedAt}` : startedAt, newest)
     .orderBy('sessions.id', first)
     .limit(size)
     .offset(isFromEnd ? total - skip - size : skip)
@@ -273,7 +286,7 @@ async function loadSessions(db: Db, keys: readonly number[]): Promise<Session[]>
 /** Adds the conditions of a filter. */
 function applyFilter<Row>(
   query: SessionQuery<Row>,
-  { filter, evalKeys, runKeys }: Selection,
+  { filter, evalKeys, runKeys, agentKeys }: Selection,
 ): SessionQuery<Row> {
   const { ownerId, kind, agent, run, runId, eval: evalName, evalId, outcome } = filter;
   const failedOnly = filter.failedOnly || outcome === 'failed';
@@ -298,16 +311,12 @@ function applyFilter<Row>(
   // Look up names in their small tables first. The keys found belong to the owner, so these queries
   // need no condition on the owner; with one, SQLite would scan all sessions of the owner.
   if (run) {
-    narrowed = narrowed.where(
-      'sessions.run_key',
-      'in',
-      runKeys ? [...runKeys, -1] : selectRunKeys(ownerId, run),
-    );
+    const keys = runKeys ?? selectRunKeys(ownerId, run);
+    narrowed = narrowed.where((eb) => isOneOf(eb, 'sessions.run_key', keys));
   }
   if (agent) {
-    narrowed = narrowed.where((eb) =>
-      eb('sessions.agent_key', 'in', findAgentKeys(eb, ownerId, agent)),
-    );
+    const keys = agentKeys ?? selectAgentKeys(ownerId, agent);
+    narrowed = narrowed.where((eb) => isOneOf(eb, 'sessions.agent_key', keys));
   }
   if (runId) {
     narrowed = narrowed.where((eb) => isOfRun(eb, { ownerId, kind, id: runId }));
@@ -350,14 +359,25 @@ export const parseRunKey = (id: string): number =>
   // Other texts than a number would match through a conversion.
   /^[1-9]\d{0,14}$/.test(id) ? Number(id) : -1;
 
-function findAgentKeys(eb: Eb, ownerId: string, agent: string) {
-  return eb
+function selectAgentKeys(ownerId: string, text: string) {
+  return expressionBuilder<Tables>()
     .selectFrom('agents')
     .select('agents.key')
     .where('agents.owner_id', '=', ownerId)
-    .where((inner) =>
-      inner.or([contains('agents.name_folded', agent), contains('agents.url_folded', agent)]),
+    .where((eb) =>
+      eb.or([contains('agents.name_folded', text), contains('agents.url_folded', text)]),
     );
+}
+
+/** Compares with a single key where possible: an index is then in the order of the list. */
+function isOneOf(
+  eb: Eb,
+  column: 'sessions.run_key' | 'sessions.agent_key',
+  keys: readonly number[] | ReturnType<typeof selectRunKeys> | ReturnType<typeof selectAgentKeys>,
+) {
+  if ('isSelectQueryBuilder' in keys) return eb(column, 'in', keys);
+  const [first = -1, ...others] = keys;
+  return others.length === 0 ? eb(column, '=', first) : eb(column, 'in', [first, ...others]);
 }
 
 /**

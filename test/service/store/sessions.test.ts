@@ -114,6 +114,7 @@ void t.test('A long list of an eval has each session once, in order, from both e
   const { store, ownerId } = await withStore(t);
   const sessions = Array.from({ length: 1_200 }, (_, nth) =>
     newSession(ownerId, `s${String(nth).padStart(4, '0')}`, {
+      runName: `Uploads ${nth % 150}`,
       // Many start at the same time.
       startedAtMs: NOON_MS - Math.floor(nth / 100),
       outcomes: [
@@ -127,6 +128,7 @@ void t.test('A long list of an eval has each session once, in order, from both e
   const window = { startedAfterMs: NOON_MS - 7, startedBeforeMs: NOON_MS - 2 };
   const isInWindow = (nth: number): boolean => nth >= 200 && nth < 800;
   const hasResult = (nth: number): boolean => nth % 3 !== 0 || nth % 2 !== 0 || nth % 5 === 0;
+  const isOfSeven = (nth: number): boolean => String(nth % 150).startsWith('7');
   const cases: [Partial<SessionFilter>, (nth: number) => boolean][] = [
     [{ eval: 'eval' }, hasResult],
     [{ eval: 'eval a' }, (nth) => nth % 3 !== 0],
@@ -135,11 +137,15 @@ void t.test('A long list of an eval has each session once, in order, from both e
     [{ eval: 'eval a', failedOnly: true }, (nth) => nth % 3 !== 0 && nth % 5 === 0],
     [{ eval: 'eval a', run: 'up', failedOnly: true }, (nth) => nth % 3 !== 0 && nth % 5 === 0],
     [{ failedOnly: true }, (nth) => nth % 5 === 0],
+    [{ run: 'uploads 149' }, (nth) => nth % 150 === 149 && hasResult(nth)],
+    [{ run: 'uploads 7' }, (nth) => isOfSeven(nth) && hasResult(nth)],
+    [{ run: 'uploads 7', eval: 'eval b' }, (nth) => isOfSeven(nth) && nth % 2 !== 0],
     [window, (nth) => isInWindow(nth) && hasResult(nth)],
   ];
   for (const [changes, matches] of cases) {
     const expected = sessions.map(({ id }) => id).filter((_, nth) => matches(nth));
-    for (const skip of [0, 90, 300, expected.length - 70, expected.length - 1, expected.length]) {
+    const { length } = expected;
+    for (const skip of [0, 90, 300, Math.max(0, length - 70), length - 1, length]) {
       const page = await store.sessions.listPage(filterOf(ownerId, { ...changes, skip }));
       const about = JSON.stringify({ ...changes, skip });
       t.equal(page.total, expected.length, about);

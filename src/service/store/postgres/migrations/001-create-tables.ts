@@ -258,7 +258,8 @@ create index sessions_of_simulation on sessions
   where simulation_key is not null;
 create index sessions_newest_of_simulation on sessions
   (owner_id, simulation_key, started_at_ms desc) where simulation_key is not null;
-create index sessions_of_agent on sessions (owner_id, agent_key, started_at_ms desc, id);
+create index sessions_of_agent on sessions (owner_id, agent_key, started_at_ms desc, id)
+  include (key, kind) where agent_key is not null;
 create index sessions_of_agent_simulation on sessions
   (owner_id, agent_key, simulation_key, started_at_ms) where simulation_key is not null;
 

@@ -57,6 +57,7 @@ void t.test('Spans are removed after the given time; results stay', async (t) =>
   const shown = await openPage(t, bench, page);
   t.match(shown, /were removed on .*2026.*, 31 days after it began/);
   t.notMatch(shown, 'My parcel?');
+  t.notMatch(shown, 'transcript is empty');
   t.notMatch(await openPage(t, bench, search), '1 session');
   const unscored = await openPage(t, bench, '/conversation?id=unscored');
   t.match(unscored, 'were removed');

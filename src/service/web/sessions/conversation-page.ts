@@ -45,7 +45,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
         <h1>${id}</h1>
         ${renderRemark(conversation, context)} ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
-        ${renderRemovedSpans(conversation.spansRemoved)} ${renderTurns(self, content, turns)}
+        ${renderRemovedSpans(conversation.spansRemoved) ?? renderTurns(self, content, turns)}
         ${renderTags(tags, renderTag)} ${renderSpans(spans)}
         ${
           canRepeat

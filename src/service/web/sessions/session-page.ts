@@ -55,8 +55,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn, linkToEval })}
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
-        ${renderRemovedSpans(spansRemoved)}
-        ${renderTurns(self, content, turns, listMarks(outcomes))}
+        ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, turns, listMarks(outcomes))}
         ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
         ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
     },

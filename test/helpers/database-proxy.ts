@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
+import { withTcpServer } from './tcp-server.ts';
 
 /** What happens to a commit: its connection can be cut before or after the database gets it. */
 export type CommitFate = 'passed' | 'cut before' | 'cut after';
@@ -26,7 +26,28 @@ export async function withDatabaseProxy(t: Test, port: number): Promise<Database
   const cuts = { before: 0, after: 0 };
   let delayMs = 0;
   let chooseFate = (): CommitFate => 'passed';
-  const server = createServer((client) => {
+  /** Passes bytes on in their order, each after the delay that applies when it arrives. */
+  const pass = (from: Socket, to: Socket, isPassed: (chunk: Buffer) => boolean): void => {
+    sockets.add(from);
+    let last = Promise.resolve();
+    const enqueue = (run: () => void): void => {
+      const dueMs = systemClock.monotonicMs() + delayMs;
+      last = last.then(async () => {
+        const waitMs = dueMs - systemClock.monotonicMs();
+        if (waitMs > 0) await systemClock.sleep(waitMs);
+        run();
+      });
+    };
+    from.on('data', (chunk: Buffer) => {
+      if (isPassed(chunk)) enqueue(() => to.write(chunk));
+    });
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      sockets.delete(from);
+      enqueue(() => to.destroy());
+    });
+  };
+  const ownPort = await withTcpServer(t, sockets, (client) => {
     const upstream = connect({ port, host: '127.0.0.1' });
     let isCutAfterResponse = false;
     const cut = (): void => {
@@ -49,35 +70,8 @@ export async function withDatabaseProxy(t: Test, port: number): Promise<Database
       return false;
     });
   });
-  /** Passes bytes on in their order, each after the delay that applies when it arrives. */
-  const pass = (from: Socket, to: Socket, isPassed: (chunk: Buffer) => boolean): void => {
-    sockets.add(from);
-    let last = Promise.resolve();
-    const enqueue = (run: () => void): void => {
-      const dueMs = systemClock.monotonicMs() + delayMs;
-      last = last.then(async () => {
-        const waitMs = dueMs - systemClock.monotonicMs();
-        if (waitMs > 0) await systemClock.sleep(waitMs);
-        run();
-      });
-    };
-    from.on('data', (chunk: Buffer) => {
-      if (isPassed(chunk)) enqueue(() => to.write(chunk));
-    });
-    from.on('error', () => undefined);
-    from.on('close', () => {
-      sockets.delete(from);
-      enqueue(() => to.destroy());
-    });
-  };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: ownPort,
     setDelay: (ms) => (delayMs = ms),
     setCommitFate: (choose) => (chooseFate = choose),
     countCuts: () => ({ ...cuts }),

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { withTcpServer } from './tcp-server.ts';
 
 /** A TCP proxy in front of a server that can stop to pass on bytes. */
 export interface FreezingProxy {
@@ -16,7 +16,7 @@ export interface FreezingProxy {
 export async function withFreezingProxy(t: Test, port: number): Promise<FreezingProxy> {
   const sockets = new Set<Socket>();
   let isFrozen = false;
-  const server = createServer((client) => {
+  const ownPort = await withTcpServer(t, sockets, (client) => {
     const upstream = connect({ port, host: '127.0.0.1' });
     for (const [from, to] of [
       [client, upstream],
@@ -32,14 +32,8 @@ export async function withFreezingProxy(t: Test, port: number): Promise<Freezing
       if (isFrozen) from.pause();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: ownPort,
     freeze() {
       isFrozen = true;
       for (const socket of sockets) socket.pause();

@@ -16,7 +16,7 @@ import {
   type CloseDeps,
   type ConversationRef,
 } from '../close/close-conversation.ts';
-import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
+import { startIdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { addCloseRoute } from '../close/route.ts';
 import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
@@ -28,6 +28,7 @@ import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
 import type { ReportedProblems } from '../domain/reported-problems.ts';
+import type { Sweeper } from '../domain/sweeper.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
@@ -37,7 +38,6 @@ import { createDryRun, type ScoreEval } from '../operations/dry-run.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import { addResultsRoutes } from '../results/routes.ts';
-import type { SpanRemover } from '../retention/span-remover.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { createSimulations } from '../simulator/simulations.ts';
@@ -71,7 +71,7 @@ export interface ServiceParts {
   /** This process as one of the replicas; undefined if it works alone. */
   replica: Replica | undefined;
   writer: IngestThread;
-  spanRemover: SpanRemover;
+  spanRemover: Sweeper;
   runner: JobRunner;
   /** Starts scoring what was queued, on all replicas. */
   wake: () => void;
@@ -108,7 +108,7 @@ export interface ServiceParts {
 /** A service that is ready to listen. */
 export interface Service {
   app: FastifyInstance;
-  idleCloser: IdleCloser;
+  idleCloser: Sweeper;
   controls: ServiceControls;
   seeder: Seeder;
   findWarnings: FindSettingsWarnings;

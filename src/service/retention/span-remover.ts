@@ -1,17 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
-import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
-import { createDatabaseRetry } from '../domain/database-retry.ts';
+import { startSweeper, type Sweeper, type SweeperOptions } from '../domain/sweeper.ts';
 import { pauseForWriter } from '../operations/writer-pause.ts';
 import type { Store } from '../store/store.ts';
-
-/** Removes the spans of old conversations, and prepares the partitions of new ones, once an hour. */
-export interface SpanRemover {
-  /** Does it now. Sweeps never overlap: a call waits for its turn. */
-  sweep(): Promise<void>;
-  /** Finishes the batch in progress and stops. */
-  stop(): Promise<void>;
-}
 
 /** Dependencies of the remover of spans. */
 export interface SpanRemoverDeps {
@@ -28,54 +19,27 @@ const SWEEP_INTERVAL_MS = 3_600_000;
 const BATCHES_PER_SWEEP_MAX = 20_000;
 
 /**
- * Starts sweeping on the service clock. Resolves after the first partitions were created, so that the
- * first spans are in the partition of their day.
+ * Starts to remove the spans of old conversations, and to prepare the partitions of new ones, once an
+ * hour. Resolves after the first partitions were created, so that the first spans are in the
+ * partition of their day.
  */
-export async function startSpanRemover(deps: SpanRemoverDeps): Promise<SpanRemover> {
+export async function startSpanRemover(deps: SpanRemoverDeps): Promise<Sweeper> {
   const { clock, log } = deps;
-  const stopping = new AbortController();
-  const database = createDatabaseRetry(log, 'span_remover');
-  const { createPartitions, sweepOnce } = createSweep(deps, stopping.signal);
-  let lastSweep = Promise.resolve();
-
-  const sweep = (): Promise<void> => {
-    const thisSweep = lastSweep.then(sweepOnce);
-    // A failed sweep must not prevent the next one.
-    lastSweep = thisSweep.catch(() => undefined);
-    return thisSweep;
-  };
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-      database.reportSuccess();
-    } catch (error) {
-      if (!database.report(error)) log.error('span_removal_failed', { ...errorOrigin(error) });
-    }
-  };
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await attempt(sweep);
-      // Rejects only when the remover is stopped.
-      await clock.sleep(SWEEP_INTERVAL_MS, stopping.signal).catch(() => undefined);
-    }
-  };
+  const { createPartitions, sweepOnce } = createSweep(deps);
+  const { sweeper, prepared } = startSweeper({
+    ...{ clock, log, worker: 'span_remover', failureEvent: 'span_removal_failed' },
+    ...{ intervalMs: SWEEP_INTERVAL_MS, prepare: createPartitions, sweepOnce },
+  });
   // Without partitions, for example while a backup locks the table, spans are stored, too.
-  await attempt(createPartitions);
-  const running = run();
-  return {
-    sweep,
-    async stop() {
-      stopping.abort();
-      await running;
-      await lastSweep;
-    },
-  };
+  await prepared;
+  return sweeper;
 }
 
 function createSweep(
-  { store: { owners, retention, spanPartitions }, clock, log, retentionMs }: SpanRemoverDeps,
-  stopping: AbortSignal,
-): { createPartitions: () => Promise<void>; sweepOnce: () => Promise<void> } {
+  deps: SpanRemoverDeps,
+): Pick<SweeperOptions, 'sweepOnce'> & { createPartitions: () => Promise<void> } {
+  const { clock, log, retentionMs } = deps;
+  const { owners, retention, spanPartitions } = deps.store;
   let areTablesFixed = false;
   const createPartitions = async (): Promise<void> => {
     if (!spanPartitions || areTablesFixed) return;
@@ -86,20 +50,25 @@ function createSweep(
     });
   };
   /** Returns whether nothing is left. */
-  const repeat = async (removeBatch: () => Promise<boolean>): Promise<boolean> => {
-    for (let batch = 0; batch < BATCHES_PER_SWEEP_MAX && !stopping.aborted; batch += 1) {
+  const repeat = async (
+    signal: AbortSignal,
+    removeBatch: () => Promise<boolean>,
+  ): Promise<boolean> => {
+    for (let batch = 0; batch < BATCHES_PER_SWEEP_MAX && !signal.aborted; batch += 1) {
       if (!(await removeBatch())) return true;
       await pauseForWriter();
     }
     return false;
   };
-  const removeSpans = async (keptMs: number): Promise<void> => {
+  const removeSpans = async (keptMs: number, signal: AbortSignal): Promise<void> => {
     const atMs = clock.nowMs();
     const receivedBeforeMs = atMs - keptMs;
     const ownerIds = await owners.listIds();
     let isComplete = true;
     for (const ownerId of ownerIds) {
-      const isDone = await repeat(() => retention.removeSpans(ownerId, { receivedBeforeMs, atMs }));
+      const isDone = await repeat(signal, () =>
+        retention.removeSpans(ownerId, { receivedBeforeMs, atMs }),
+      );
       isComplete &&= isDone;
     }
     // The spans in a partition tell which ids to delete.
@@ -107,14 +76,14 @@ function createSweep(
     const count = await spanPartitions.drop(receivedBeforeMs);
     if (count > 0) log.info('span_partitions_dropped', { count });
     for (const ownerId of ownerIds) {
-      await repeat(() => spanPartitions.deleteOutside(ownerId, receivedBeforeMs));
+      await repeat(signal, () => spanPartitions.deleteOutside(ownerId, receivedBeforeMs));
     }
   };
   return {
     createPartitions,
-    async sweepOnce() {
+    async sweepOnce(signal) {
       await createPartitions();
-      if (retentionMs !== undefined) await removeSpans(retentionMs);
+      if (retentionMs !== undefined) await removeSpans(retentionMs, signal);
     },
   };
 }

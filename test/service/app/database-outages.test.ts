@@ -9,6 +9,7 @@ import { createLineLog } from '../../helpers/log-lines.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { execute, withPostgresServer, type PostgresServer } from '../../helpers/postgres.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { replicaCount } from '../../helpers/store.ts';
 import { until } from '../../helpers/until.ts';
 
 /** A way in which a database fails, and how it is repaired. */
@@ -216,8 +217,12 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
       const named = logged.filter(({ event, worker }) => {
         return event === 'database_failed' && worker === 'requests';
       });
-      // The second one if some requests work again before others.
-      t.ok(named.length >= 1 && named.length <= 2, `the log names the cause ${named.length} times`);
+      // The second one of a replica if some requests work again before others.
+      const namedMax = 2 * replicaCount;
+      t.ok(
+        named.length >= 1 && named.length <= namedMax,
+        `the log names the cause ${named.length} times`,
+      );
       const statuses = [...new Set([...seen.values()].flatMap((each) => [...each]))].join(', ');
       t.comment(
         `${outage.name}: clients saw ${statuses}; longest request ${longest.ms} ms (${longest.route}); ` +
@@ -229,8 +234,10 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   t.match(text, '"event":"database_failed"');
   const reports = [...text.matchAll(/replica_report_(\w+)/g)].map(([, what]) => what);
   t.ok(reports.length > 0);
-  for (const [nth, what] of reports.entries()) {
-    t.equal(what, nth % 2 === 0 ? 'failed' : 'recovered', 'failures are logged once');
+  let failing = 0;
+  for (const what of reports) {
+    failing += what === 'failed' ? 1 : -1;
+    t.ok(failing >= 0 && failing <= replicaCount, 'each replica logs a failure once');
   }
   t.notMatch(text, /request_failed|span_write_failed/);
   t.notMatch(text, url.password, 'no line shows the password');

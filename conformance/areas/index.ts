@@ -23,6 +23,8 @@ export const sandboxSuite: Suite = createSuite({
   createState: () => ({ state: createSandboxState(), secrets: [] }),
   authorize: (key) => ({ authorization: `Bearer ${key}` }),
   findKeyedExchange({ run, exchanges }) {
+    // Health needs no key.
+    if (run.areas.join() === 'health') return undefined;
     const chatExchange = exchanges.find(({ endpoint }) => endpoint === 'chat');
     if (chatExchange) return chatExchange;
     if (run.areas.join() !== 'voice')

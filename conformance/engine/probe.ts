@@ -47,6 +47,8 @@ export interface ProbeContext {
   readonly random: Random;
   /** Messages that are likely to make the agent call a tool. */
   readonly prompts: readonly string[];
+  /** The areas that the run checks. */
+  readonly areas: readonly Area[];
 }
 
 /** When a probe runs. All probes of a phase finish before the next phase starts. */

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { check, requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
 
 /** Starts an agent without voice that breaks one rule. Returns its URL. */
@@ -151,5 +152,25 @@ void t.test(
       await run(['check', other, '--compare', at('service.json')]),
       /--compare must be a report about a sandbox, but .* is a report about a service\. Use another/,
     );
+  },
+);
+
+void t.test(
+  'every area of a sandbox gives the same hint at the address of a service, and doctor too',
+  async (t) => {
+    const service = await startService();
+    t.teardown(() => service.stop());
+    const areas = ['chat,health,users,voice', 'health', 'chat', 'users', 'voice'];
+    const commands = areas.map((area) => ['check', service.url, '--area', area]);
+    for (const args of [...commands, ['doctor', service.url, '--area', 'health']]) {
+      const { code, stdout } = await run(args);
+      t.equal(code, 3, stdout);
+      t.match(
+        stdout.replaceAll(/\s+/g, ' '),
+        /No sandbox found at \S+: every endpoint is unknown there\. Check the path of the URL\. /,
+        args.slice(2).join(' '),
+      );
+      t.notMatch(stdout, /^Observed/m, 'nothing was observed');
+    }
   },
 );

@@ -39,7 +39,13 @@ void t.test(
 
 void t.test('a server that returns 404 for every path gets one cause and no finding', async (t) => {
   const url = await serve(t, (_request, response) => void response.writeHead(404).end());
-  for (const areas of [['chat', 'health', 'users', 'voice'], ['chat'], ['voice']] as const) {
+  const selections = [
+    ['chat', 'health', 'users', 'voice'],
+    ['chat'],
+    ['health'],
+    ['voice'],
+  ] as const;
+  for (const areas of selections) {
     const { blockedBy, exitCode, counts } = await report(url, { areas });
     t.match(
       { blockedBy, exitCode },
@@ -50,12 +56,23 @@ void t.test('a server that returns 404 for every path gets one cause and no find
   }
   const { blockedBy } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
   t.equal(blockedBy?.id, 'no_interface', 'the preflight finds the same cause');
-  const health = await report(url, { areas: ['health'] });
-  t.match(
-    health,
-    { exitCode: 1, blockedBy: undefined },
-    'a check of health alone reports the 404 as a finding',
-  );
+});
+
+void t.test('a check of health alone reports that only /health is missing', async (t) => {
+  const chat: [status: number, body: object][] = [
+    [400, { error: { message: 'No messages.', type: 'bad_request' } }],
+    [401, { error: { message: 'A key is needed.', type: 'authentication' } }],
+  ];
+  for (const [status, body] of chat) {
+    const url = await serve(t, (request, response) => {
+      if (request.url === '/v1/chat/completions') answer(response, status, body);
+      else answer(response, 404, { detail: 'Not Found' });
+    });
+    const { exitCode, blockedBy, requirements } = await report(url, { areas: ['health'] });
+    const failed = requirements.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
+    t.match({ exitCode, blockedBy, failed }, { exitCode: 1, blockedBy: undefined }, `${status}`);
+    t.same(failed, ['HEALTH-001'], `${status}`);
+  }
 });
 
 void t.test('a sandbox with only the chat endpoint is checked', async (t) => {

@@ -2,10 +2,19 @@ import type { HealthRequirementId } from './requirements.ts';
 import type { SandboxProbe } from '../sandbox-state.ts';
 import { cost, type Step, stepsOf } from '../../engine/probe.ts';
 import { claimsVoice } from '../../engine/transcript/call-messages.ts';
-import { PREFLIGHT } from '../../engine/transcript/reading.ts';
+import { isNotFound, PREFLIGHT } from '../../engine/transcript/reading.ts';
+
+/** Shows whether chat is unknown, too. Without a message, no request reaches a model. */
+const anotherPath = {
+  endpoint: 'chat',
+  step: 'another path',
+  intent: 'open',
+  body: { json: { messages: [] } },
+} as const satisfies Step;
 
 /** A step of the health probes. */
-export type HealthStep = 'plain' | 'with Accept' | 'during chat' | 'after refusals';
+export type HealthStep =
+  'plain' | 'with Accept' | 'during chat' | 'after refusals' | typeof anotherPath.step;
 
 /** Creates a predicate for the exchanges of some steps: `isHealthStep('plain')(exchange)`. */
 export const isHealthStep = stepsOf<HealthStep>('health');
@@ -30,6 +39,10 @@ const preflight: HealthProbe = {
   async run(context) {
     const plain = await context.send(get('plain'));
     if (plain && claimsVoice(plain)) context.voice.isClaimed = true;
+    // A run of other areas sends more requests, which show whether only this path is unknown.
+    if (plain && isNotFound(plain) && context.areas.join() === 'health') {
+      await context.send(anotherPath);
+    }
   },
 };
 

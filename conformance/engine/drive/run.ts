@@ -130,7 +130,7 @@ const phaseOrder = ({ phase }: Probe): number => phases.indexOf(phase);
  * a blocking cause. Never rejects because of what a peer does.
  */
 export async function runProbes(suite: Suite, options: RunOptions): Promise<Transcript> {
-  const { clock, seed, prompts, intrusive = false, signal } = options;
+  const { clock, seed, prompts, areas, intrusive = false, signal } = options;
   const isInterrupted = (): boolean => signal?.aborted ?? false;
   const run = createRunRecord(suite, options);
   const client = createHttpClient({
@@ -154,7 +154,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     await probe.run({
       send: (step: Step) => send(probe, step),
       random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
-      prompts,
+      ...{ prompts, areas },
       ...state,
     });
     if (!isInterrupted() || probe.cleansUp) unfinished.delete(probe);

@@ -95,7 +95,7 @@ async function openTarget(location: StoreLocation, perTransaction: number): Prom
   const ownerId = await store.owners.ensure('bench');
   await store.close();
   return {
-    ...{ writer: openSpanWriter(location), ownerId, perTransaction, spans: 0 },
+    ...{ writer: await openSpanWriter(location), ownerId, perTransaction, spans: 0 },
     async measureBytes() {
       if ('file' in location) return statSync(location.file).size;
       const [row] = await execute(

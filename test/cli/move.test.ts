@@ -57,7 +57,7 @@ async function fillDirectory(t: Test): Promise<string> {
 /** Adds the rows that take long by requests, or that need a call. */
 async function addRows(file: string): Promise<void> {
   const store = await openStore({ file });
-  const sink = openSpanWriter({ file });
+  const sink = await openSpanWriter({ file });
   const ownerId = await store.owners.ensure('development');
   const spans = Array.from({ length: SPANS }, (_, nth) =>
     newSpan(`many-${nth}`, {

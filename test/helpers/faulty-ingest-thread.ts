@@ -6,7 +6,7 @@ import { processTasks } from '../../src/service/ingest/write-batches.ts';
 import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 
 if (!parentPort) throw new Error('This module is the entry point of a thread.');
-const spanWriter = openSpanWriter(workerData as ThreadData);
+const spanWriter = await openSpanWriter(workerData as ThreadData);
 processTasks({
   port: parentPort,
   spanWriter: {

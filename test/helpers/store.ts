@@ -78,7 +78,7 @@ export async function withFileStore(t: Test): Promise<OpenStore & { file: string
 
 async function openTestStore(t: Test, location: StoreLocation): Promise<OpenStore> {
   const store = await openStore(location);
-  const sink = openSpanWriter(location);
+  const sink = await openSpanWriter(location);
   t.teardown(async () => {
     await sink.close();
     await store.close();

@@ -40,6 +40,21 @@ void t.test(
   },
 );
 
+void t.test('a service that keeps its data in a file loads no driver of PostgreSQL', (t) => {
+  const loaded = new Set(['src/service/index.ts', 'src/service/ingest/thread-entry.ts']);
+  for (const path of loaded) {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    for (const [, target = ''] of text.matchAll(
+      /^(?:import|export) (?!type )[^;]*?'([^']+)';$/gm,
+    )) {
+      if (target === 'pg') t.fail(`${path} imports pg`);
+      if (target.startsWith('.')) loaded.add(join(dirname(path), target));
+    }
+  }
+  t.ok(loaded.has('src/service/store/open-store.ts'), 'the imports are followed');
+  t.end();
+});
+
 void t.test('every thread and process that the kit starts is an entry point of the bundle', (t) => {
   const names = listFiles()
     .filter((path) => /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
-import { moveData, type MoveProgress, type MoveResult } from '../store/move/move-data.ts';
+import type { MoveProgress, MoveResult } from '../store/move/move-data.ts';
 import { MoveError } from '../store/move/moved-tables.ts';
 import { findPostgresProblem } from '../store/postgres/database-problem.ts';
 import { redactDatabaseUrl } from '../store/postgres/database-url.ts';
@@ -36,6 +36,7 @@ export async function moveDataDir({
   if (!existsSync(file)) {
     throw new StartError(`${dataDir} is not a data directory of sandbox-kit serve.`);
   }
+  const { moveData } = await import('../store/move/move-data.ts');
   const lock = await withDataFile(getLockPath(dataDir), () => lockDirectory(dataDir));
   try {
     const key = await findDevelopmentKey(dataDir);

@@ -5,7 +5,7 @@ import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
 import { DatabaseUrlError } from '../store/postgres/database-url.ts';
 import { SchemaTooNewError, findPostgresProblem } from '../store/postgres/database-problem.ts';
-import { migrate, type Migration } from '../store/postgres/migrate.ts';
+import type { Migration } from '../store/postgres/migrate.ts';
 import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { isFileMissing } from '../store/sqlite/file-identity.ts';
@@ -84,6 +84,7 @@ async function openDatabase(databaseUrl: string, cleanups: Cleanups): Promise<Se
 
 /** Migrates a database to the newest schema. @throws StartError that says what to do. */
 export async function migrateDatabase(databaseUrl: string): Promise<Migration> {
+  const { migrate } = await import('../store/postgres/migrate.ts');
   return withDatabase(() => migrate(databaseUrl));
 }
 

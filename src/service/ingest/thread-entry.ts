@@ -9,6 +9,6 @@ if (!parentPort)
   throw new Error('This module is the entry point of a thread. Use startIngestThread().');
 processTasks({
   port: parentPort,
-  spanWriter: openSpanWriter(workerData as ThreadData),
+  spanWriter: await openSpanWriter(workerData as ThreadData),
   decode: decodeBody,
 });

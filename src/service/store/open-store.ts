@@ -1,6 +1,5 @@
 import { createStores } from './create-stores.ts';
 import type { StoreLocation } from './location.ts';
-import { openPostgresStore } from './postgres/open-store.ts';
 import { connect } from './sqlite/connect.ts';
 import { CHANGED_FILE_HINT, watchFile } from './sqlite/file-identity.ts';
 import type { Store } from './store.ts';
@@ -13,7 +12,11 @@ import type { Store } from './store.ts';
  * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
  */
 export async function openStore(location: StoreLocation): Promise<Store> {
-  if ('databaseUrl' in location) return openPostgresStore(location.databaseUrl);
+  if ('databaseUrl' in location) {
+    // Only a service on PostgreSQL needs its driver.
+    const { openPostgresStore } = await import('./postgres/open-store.ts');
+    return openPostgresStore(location.databaseUrl);
+  }
   const { file, isTemporary = false } = location;
   const connections = connect({ file, isTemporary });
   const values = new Map<string, string>();

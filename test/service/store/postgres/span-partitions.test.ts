@@ -38,7 +38,7 @@ interface Opened {
 async function open(t: Test): Promise<Opened> {
   const { url } = await withPostgres(t);
   const store = await openStore({ databaseUrl: url });
-  const writer = openSpanWriter({ databaseUrl: url });
+  const writer = await openSpanWriter({ databaseUrl: url });
   t.teardown(async () => {
     await writer.close();
     await store.close();

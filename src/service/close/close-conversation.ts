@@ -3,7 +3,6 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../domain/evals.ts';
 import type { Counter } from '../domain/metrics.ts';
-import { listLines } from '../domain/search-text.ts';
 import { buildConversationTurns } from '../domain/sessions.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
@@ -60,7 +59,7 @@ export async function closeConversation(
     const isScored = closed.evaluationsQueued > 0;
     try {
       await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
-      await checkTurns(deps, { ownerId, conversationId }, isScored ? sessionId : undefined);
+      await checkTurns(deps, { ownerId, conversationId });
       if (evals.length > 0) await deps.missingEvals.recordScored(ownerId);
       else if (deletedIds.length === 0) {
         await deps.missingEvals.recordUnscored({ ownerId, conversationId });
@@ -88,23 +87,16 @@ async function logDeletedEvals(
   if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
 }
 
-/**
- * Logs what the turns of a closed conversation lack, and stores their text for searches. A failure does
- * not affect the close.
- */
+/** Logs what the turns of a closed conversation lack. A failure does not affect the close. */
 async function checkTurns(
   { store, clock, log }: CloseDeps,
   { ownerId, conversationId }: ConversationRef,
-  sessionId: string | undefined,
 ): Promise<void> {
   try {
     const conversation = { ownerId, conversationId, late: false };
     const turns = await buildConversationTurns(store, conversation);
     const entries = describeTurnLosses(conversationId, findTurnLosses(turns));
     if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
-    if (sessionId !== undefined) {
-      await store.sessions.putSearchText(ownerId, sessionId, listLines(turns));
-    }
   } catch (error) {
     log.error('turn_check_failed', { ...errorOrigin(error) });
   }

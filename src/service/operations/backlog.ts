@@ -4,7 +4,6 @@ import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError, toRequestError } from '../domain/errors.ts';
 import { findLiveEvals } from '../domain/evals.ts';
-import { storeSearchText } from '../domain/search-text.ts';
 import type { Store } from '../store/store.ts';
 import { pauseForWriter } from './writer-pause.ts';
 
@@ -159,7 +158,6 @@ async function queueOne(
   const request = { ...conversation, atMs: clock.nowMs(), sessionId };
   const scored = await store.conversations.queueScoring(request);
   if (!scored) return;
-  await storeSearchText(store, { ownerId, conversationId }, sessionId);
   job.runs.add(scored.run);
   job.conversations += 1;
   job.queued += scored.queued;

@@ -10,7 +10,7 @@ import {
 } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import type { JsonObject, NewSession, OnSeedProgress, Outcome } from './store.ts';
+import type { JsonObject, NewSession, OnSeedProgress, Outcome, StoredTurn } from './store.ts';
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
 const SESSIONS_PER_CHUNK = 50;
@@ -116,8 +116,7 @@ async function addChunk(
   await insertRows(insertion, 'turns', sessions.flatMap(toTurnRows));
   const texts = [];
   for (const { key, turns } of sessions.filter(({ turns: { length } }) => length > 0)) {
-    const lines = turns.flatMap(({ userInput, agentResponse }) => [userInput, agentResponse]);
-    texts.push({ session_key: key, text: toSearchText(lines) });
+    texts.push({ session_key: key, text: toSearchText(turns) });
     await insertion.yieldIfDue?.();
   }
   await insertRows(insertion, 'session_texts', texts);
@@ -154,9 +153,12 @@ function toTurnRows({ key, turns }: KeyedSession) {
 /** The longest text of a session that a search reads. */
 const SEARCH_TEXT_CHARS_MAX = 20_000;
 
-/** Returns the text that a search finds a session by. */
-export function toSearchText(lines: readonly string[]): string {
+/** Returns the text that a search finds a session by: the lines of the user and the agent. */
+export function toSearchText(
+  turns: readonly Pick<StoredTurn, 'userInput' | 'agentResponse'>[],
+): string {
   let text = '';
+  const lines = turns.flatMap(({ userInput, agentResponse }) => [userInput, agentResponse]);
   for (const line of lines) {
     if (text.length >= SEARCH_TEXT_CHARS_MAX) break;
     // Cut first: normalizing a line of megabytes takes long.

@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
-import { addSession } from './add-sessions.ts';
+import { buildTurns } from '../turns/turns.ts';
+import { addSession, toSearchText } from './add-sessions.ts';
 import {
   selectExact,
   type Connections,
   type Reader,
   type WriteTransaction,
 } from './connections.ts';
+import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import { findOrInsertRun } from './names.ts';
 import { toDay } from './span-writer.ts';
 import type {
@@ -15,8 +17,6 @@ import type {
   Conversation,
   ConversationStore,
   Page,
-  SpanLink,
-  StoredSpan,
   WaitingConversation,
 } from './store.ts';
 
@@ -34,10 +34,16 @@ export function createConversationStore({
   const inPartitions = dialect === 'postgres';
   return {
     find: (ownerId, conversationId) => find(reader(ownerId), ownerId, conversationId),
-    listSpans: (ownerId, conversationId) =>
-      listSpans(reader(ownerId), { ownerId, conversationId, inPartitions }),
-    listLinks: (ownerId, conversationId) =>
-      listLinks(reader(ownerId), { ownerId, conversationId, inPartitions }),
+    async listSpans(ownerId, conversationId) {
+      const query = { ownerId, conversationId, inPartitions };
+      const place = await findPlace(reader(ownerId), query);
+      return place ? listSpans(reader(ownerId), place) : [];
+    },
+    async listLinks(ownerId, conversationId) {
+      const query = { ownerId, conversationId, inPartitions };
+      const place = await findPlace(reader(ownerId), query);
+      return place ? listLinks(reader(ownerId), place) : [];
+    },
     listTags: (ownerId, conversationId) =>
       reader(ownerId)
         .selectFrom('tags')
@@ -48,7 +54,7 @@ export function createConversationStore({
         .orderBy('tags.name')
         .orderBy('value')
         .execute(),
-    close: (request) => write(request.ownerId, (db) => close(db, request)),
+    close: (request) => write(request.ownerId, (db) => close(db, { ...request, inPartitions })),
     async listIdle(ms, limit) {
       const rows = await directory.reader
         .selectFrom('conversations')
@@ -76,22 +82,25 @@ export function createConversationStore({
     },
     listWaiting: (ownerId, state, page) =>
       read(ownerId, (db) => listWaiting(db, { ownerId, state, inPartitions, ...page })),
-    async listUnscored(ownerId, limit) {
-      const rows = await reader(ownerId)
-        .selectFrom('conversations')
-        .select('conversation_id')
-        .where('owner_id', '=', ownerId)
-        .where('state', '=', sql.lit('closed'))
-        .where('session_key', 'is', null)
-        .where('spans_removed_at_ms', 'is', null)
-        .orderBy('closed_at_ms')
-        .orderBy('key')
-        .limit(limit)
-        .execute();
-      return rows.map(({ conversation_id: id }) => id);
-    },
-    queueScoring: (request) => write(request.ownerId, (db) => queueScoring(db, request)),
+    listUnscored: (ownerId, limit) => listUnscored(reader(ownerId), ownerId, limit),
+    queueScoring: (request) =>
+      write(request.ownerId, (db) => queueScoring(db, { ...request, inPartitions })),
   };
+}
+
+async function listUnscored(db: Reader, ownerId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('owner_id', '=', ownerId)
+    .where('state', '=', sql.lit('closed'))
+    .where('session_key', 'is', null)
+    .where('spans_removed_at_ms', 'is', null)
+    .orderBy('closed_at_ms')
+    .orderBy('key')
+    .limit(limit)
+    .execute();
+  return rows.map(({ conversation_id: id }) => id);
 }
 
 async function capReceivedAt(
@@ -109,9 +118,40 @@ async function capReceivedAt(
   return Number(numUpdatedRows);
 }
 
+/** Whether spans are in a partition for each day. A query that names the day reads only one. */
+interface Partitioned {
+  inPartitions: boolean;
+}
+
+interface SpansQuery extends Partitioned {
+  ownerId: string;
+  conversationId: string;
+}
+
+/** How to queue the scoring of a conversation. */
+interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {}
+
+const toPlace = (
+  row: { key: number; received_day: number },
+  { ownerId, conversationId, inPartitions }: SpansQuery,
+): SpanPlace => ({
+  ...{ ownerId, conversationId, key: row.key },
+  receivedDay: inPartitions ? row.received_day : undefined,
+});
+
+async function findPlace(db: Reader, query: SpansQuery): Promise<SpanPlace | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .select(['key', 'received_day'])
+    .where('owner_id', '=', query.ownerId)
+    .where('conversation_id', '=', query.conversationId)
+    .executeTakeFirst();
+  return row && toPlace(row, query);
+}
+
 async function close(
   db: WriteTransaction,
-  request: CloseRequest,
+  request: CloseRequest & Partitioned,
 ): Promise<CloseResult | undefined> {
   const { ownerId, conversationId, atMs, idleBeforeMs } = request;
   // One statement both checks and changes the state, so only one of two concurrent calls matches.
@@ -122,7 +162,7 @@ async function close(
     .where('conversation_id', '=', conversationId)
     .where('state', '=', 'open')
     .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
-    .returning(['key', 'spans_removed_at_ms'])
+    .returning(['key', 'received_day', 'spans_removed_at_ms'])
     .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
   if (!row) return findEarlierClose(db, request);
@@ -137,7 +177,7 @@ async function close(
   // Without its spans, evals would score nothing.
   const queued =
     row.spans_removed_at_ms === null
-      ? await queueJobs(db, request, { key: row.key, run, ...bounds })
+      ? await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds })
       : 0;
   return { run, evaluationsQueued: queued, alreadyClosed: false };
 }
@@ -153,7 +193,7 @@ async function findEarlierClose(
 
 async function queueScoring(
   db: WriteTransaction,
-  request: Omit<CloseRequest, 'runName'>,
+  request: ScoringRequest,
 ): Promise<{ run: string; queued: number } | undefined> {
   // The update locks the row, so that only one of two concurrent calls finds it unscored.
   const row = await db
@@ -165,7 +205,8 @@ async function queueScoring(
     .where('session_key', 'is', null)
     .where('spans_removed_at_ms', 'is', null)
     .where('run_key', 'is not', null)
-    .returning(['key', 'run_key', selectExact('first_start_ns'), selectExact('last_end_ns')])
+    .returning(['key', 'received_day', 'run_key'])
+    .returning([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
   if (!row) return undefined;
   const { name: run } = await db
@@ -174,15 +215,15 @@ async function queueScoring(
     .where('key', '=', row.run_key)
     .executeTakeFirstOrThrow();
   const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
-  const queued = await queueJobs(db, request, { key: row.key, run, ...bounds });
+  const queued = await queueJobs(db, request, { place: toPlace(row, request), run, ...bounds });
   return { run, queued };
 }
 
-/** Creates the session of a closed conversation and its jobs, unless there are no evals. */
+/** Creates the session of a closed conversation with its search text and jobs; nothing without evals. */
 async function queueJobs(
   db: WriteTransaction,
-  request: Omit<CloseRequest, 'runName'>,
-  conversation: { key: number; run: string; startedAtMs: number; endedAtMs: number },
+  request: ScoringRequest,
+  conversation: { place: SpanPlace; run: string; startedAtMs: number; endedAtMs: number },
 ): Promise<number> {
   const { ownerId, conversationId, atMs, evals, sessionId } = request;
   if (evals.length === 0) return 0;
@@ -218,9 +259,27 @@ async function queueJobs(
   await db
     .updateTable('conversations')
     .set({ session_key: key })
-    .where('key', '=', conversation.key)
+    .where('key', '=', conversation.place.key)
     .execute();
+  const text = await readSearchText(db, conversation.place);
+  // With the session, because a text that is written later is lost if the service dies meanwhile.
+  await db.insertInto('session_texts').values({ session_key: key, text }).execute();
   return queued;
+}
+
+/** More spans than a real conversation has; a limit keeps the transaction short. */
+const SEARCHED_SPANS_MAX = 10_000;
+
+/** Returns the text that a search finds the session of a conversation by. */
+async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
+  const spans = await listSpans(db, place, SEARCHED_SPANS_MAX);
+  const links = await listLinks(db, place);
+  return toSearchText(
+    buildTurns(
+      spans.filter(({ late }) => !late),
+      links,
+    ),
+  );
 }
 
 async function find(
@@ -256,61 +315,6 @@ async function find(
           : { atMs: removedAtMs, afterDays: toDay(removedAtMs) - row.received_day },
     }
   );
-}
-
-/** Whether spans are in a partition for each day. A query that names the day reads only one. */
-interface Partitioned {
-  inPartitions: boolean;
-}
-
-interface SpansQuery extends Partitioned {
-  ownerId: string;
-  conversationId: string;
-}
-
-/** Returns the key of a conversation, and the day whose partition has its spans. */
-function findPlace(
-  db: Reader,
-  { ownerId, conversationId }: SpansQuery,
-): Promise<{ key: number; received_day: number } | undefined> {
-  return db
-    .selectFrom('conversations')
-    .select(['key', 'received_day'])
-    .where('owner_id', '=', ownerId)
-    .where('conversation_id', '=', conversationId)
-    .executeTakeFirst();
-}
-
-async function listSpans(db: Reader, query: SpansQuery): Promise<StoredSpan[]> {
-  const { conversationId, inPartitions } = query;
-  const place = await findPlace(db, query);
-  if (!place) return [];
-  const rows = await db
-    .selectFrom('spans')
-    .select(['trace_id', 'span_id', 'parent_span_id', 'operation', 'name', 'failed', 'late'])
-    .select(['received_at_ms', 'attributes', 'input_messages', 'output_messages'])
-    .select([selectExact('start_ns'), selectExact('end_ns')])
-    .where('conversation_key', '=', place.key)
-    .$if(inPartitions, (spans) => spans.where('received_day', '=', place.received_day))
-    .orderBy('spans.start_ns')
-    .orderBy('spans.key')
-    .execute();
-  return rows.map((row) => ({
-    conversationId,
-    traceId: row.trace_id,
-    spanId: row.span_id,
-    parentSpanId: row.parent_span_id ?? undefined,
-    operation: row.operation,
-    name: row.name,
-    startNs: BigInt(row.start_ns),
-    endNs: BigInt(row.end_ns),
-    failed: row.failed === 1,
-    inputMessages: row.input_messages ?? undefined,
-    outputMessages: row.output_messages ?? undefined,
-    attributes: JSON.parse(row.attributes) as StoredSpan['attributes'],
-    receivedAtMs: row.received_at_ms,
-    late: row.late === 1,
-  }));
 }
 
 /** The tags of a conversation that a list shows. */
@@ -373,33 +377,6 @@ async function listWaiting(
     });
   }
   return { conversations, total };
-}
-
-/** More links than a real conversation has; a limit keeps its turns fast to build. */
-const LINKS_PER_CONVERSATION_MAX = 100_000;
-
-async function listLinks(db: Reader, query: SpansQuery): Promise<SpanLink[]> {
-  const place = await findPlace(db, query);
-  if (!place) return [];
-  const rows = await db
-    .selectFrom('span_links')
-    .select(['trace_id', 'span_id', 'parent_span_id'])
-    .where('owner_id', '=', query.ownerId)
-    .where('trace_id', 'in', (eb) =>
-      eb
-        .selectFrom('spans')
-        .select('trace_id')
-        .where('conversation_key', '=', place.key)
-        .$if(query.inPartitions, (spans) => spans.where('received_day', '=', place.received_day)),
-    )
-    .orderBy('key')
-    .limit(LINKS_PER_CONVERSATION_MAX)
-    .execute();
-  return rows.map((row) => ({
-    traceId: row.trace_id,
-    spanId: row.span_id,
-    parentSpanId: row.parent_span_id,
-  }));
 }
 
 function toMs(ns: string): number {

@@ -1,4 +1,4 @@
-import { addSession, addSessions, toSearchText } from './add-sessions.ts';
+import { addSession, addSessions } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
 import type { StoredTurn, Session, SessionKind, SessionStore } from './store.ts';
@@ -9,22 +9,6 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
     listPage: (filter) => read(filter.ownerId, (db) => findSessionPage(db, filter)),
     findNeighbors: (filter, sessionId) =>
       read(filter.ownerId, (db) => findNeighbors(db, filter, sessionId)),
-    putSearchText: (ownerId, id, lines) =>
-      write(ownerId, async (db) => {
-        const session = await db
-          .selectFrom('sessions')
-          .select('key')
-          .where('owner_id', '=', ownerId)
-          .where('id', '=', id)
-          .executeTakeFirst();
-        if (!session) return;
-        const text = toSearchText(lines);
-        await db
-          .insertInto('session_texts')
-          .values({ session_key: session.key, text })
-          .onConflict((conflict) => conflict.column('session_key').doUpdateSet({ text }))
-          .execute();
-      }),
     find: (ownerId, id) =>
       read(ownerId, async (db) => {
         const [session] = await findSessions(db, (query) =>

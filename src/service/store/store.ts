@@ -162,8 +162,6 @@ export interface SessionStore {
   listPage(filter: SessionFilter): Promise<SessionPage>;
   /** Returns the sessions before and after a session in the list of a filter. */
   findNeighbors(filter: SessionFilter, sessionId: string): Promise<Neighbors>;
-  /** Sets the text that a search finds a session by, which has no stored turns. */
-  putSearchText(ownerId: string, id: string, lines: readonly string[]): Promise<void>;
   find(ownerId: string, id: string): Promise<Session | undefined>;
   /** Lists sessions of both kinds, newest first, including those without results. */
   listNewest(ownerId: string, limit: number): Promise<Session[]>;

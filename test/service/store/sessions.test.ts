@@ -348,15 +348,15 @@ void t.test('A search finds lines of the conversation in any case, and exact tag
   const metadata = { tier: 'gold', seats: 3, nested: { a: 1 } };
   await store.sessions.add(newSession(ownerId, 'uploaded', { turns, metadata }));
   await store.sessions.add(newSession(other, 'foreign', { turns, metadata }));
+  const inputMessages = JSON.stringify([{ role: 'user', content: 'Where is it?' }]);
+  const outputMessages = JSON.stringify([{ role: 'assistant', content: 'It SHIPPED today.' }]);
   await sink.insert([
-    newSpans(ownerId, [newSpan('1')], {
+    newSpans(ownerId, [newSpan('1', { inputMessages, outputMessages })], {
       tags: [{ conversationId: 'conversation-1', key: 'tier', value: 'silver' }],
     }),
   ]);
   await store.conversations.close(newCloseRequest(ownerId));
   const live = 'session of conversation-1';
-  await store.sessions.putSearchText(ownerId, live, ['Where is it?', 'It SHIPPED today.']);
-  await store.sessions.putSearchText(other, live, ['nothing']);
   const rows: [Partial<SessionFilter>, string[]][] = [
     [{ text: 'straße' }, ['uploaded']],
     [{ text: 'order_7%' }, ['uploaded']],

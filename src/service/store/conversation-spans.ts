@@ -1,0 +1,78 @@
+import { selectExact, type Reader } from './connections.ts';
+import type { SpanLink, StoredSpan } from './store.ts';
+
+/** Where the spans of a conversation are. */
+export interface SpanPlace {
+  ownerId: string;
+  conversationId: string;
+  /** The key of the conversation. */
+  key: number;
+  /** The day whose partition has the spans; undefined without partitions. */
+  receivedDay: number | undefined;
+}
+
+/** Lists spans of a conversation by their start, up to `limit` if there is one. */
+export async function listSpans(
+  db: Reader,
+  { conversationId, key, receivedDay }: SpanPlace,
+  limit?: number,
+): Promise<StoredSpan[]> {
+  const rows = await db
+    .selectFrom('spans')
+    .select(['trace_id', 'span_id', 'parent_span_id', 'operation', 'name', 'failed', 'late'])
+    .select(['received_at_ms', 'attributes', 'input_messages', 'output_messages'])
+    .select([selectExact('start_ns'), selectExact('end_ns')])
+    .where('conversation_key', '=', key)
+    .$if(receivedDay !== undefined, (spans) => spans.where('received_day', '=', receivedDay ?? 0))
+    .orderBy('spans.start_ns')
+    .orderBy('spans.key')
+    .$if(limit !== undefined, (spans) => spans.limit(limit ?? 0))
+    .execute();
+  return rows.map((row) => ({
+    conversationId,
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    parentSpanId: row.parent_span_id ?? undefined,
+    operation: row.operation,
+    name: row.name,
+    startNs: BigInt(row.start_ns),
+    endNs: BigInt(row.end_ns),
+    failed: row.failed === 1,
+    inputMessages: row.input_messages ?? undefined,
+    outputMessages: row.output_messages ?? undefined,
+    attributes: JSON.parse(row.attributes) as StoredSpan['attributes'],
+    receivedAtMs: row.received_at_ms,
+    late: row.late === 1,
+  }));
+}
+
+/** More links than a real conversation has; a limit keeps its turns fast to build. */
+const LINKS_PER_CONVERSATION_MAX = 100_000;
+
+/** Lists the ignored spans in the traces of a conversation. */
+export async function listLinks(
+  db: Reader,
+  { ownerId, key, receivedDay }: SpanPlace,
+): Promise<SpanLink[]> {
+  const rows = await db
+    .selectFrom('span_links')
+    .select(['trace_id', 'span_id', 'parent_span_id'])
+    .where('owner_id', '=', ownerId)
+    .where('trace_id', 'in', (eb) =>
+      eb
+        .selectFrom('spans')
+        .select('trace_id')
+        .where('conversation_key', '=', key)
+        .$if(receivedDay !== undefined, (spans) =>
+          spans.where('received_day', '=', receivedDay ?? 0),
+        ),
+    )
+    .orderBy('key')
+    .limit(LINKS_PER_CONVERSATION_MAX)
+    .execute();
+  return rows.map((row) => ({
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    parentSpanId: row.parent_span_id,
+  }));
+}

@@ -5,6 +5,8 @@ import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
+const DAY_MS = 86_400_000;
+
 void t.test('A tool call without recorded arguments or result is marked as such', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('says', 'way'));
@@ -118,6 +120,27 @@ void t.test(
     t.match(await page.innerText('main'), 'Turns 101 to 200 of 250 turns');
   },
 );
+
+void t.test('evidence in a transcript that was removed is text without a link', async (t) => {
+  const bench = await withService(t, { retentionMs: 30 * DAY_MS });
+  const { admin, trace, end, drain, production } = bench;
+  await admin('POST /evals', makeContainsEval('way', 'on its way'));
+  await admin('PUT /settings', { evals: ['way'] });
+  await trace(makeSpan({ user: 'My parcel?', agent: 'It is on its way.' }));
+  await end('conv-1');
+  await drain();
+  const url = String((await production()).items[0]?.url);
+  const { page, errors } = await openPage(await withBrowser(t), url);
+  const evidence = page.locator('.outcome .evidence').first();
+  t.equal(await evidence.locator('a').getAttribute('href'), '#turn-1');
+  await admin('POST /clock', { advance_ms: 31 * DAY_MS });
+  await page.goto(url);
+  t.match(await page.innerText('main'), 'The spans of this conversation were removed');
+  t.equal((await evidence.innerText()).replaceAll(/\s+/g, ' '), 'Evidence: turn 1, the agent');
+  t.equal(await page.locator('a[href*="#turn-"]').count(), 0, 'no link to a turn');
+  await assertAccessible(t, page);
+  t.same(errors, []);
+});
 
 void t.test('turns that arrived after the close are marked, and are no evidence', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);

@@ -48,20 +48,23 @@ export function listMarks(outcomes: readonly ExplainedOutcome[]): TurnMark[] {
 
 const QUOTED_CHARS_MAX = 80;
 
-/** Renders links from an outcome to its evidence, with the quoted text or the part of the turn. */
+/**
+ * Renders the evidence of an outcome, with the quoted text or the part of the turn. It links to the turns
+ * that the page shows.
+ */
 export function renderEvidence(
   { evidence }: ExplainedOutcome,
   turns: readonly SessionTurn[],
-  linkToTurn: (sequence: number) => string,
+  linkToTurn: (sequence: number) => string | undefined,
 ): Html | undefined {
   if (evidence.length === 0) return undefined;
   return html`<p class="evidence">
     Evidence:
     ${evidence.map((place) => {
       const turn = turns.find(({ sequence }) => sequence === place.turn);
-      return html`<a href="${linkToTurn(place.turn)}"
-        >turn ${place.turn}${describePlace(place, turn)}</a
-      >`;
+      const text = `turn ${place.turn}${describePlace(place, turn)}`;
+      const link = linkToTurn(place.turn);
+      return link === undefined ? html`<span>${text}</span>` : html`<a href="${link}">${text}</a>`;
     })}
   </p>`;
 }

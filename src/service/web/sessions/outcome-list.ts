@@ -6,7 +6,8 @@ import { OUTCOME_LOOKS } from './outcome-looks.ts';
 /** What a list of outcomes links to. */
 export interface OutcomeListOptions {
   turns: readonly SessionTurn[];
-  linkToTurn: (sequence: number) => string;
+  /** Returns the link to a turn; undefined if the page does not show it. */
+  linkToTurn: (sequence: number) => string | undefined;
   /** Returns the link to the sessions of an eval with an outcome. */
   linkToEval: (evalName: string, outcome: 'failed' | 'errored') => string;
 }

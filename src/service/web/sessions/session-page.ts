@@ -15,7 +15,7 @@ import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
 import { listMetadata, renderTagLink, renderTags, type ShownTag } from './tags.ts';
-import { pageOfTurn, renderTurns, type TurnPage } from './turn-pages.ts';
+import { linkToTurn, renderTurns, type TurnPage } from './turn-pages.ts';
 
 /** The content of a session page. */
 export interface SessionPage extends TurnPage {
@@ -39,8 +39,9 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
   const outcomes = explainOutcomes(session.outcomes, turns);
   const verdict = decideVerdict(session);
   const self = linkToSession(session, context, list?.query) ?? '';
-  const linkToTurn = (sequence: number): string =>
-    `${pageOfTurn(self, content, turns, sequence)}#turn-${sequence}`;
+  const shownTurns = spansRemoved ? [] : turns;
+  const linkTurn = (sequence: number): string | undefined =>
+    linkToTurn(self, content, shownTurns, sequence);
   const linkToEval = (name: string, outcome: 'failed' | 'errored'): string =>
     linkTo(context, '/sessions', { kind: session.kind, eval: name, outcome });
   const shownTags = [...tags, ...listMetadata(session)];
@@ -52,10 +53,11 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
       main: html`${renderPath(session, list, context)}
         <h1>${title}</h1>
         ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(session, context)])}
-        ${renderNotes(session)} ${renderOutcomes(outcomes, { turns, linkToTurn, linkToEval })}
+        ${renderNotes(session)}
+        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, linkToEval })}
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
-        ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, turns, listMarks(outcomes))}
+        ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes))}
         ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
         ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
     },

@@ -50,16 +50,21 @@ function renderPages(self: string, skipped: number, total: number): Html | undef
   </p>`;
 }
 
-/** Returns the URL of the page that shows a turn: empty if it is the page itself. */
-export function pageOfTurn(
+/**
+ * Returns the link to a turn, with its page of the transcript if that is another one; undefined if the
+ * transcript does not contain the turn.
+ */
+export function linkToTurn(
   self: string,
   { skippedTurns }: TurnPage,
   turns: readonly SessionTurn[],
   sequence: number,
-): string {
+): string | undefined {
   const at = turns.findIndex((turn) => turn.sequence === sequence);
-  const first = Math.max(0, Math.floor(at / TURNS_MAX) * TURNS_MAX);
-  return at < 0 || first === skippedTurns ? '' : addParameter(self, first);
+  if (at < 0) return undefined;
+  const first = Math.floor(at / TURNS_MAX) * TURNS_MAX;
+  const page = first === skippedTurns ? '' : addParameter(self, first);
+  return `${page}#turn-${sequence}`;
 }
 
 const addParameter = (self: string, after: number): string => `${self}&${PARAMETER}=${after}`;

@@ -3,8 +3,8 @@ import { html, Html } from './html.ts';
 
 /** A turn of a conversation, as a page shows it. */
 export interface ShownTurn {
-  /** 1 for the first turn. */
-  sequence: number;
+  /** 1 for the first turn; undefined for a late turn without a number. */
+  sequence: number | undefined;
   userInput: string;
   /** Why a simulated user said it. */
   userReason?: string | undefined;
@@ -59,7 +59,8 @@ export function renderTranscript(
   const marksByTurn = Map.groupBy(marks, ({ turn }) => turn);
   return html`<ol class="transcript">
     ${turns.map((turn) => {
-      const ofTurn = marksByTurn.get(turn.sequence) ?? [];
+      const { sequence } = turn;
+      const ofTurn = sequence === undefined ? [] : (marksByTurn.get(sequence) ?? []);
       return renderTurn(turn, { hasAnchors, marks: ofTurn, textCharsMax, differingTurn });
     })}
   </ol>`;
@@ -71,14 +72,16 @@ function renderTurn(
 ): Html {
   const { sequence, userInput, userReason, agentResponse, toolCalls = [] } = turn;
   const of = (part: TurnMark['part']): TurnMark[] => marks.filter((mark) => mark.part === part);
-  const anchor = hasAnchors ? html`id="turn-${sequence}"` : undefined;
+  const anchor = hasAnchors && sequence !== undefined ? html`id="turn-${sequence}"` : undefined;
   const differs = sequence === differingTurn;
   return html`<li class="turn${differs ? ' differs' : ''}" ${anchor}>
     <div class="about-turn">
       ${
-        hasAnchors
+        anchor
           ? html`<a class="soft" href="#turn-${sequence}">Turn ${sequence}</a>`
-          : html`<span class="soft">Turn ${sequence}</span>`
+          : html`<span class="soft"
+              >${sequence === undefined ? 'Late turn' : `Turn ${sequence}`}</span
+            >`
       }
       ${turn.late && html`<b class="undecided">${LATE_NOTES[turn.late]}</b>`} ${renderChips(marks)}
       ${differs ? html`<b>first difference</b>` : undefined}

@@ -8,7 +8,7 @@ import type {
   Verdict,
   Store,
 } from '../store/store.ts';
-import { buildTurns, type Turn } from '../turns/turns.ts';
+import { buildTranscript, buildTurns, type Shown, type Turn } from '../turns/turns.ts';
 
 /**
  * Returns the verdict of a session. It fails as soon as a required eval fails. It passes when it is
@@ -74,6 +74,35 @@ export async function loadTurns(
     return stored;
   }
   return buildConversationTurns(store, { ownerId, conversationId: sourceSessionId, late });
+}
+
+/** The turns of a session as evals see them, and as pages show them, with those that arrived late. */
+export interface Transcript {
+  scored: readonly SessionTurn[];
+  shown: readonly ShownTurn[];
+}
+
+/** A turn on a page; without a number if evals do not see it. */
+export type ShownTurn = Shown<SessionTurn>;
+
+/** Returns the transcript of a session: the stored one, or the one derived from its spans. */
+export async function loadTranscript(store: Store, session: Session): Promise<Transcript> {
+  const stored = await store.sessions.listTurns(session.ownerId, session.id);
+  const conversationId = conversationOf(session);
+  return stored.length > 0 || conversationId === undefined
+    ? { scored: stored, shown: stored }
+    : buildConversationTranscript(store, session.ownerId, conversationId);
+}
+
+/** Builds the transcript of a conversation from its spans. */
+export async function buildConversationTranscript(
+  { conversations }: Store,
+  ownerId: string,
+  conversationId: string,
+): Promise<Transcript> {
+  const spans = await conversations.listSpans(ownerId, conversationId);
+  const links = await conversations.listLinks(ownerId, conversationId);
+  return buildTranscript(spans, links);
 }
 
 /**

@@ -37,9 +37,64 @@ export interface Turn {
  * record empty wrappers. Never throws, even if messages are malformed.
  */
 export function buildTurns(spans: readonly StoredSpan[], links: readonly SpanLink[] = []): Turn[] {
-  const turns = groupSpansByTurn(spans, links).map(buildTurn);
-  const visible = turns.some(hasText) ? turns.filter(showsAnything) : turns;
-  return visible.map((turn, index) => ({ ...turn, sequence: index + 1 }));
+  return buildParts(spans, links).map(({ turn }) => turn);
+}
+
+/** A turn with the number by which evals cite it, or without one if evals do not see it. */
+export type Shown<T extends { sequence: number }> = Omit<T, 'sequence'> & {
+  sequence: number | undefined;
+};
+
+/**
+ * Builds the turns as evals see them, without late spans, and as pages show them. A turn that evals see
+ * has the same number in both, and late turns have none. If a late span encloses several turns that evals
+ * see, pages show these turns instead of the one that it makes of them.
+ */
+export function buildTranscript(
+  spans: readonly StoredSpan[],
+  links: readonly SpanLink[] = [],
+): { scored: Turn[]; shown: Shown<Turn>[] } {
+  const parts = buildParts(
+    spans.filter(({ late }) => !late),
+    links,
+  );
+  const scored = parts.map(({ turn }) => turn);
+  if (!spans.some(({ late }) => late)) return { scored, shown: scored };
+  const byLead = new Map(parts.map((part) => [part.spans[0], part.turn]));
+  const shown = buildParts(spans, links, byLead).flatMap((part): Shown<Turn>[] => {
+    const { late = 'part', ...turn } = part.turn;
+    const inside = part.spans.flatMap((span) => byLead.get(span) ?? []);
+    const [first, ...others] = inside.sort((a, b) => a.sequence - b.sequence);
+    if (!first) return [{ ...turn, late, sequence: undefined }];
+    if (others.length === 0) return [{ ...part.turn, sequence: first.sequence }];
+    return [first, ...others].map((each) => ({ ...each, late: 'part' }));
+  });
+  return { scored, shown };
+}
+
+/** A turn with its spans, except for tools; the first span of the turn is first. */
+interface TurnPart {
+  turn: Turn;
+  spans: readonly StoredSpan[];
+}
+
+/** Builds turns with their spans. Those with a span of `kept` are not left out, even if they are empty. */
+function buildParts(
+  spans: readonly StoredSpan[],
+  links: readonly SpanLink[],
+  kept: ReadonlyMap<unknown, unknown> = new Map(),
+): TurnPart[] {
+  const parts = groupSpansByTurn(spans, links).map((group) => ({
+    turn: buildTurn(group),
+    spans: group.spans,
+  }));
+  const visible = parts.some(({ turn }) => hasText(turn))
+    ? parts.filter((part) => showsAnything(part.turn) || part.spans.some((span) => kept.has(span)))
+    : parts;
+  return visible.map(({ turn, ...part }, index) => ({
+    ...part,
+    turn: { ...turn, sequence: index + 1 },
+  }));
 }
 
 function hasText({ userInput, agentResponse }: Turn): boolean {

@@ -2,7 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { SessionTurn } from '../../domain/sessions.ts';
+import type { Transcript } from '../../domain/sessions.ts';
 import type { Conversation, StoredSpan } from '../../store/store.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
@@ -16,14 +16,14 @@ import { linkToConversation } from './waiting-page.ts';
 /** The content of the page of a conversation without a session. */
 export interface ConversationPage extends TurnPage {
   conversation: Conversation;
-  turns: readonly SessionTurn[];
+  transcript: Transcript;
   tags: readonly ShownTag[];
   spans: readonly StoredSpan[];
 }
 
 /** Renders the page of a conversation that is not scored: its transcript so far, and why. */
 export function renderConversationPage(content: ConversationPage, context: PageContext): string {
-  const { conversation, turns, tags, spans } = content;
+  const { conversation, transcript, tags, spans } = content;
   const { conversationId: id, state, run, lastReceivedAtMs, closedAtMs } = conversation;
   const self = linkToConversation(id, context);
   const facts: Fact[] = [
@@ -33,7 +33,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
     ['Last span received', formatInstant(isoTime(lastReceivedAtMs))],
     ['Closed', closedAtMs === undefined ? undefined : formatInstant(isoTime(closedAtMs))],
   ];
-  const canRepeat = turns.some(({ userInput }) => userInput !== '');
+  const canRepeat = transcript.scored.some(({ userInput }) => userInput !== '');
   const kind = state === 'open' ? 'open' : 'unscored';
   return renderServicePage(
     {
@@ -45,7 +45,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
         <h1>${id}</h1>
         ${renderRemark(conversation, context)} ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
-        ${renderRemovedSpans(conversation.spansRemoved) ?? renderTurns(self, content, turns)}
+        ${renderRemovedSpans(conversation.spansRemoved) ?? renderTurns(self, content, transcript.shown)}
         ${renderTags(tags, renderTag)} ${renderSpans(spans)}
         ${
           canRepeat

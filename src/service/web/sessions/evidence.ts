@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { OutcomeEvidence } from '../../../contract/index.ts';
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { TurnMark } from '../../../report-kit/transcript.ts';
 import { findCitedEvidence } from '../../domain/cited-evidence.ts';
-import type { SessionTurn } from '../../domain/sessions.ts';
+import type { SessionTurn, ShownTurn, Transcript } from '../../domain/sessions.ts';
 import type { Outcome } from '../../store/store.ts';
 
 /** An outcome with its place in the list of outcomes, and its evidence. */
@@ -13,37 +14,55 @@ export interface ExplainedOutcome extends Outcome {
   evidence: readonly OutcomeEvidence[];
 }
 
-/**
- * Adds evidence to outcomes. Those without any, such as uploaded ones, get what they cite. Evidence counts
- * the turns without those that arrived after the close.
- */
+/** Adds evidence to outcomes. Those without any, such as uploaded ones, get what they cite. */
 export function explainOutcomes(
   outcomes: readonly Outcome[],
   turns: readonly SessionTurn[],
 ): ExplainedOutcome[] {
-  const scored = turns.filter(({ late }) => late !== 'all');
-  const renumbered = scored.map((turn, index) => ({ ...turn, sequence: index + 1 }));
-  const cite = (reasoning: string): readonly OutcomeEvidence[] =>
-    findCitedEvidence(reasoning, scored.length === turns.length ? turns : renumbered);
-  const locate = (place: OutcomeEvidence): OutcomeEvidence =>
-    scored.length === turns.length
-      ? place
-      : { ...place, turn: scored[place.turn - 1]?.sequence ?? place.turn };
   return outcomes.map((outcome, index) => ({
     ...outcome,
     anchor: `eval-${index + 1}`,
     evidence:
-      outcome.outcome === 'error' ? [] : (outcome.evidence ?? cite(outcome.reasoning)).map(locate),
+      outcome.outcome === 'error'
+        ? []
+        : (outcome.evidence ?? findCitedEvidence(outcome.reasoning, turns)),
   }));
 }
 
 /** Returns the places to highlight in the transcript. */
-export function listMarks(outcomes: readonly ExplainedOutcome[]): TurnMark[] {
+export function listMarks(
+  outcomes: readonly ExplainedOutcome[],
+  transcript: Transcript,
+): TurnMark[] {
   return outcomes.flatMap(({ outcome, evalName: label, anchor, evidence }) =>
     outcome === 'error'
       ? []
-      : evidence.map((place) => ({ ...place, outcome, label, href: `#${anchor}` })),
+      : evidence.map((place) => ({
+          ...(isShownAsScored(place, transcript) ? place : { turn: place.turn, part: 'turn' }),
+          ...{ outcome, label, href: `#${anchor}` },
+        })),
   );
+}
+
+/** Returns whether the part of a turn is as evals saw it. Late spans can change what a turn says. */
+function isShownAsScored(place: OutcomeEvidence, { scored, shown }: Transcript): boolean {
+  const [before, after] = [scored, shown].map((turns) =>
+    turns.find(({ sequence }) => sequence === place.turn),
+  );
+  return isDeepStrictEqual(readPart(before, place), readPart(after, place));
+}
+
+const FIELDS = {
+  turn: 'sequence',
+  user: 'userInput',
+  agent: 'agentResponse',
+  tool_call: 'toolCalls',
+  latency: 'latencyMs',
+  evaluation_metadata: 'evaluationMetadata',
+} as const satisfies Record<OutcomeEvidence['part'], keyof ShownTurn>;
+
+function readPart(turn: ShownTurn | undefined, { part, call }: OutcomeEvidence): unknown {
+  return call === undefined ? turn?.[FIELDS[part]] : turn?.toolCalls?.[call];
 }
 
 const QUOTED_CHARS_MAX = 80;

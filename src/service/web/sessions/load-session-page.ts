@@ -1,4 +1,4 @@
-import { findRemovedSpans, loadTurns, type SessionTurn } from '../../domain/sessions.ts';
+import { findRemovedSpans, loadTranscript, type SessionTurn } from '../../domain/sessions.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';
@@ -15,18 +15,18 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const [turns, tags, spans, spansRemoved, recording, list] = await Promise.all([
-    loadTurns(store, session),
+  const [transcript, tags, spans, spansRemoved, recording, list] = await Promise.all([
+    loadTranscript(store, session),
     isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
     isLive ? conversations.listSpans(ownerId, sourceSessionId) : [],
     findRemovedSpans(store, session),
     kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
     findList(store, session, query.get('list')),
   ]);
-  const scenario = await findSource(store, session, turns);
+  const scenario = await findSource(store, session, transcript.scored);
   return {
     ...readTurnPage(query),
-    ...{ session, turns, tags, spans, spansRemoved, recording, scenario, list },
+    ...{ session, transcript, tags, spans, spansRemoved, recording, scenario, list },
   };
 }
 

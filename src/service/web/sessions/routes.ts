@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../../domain/errors.ts';
-import { buildConversationTurns } from '../../domain/sessions.ts';
+import { buildConversationTranscript } from '../../domain/sessions.ts';
 import type { SessionKind, Session, Store } from '../../store/store.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import { readText, redirect } from '../frame/forms.ts';
@@ -115,12 +115,12 @@ function addConversationRoute(app: FastifyInstance, { store, findViewer }: PageO
     const session = sessionId === undefined ? undefined : await sessions.find(ownerId, sessionId);
     const link = session && linkToSession(session, context);
     if (link !== undefined) return reply.redirect(link);
-    const [turns, tags, spans] = [
-      await buildConversationTurns(store, { ownerId, conversationId }),
+    const [transcript, tags, spans] = [
+      await buildConversationTranscript(store, ownerId, conversationId),
       await conversations.listTags(ownerId, conversationId),
       await conversations.listSpans(ownerId, conversationId),
     ];
-    const content = { ...readTurnPage(query), conversation, turns, tags, spans };
+    const content = { ...readTurnPage(query), conversation, transcript, tags, spans };
     return sendPage(reply, renderConversationPage(content, context));
   });
 }

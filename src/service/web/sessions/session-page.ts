@@ -2,7 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText, formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
+import { decideVerdict, type Transcript } from '../../domain/sessions.ts';
 import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { Conversation, Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
@@ -20,7 +20,7 @@ import { linkToTurn, renderTurns, type TurnPage } from './turn-pages.ts';
 /** The content of a session page. */
 export interface SessionPage extends TurnPage {
   session: Session;
-  turns: readonly SessionTurn[];
+  transcript: Transcript;
   tags: readonly ShownTag[];
   /** The spans of a production session. */
   spans: readonly StoredSpan[];
@@ -34,12 +34,13 @@ export interface SessionPage extends TurnPage {
 
 /** Renders the page of a session: its properties, outcomes, and transcript. */
 export function renderSessionPage(content: SessionPage, context: PageContext): string {
-  const { session, turns, tags, spans, spansRemoved, recording, scenario, list } = content;
+  const { session, transcript, tags, spans, spansRemoved, recording, scenario, list } = content;
+  const turns = transcript.scored;
   const title = nameSession(session);
   const outcomes = explainOutcomes(session.outcomes, turns);
   const verdict = decideVerdict(session);
   const self = linkToSession(session, context, list?.query) ?? '';
-  const shownTurns = spansRemoved ? [] : turns;
+  const shownTurns = spansRemoved ? [] : transcript.shown;
   const linkTurn = (sequence: number): string | undefined =>
     linkToTurn(self, content, shownTurns, sequence);
   const linkToEval = (name: string, outcome: 'failed' | 'errored'): string =>
@@ -57,7 +58,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, linkToEval })}
         ${recording === undefined ? undefined : renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
-        ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes))}
+        ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}
         ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
         ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
     },

@@ -1,7 +1,7 @@
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript, type TurnMark } from '../../../report-kit/transcript.ts';
-import type { SessionTurn } from '../../domain/sessions.ts';
+import type { ShownTurn } from '../../domain/sessions.ts';
 
 /** The part of a long transcript that a page shows. */
 export interface TurnPage {
@@ -27,7 +27,7 @@ export function readTurnPage(query: URLSearchParams): TurnPage {
 export function renderTurns(
   self: string,
   { skippedTurns }: TurnPage,
-  turns: readonly SessionTurn[],
+  turns: readonly ShownTurn[],
   marks: readonly TurnMark[] = [],
 ): Html {
   const shown = turns.slice(skippedTurns, skippedTurns + TURNS_MAX);
@@ -35,19 +35,32 @@ export function renderTurns(
   const fair = Math.floor(CHARS_MAX / texts);
   const textCharsMax = Math.min(TEXT_CHARS_MAX, Math.max(TEXT_CHARS_MIN, fair));
   return html`${renderTranscript(shown, { hasAnchors: true, marks, textCharsMax })}
-  ${renderPages(self, skippedTurns, turns.length)}`;
+  ${renderPages(self, skippedTurns, turns)}`;
 }
 
-function renderPages(self: string, skipped: number, total: number): Html | undefined {
+function renderPages(self: string, skipped: number, turns: readonly ShownTurn[]): Html | undefined {
+  const { length: total } = turns;
   if (total <= TURNS_MAX && skipped === 0) return undefined;
   const last = Math.min(skipped + TURNS_MAX, total);
   const linkAfter = (after: number, name: string): Html =>
     html`<a href="${addParameter(self, after)}#transcript">${name}</a>`;
   return html`<p class="pages">
-    ${skipped > 0 ? linkAfter(Math.max(0, skipped - TURNS_MAX), 'Earlier turns') : undefined} Turns
-    ${Math.min(skipped + 1, total)} to ${last} of ${formatCount(total, 'turn')}
+    ${skipped > 0 ? linkAfter(Math.max(0, skipped - TURNS_MAX), 'Earlier turns') : undefined}
+    ${describePart(turns, skipped, last)}
     ${last < total ? linkAfter(last, 'Later turns') : undefined}
   </p>`;
+}
+
+/** Describes which turns a page shows, by their numbers. */
+function describePart(turns: readonly ShownTurn[], skipped: number, last: number): string {
+  const listNumbers = (some: readonly ShownTurn[]): number[] =>
+    some.flatMap(({ sequence }) => sequence ?? []);
+  const numbers = listNumbers(turns.slice(skipped, last));
+  const count = listNumbers(turns).length;
+  const range = numbers.length === 0 ? '' : `Turns ${numbers[0]} to ${numbers.at(-1)} of `;
+  const late = turns.length - count;
+  const suffix = late === 0 ? '' : ` and ${formatCount(late, 'late turn')}`;
+  return `${range}${formatCount(count, 'turn')}${suffix}`;
 }
 
 /**
@@ -57,7 +70,7 @@ function renderPages(self: string, skipped: number, total: number): Html | undef
 export function linkToTurn(
   self: string,
   { skippedTurns }: TurnPage,
-  turns: readonly SessionTurn[],
+  turns: readonly ShownTurn[],
   sequence: number,
 ): string | undefined {
   const at = turns.findIndex((turn) => turn.sequence === sequence);

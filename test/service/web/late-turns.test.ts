@@ -1,0 +1,109 @@
+/** Turns that arrive after the close do not change what the reasons of evals refer to. */
+import t, { type Test } from 'tap';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from '../../helpers/accessibility.ts';
+import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+
+const START_MS = Date.UTC(2026, 10, 20);
+
+/** Starts a service that scores live conversations with an eval. */
+async function withEval(t: Test, definition: { id: string }): Promise<Bench> {
+  const bench = await withService(t);
+  await bench.admin('POST /evals', definition);
+  await bench.admin('PUT /settings', { evals: [definition.id] });
+  return bench;
+}
+
+/** Opens the page of the only session after it was scored. */
+async function openSession(t: Test, { drain, production }: Bench): Promise<Page> {
+  await drain();
+  const [item] = (await production()).items;
+  const { page } = await openPage(await withBrowser(t), String(item?.url));
+  return page;
+}
+
+const listTurns = async (page: Page): Promise<string[]> => {
+  const turns = await page.locator('li.turn').allInnerTexts();
+  return turns.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+};
+
+/** A chat turn that starts `atSeconds` after the first and takes `seconds`. */
+const makeTurn = (user: string, atSeconds: number, seconds = 1): Record<string, unknown> => {
+  const startMs = START_MS + atSeconds * 1000;
+  return makeSpan({ user, agent: `${user} Yes.`, startMs, endMs: startMs + seconds * 1000 });
+};
+
+void t.test('a reason refers to the same turn before and after a late turn', async (t) => {
+  const fast = { id: 'fast', name: 'Fast', kind: 'max_latency', params: { ms: 2000 } };
+  const bench = await withEval(t, fast);
+  await bench.trace(makeTurn('First?', 0), makeTurn('Second?', 20, 5), makeTurn('Third?', 40));
+  await bench.end('conv-1');
+  await bench.trace(makeTurn('Early?', -10), makeTurn('Between?', 10));
+  const page = await openSession(t, bench);
+  t.match(await page.innerText('.outcome .reasoning'), 'turn 2 (5000 ms)');
+  await page.click('.outcome .evidence a >> text=turn 2, latency');
+  t.match(await page.innerText('li.turn:target'), /^Turn 2\s[^]*Second\?/);
+  t.equal(await page.innerText('li.turn:target mark'), '5 s');
+  t.match(await listTurns(page), [
+    /^Late turn Arrived after the close, not scored User Early\?/,
+    /^Turn 1 User First\?/,
+    /^Late turn Arrived after the close, not scored User Between\?/,
+    /^Turn 2 fail: Fast User Second\?/,
+    /^Turn 3 User Third\?/,
+  ]);
+  await assertAccessible(t, page);
+});
+
+void t.test('turns that a late span encloses stay separate, as evals saw them', async (t) => {
+  const bench = await withEval(t, makeContainsEval('second', 'Second? Yes'));
+  const traceId = '7'.repeat(32);
+  const inTrace = (span: Record<string, unknown>): Record<string, unknown> => ({
+    ...span,
+    ...{ traceId, parentSpanId: '9'.repeat(16) },
+  });
+  await bench.trace(inTrace(makeTurn('First?', 0)), inTrace(makeTurn('Second?', 10)));
+  await bench.end('conv-1');
+  const wrapper = { operation: 'invoke_agent', traceId, spanId: '9'.repeat(16) };
+  await bench.trace(
+    makeSpan({ ...wrapper, user: 'First?', startMs: START_MS - 1, endMs: START_MS + 12_000 }),
+  );
+  const page = await openSession(t, bench);
+  const part = 'Arrived in part after the close; that part is not scored';
+  t.match(await listTurns(page), [
+    new RegExp(`^Turn 1 ${part} User First\\?`),
+    new RegExp(`^Turn 2 ${part} pass: Says Second\\? Yes User Second\\?`),
+  ]);
+  t.equal(await page.innerText('#turn-2 mark'), 'Second? Yes');
+});
+
+void t.test('a late reply of a scored turn is not highlighted', async (t) => {
+  const bench = await withEval(t, makeContainsEval('wait', 'one moment'));
+  const traceId = '7'.repeat(32);
+  const wrapper = { operation: 'invoke_agent', traceId, spanId: '9'.repeat(16) };
+  const inside = { traceId, parentSpanId: wrapper.spanId };
+  const times = { startMs: START_MS, endMs: START_MS + 9000 };
+  await bench.trace(makeSpan({ ...inside, agent: 'Just one moment.', startMs: START_MS + 1 }));
+  await bench.end('conv-1');
+  await bench.trace(makeSpan({ ...wrapper, agent: 'Your parcel is in Berlin.', ...times }));
+  const page = await openSession(t, bench);
+  t.match(await page.innerText('.outcome .evidence'), 'turn 1: “one moment”', 'what evals saw');
+  t.match(await listTurns(page), [
+    /^Turn 1 .* pass: Says one moment .* Your parcel is in Berlin\./,
+  ]);
+  t.equal(await page.locator('li.turn mark').count(), 0);
+});
+
+void t.test('the pages of a long transcript count late turns apart', async (t) => {
+  const bench = await withEval(t, makeContainsEval('last', 'Line 109? Yes'));
+  const turns = Array.from({ length: 110 }, (_, nth) => makeTurn(`Line ${nth}?`, nth * 10));
+  await bench.trace(...turns);
+  await bench.end('conv-1');
+  await bench.trace(makeTurn('Between?', 5), makeTurn('After?', 9000));
+  const page = await openSession(t, bench);
+  t.match(await page.innerText('p.pages'), 'Turns 1 to 99 of 110 turns and 2 late turns');
+  await page.click('.outcome .evidence a');
+  t.match(await page.innerText('li.turn:target'), /^Turn 110\s[^]*Line 109\?/);
+  t.match(await page.innerText('p.pages'), 'Turns 100 to 110 of 110 turns and 2 late turns');
+});

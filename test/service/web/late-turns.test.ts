@@ -5,6 +5,7 @@ import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { clickButton } from '../../helpers/service-page.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 
@@ -106,4 +107,21 @@ void t.test('the pages of a long transcript count late turns apart', async (t) =
   await page.click('.outcome .evidence a');
   t.match(await page.innerText('li.turn:target'), /^Turn 110\s[^]*Line 109\?/);
   t.match(await page.innerText('p.pages'), 'Turns 100 to 110 of 110 turns and 2 late turns');
+});
+
+void t.test('a scenario made from the page says that late turns are left out', async (t) => {
+  const bench = await withEval(t, makeContainsEval('yes', 'Yes'));
+  await bench.trace(makeTurn('First?', 0));
+  await bench.end('conv-1');
+  await bench.trace(makeTurn('Late?', 10));
+  const page = await openSession(t, bench);
+  await clickButton(page, 'Make a scenario');
+  t.equal(
+    await page.innerText('.notice'),
+    'The scenario was added. The scenario leaves out what arrived after the conversation was closed.',
+  );
+  t.notMatch(await page.innerText('main'), 'Late?');
+  await assertAccessible(t, page);
+  await page.goto(`${bench.service.url}/scenarios/from-conv-1?conversation=conv-1`);
+  t.equal(await page.locator('.notice').count(), 0, 'only after the form');
 });

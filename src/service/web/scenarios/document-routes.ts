@@ -5,7 +5,7 @@ import { duplicateDocument, saveText, type TextKind } from '../../operations/sce
 import type { Documents } from '../../store/store.ts';
 import { redirect } from '../frame/forms.ts';
 import { sendPage } from '../frame/page-frame.ts';
-import type { PageOptions, Viewer } from '../frame/viewer.ts';
+import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
 import type { EditedText } from './document-editor.ts';
 
 type WithId = { Params: { id: string } };
@@ -25,6 +25,7 @@ interface TextPages<Kind extends TextKind> {
     viewer: Viewer,
     document: Documents[Kind],
     edited: EditedText | undefined,
+    query: URLSearchParams,
   ) => Promise<string>;
 }
 
@@ -49,7 +50,8 @@ export function addTextRoutes<Kind extends TextKind>(
     }
     const document = await findDocument(store, viewer.ownerId, kind, id);
     const edited = kit && { text: await kit.writeYaml(document) };
-    return sendPage(reply, await renderDocument(viewer, document, edited));
+    const page = await renderDocument(viewer, document, edited, readQuery(request));
+    return sendPage(reply, page);
   });
   app.post(path, async (request, reply) => {
     const editor = await findEditor(request);
@@ -71,7 +73,9 @@ export function addTextRoutes<Kind extends TextKind>(
     const result = await save(ownerId, text, id);
     if ('problem' in result) {
       const { problem } = result;
-      return sendPage(reply.code(422), await renderDocument(editor, document, { text, problem }));
+      const typed = { text, problem };
+      const page = await renderDocument(editor, document, typed, readQuery(request));
+      return sendPage(reply.code(422), page);
     }
     return redirect(reply, context, linkToDocument(id), { notice: 'saved' });
   });

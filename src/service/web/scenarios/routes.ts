@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Scenario } from '../../../contract/index.ts';
+import { makeScenarioFromConversation } from '../../domain/conversation-scenario.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { sortByConnection } from '../../operations/agents.ts';
 import { findDocument, listDocuments } from '../../operations/documents.ts';
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
+import type { Store } from '../../store/store.ts';
 import { readText, redirect } from '../frame/forms.ts';
 import { readListFilter } from '../frame/list-filter.ts';
 import { sendPage } from '../frame/page-frame.ts';
@@ -20,7 +22,7 @@ import {
   type RunDraft,
 } from './run-form.ts';
 import { renderPersonaPage, renderPersonasPage } from './personas-page.ts';
-import { renderScenarioPage } from './scenario-page.ts';
+import { renderScenarioPage, SOURCE_PARAMETER } from './scenario-page.ts';
 import { renderScenariosPage } from './scenarios-page.ts';
 import { createStartOnce } from './start-once.ts';
 
@@ -103,18 +105,32 @@ function createRenderScenario(options: PageOptions) {
     { ownerId, context }: Viewer,
     scenario: Scenario,
     edited: EditedText | undefined,
+    query: URLSearchParams,
   ): Promise<string> => {
-    const [personas, evals, unsorted] = await Promise.all([
+    const [personas, evals, unsorted, notes] = await Promise.all([
       listDocuments(store, ownerId, 'persona'),
       store.evals.list(ownerId),
       listDocuments(store, ownerId, 'agent'),
+      findNotes(store, ownerId, scenario, query.get(SOURCE_PARAMETER)),
     ]);
     const agents = await sortByConnection(store, ownerId, unsorted);
     const [agent] = agents;
     const estimate = agent && (await findEstimate(options, ownerId, agent.id, scenario.id));
-    const content = { scenario, personas, evals, agents, estimate, edited };
+    const content = { scenario, personas, evals, agents, estimate, edited, notes };
     return renderScenarioPage(content, context);
   };
+}
+
+/** Returns what a scenario leaves out of the conversation that it was made from. */
+async function findNotes(
+  store: Store,
+  ownerId: string,
+  { name }: Scenario,
+  source: string | null,
+): Promise<string[]> {
+  const made =
+    source === null ? undefined : await makeScenarioFromConversation(store, ownerId, source);
+  return made?.scenario.name === name ? made.notes : [];
 }
 
 /** Returns what a run of one scenario costs, or why it can't run. */

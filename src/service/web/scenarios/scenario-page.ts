@@ -25,18 +25,22 @@ export interface ScenarioPage {
   estimate: SimulationEstimate | { problem: string } | undefined;
   /** The text in the editor; undefined if the service can't edit. */
   edited: EditedText | undefined;
+  /** What a scenario leaves out that was just made from a conversation, in sentences. */
+  notes: readonly string[];
 }
 
-const NOTICES = {
-  added: 'The scenario was added.',
-  saved: 'The scenario was saved.',
-};
+/** The query parameter with the conversation that a new scenario was made from, if there are notes. */
+export const SOURCE_PARAMETER = 'conversation';
 
 /** Renders the page of a scenario: how to run it, what it says, and its editor. */
 export function renderScenarioPage(content: ScenarioPage, context: PageContext): string {
-  const { scenario, edited } = content;
+  const { scenario, edited, notes } = content;
   const { id, name, category = 'general', tags = [] } = scenario;
   const path = `/scenarios/${encodeURIComponent(id)}`;
+  const notices = {
+    added: ['The scenario was added.', ...notes].join(' '),
+    saved: 'The scenario was saved.',
+  };
   return renderServicePage(
     {
       title: name,
@@ -44,7 +48,7 @@ export function renderScenarioPage(content: ScenarioPage, context: PageContext):
       css: SCENARIO_CSS,
       main: html`<h1>${name}</h1>
         <p class="soft">${[id, category, ...tags].join(' · ')}</p>
-        ${renderNotice(context, NOTICES)} ${renderRun(content, context)}
+        ${renderNotice(context, notices)} ${renderRun(content, context)}
         ${renderScenario(scenario, content, context)}
         ${renderDocumentForms(context, { kind: 'scenario', path, edited })}`,
     },

@@ -14,6 +14,7 @@ import { MAKE_SCENARIO_PATH } from './scenario-form.ts';
 import { readSessionFilter } from './session-filter.ts';
 import { linkToSession } from './session-links.ts';
 import { showRun } from '../runs/routes.ts';
+import { SOURCE_PARAMETER } from '../scenarios/scenario-page.ts';
 import { renderSessionPage } from './session-page.ts';
 import { renderSessionsPage } from './sessions-page.ts';
 import { readTurnPage } from './turn-pages.ts';
@@ -145,8 +146,10 @@ function addCloseRoute(app: FastifyInstance, options: PageOptions): void {
 function addScenarioRoute(app: FastifyInstance, { store, findEditor }: PageOptions): void {
   app.post(MAKE_SCENARIO_PATH, async (request, reply) => {
     const { ownerId, context, form } = await findEditor(request);
-    const { scenario, isNew } = await storeScenarioOf(store, ownerId, readText(form, 'id'));
+    const id = readText(form, 'id');
+    const { scenario, notes, isNew } = await storeScenarioOf(store, ownerId, id);
     const path = `/scenarios/${encodeURIComponent(scenario.id)}`;
-    return redirect(reply, context, path, isNew ? { notice: 'added' } : {});
+    const source = notes.length > 0 ? { [SOURCE_PARAMETER]: id } : {};
+    return redirect(reply, context, path, isNew ? { notice: 'added', ...source } : {});
   });
 }

@@ -3,15 +3,18 @@ import { watchEventLoopDelay } from '../../platform/event-loop.ts';
 import {
   createGauge,
   formatMetrics,
+  type LabeledMetric,
   type Metric,
   type ServiceCounters,
 } from '../domain/metrics.ts';
+import type { IngestThread } from '../ingest/ingest-thread.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import type { Store } from '../store/store.ts';
 
 export interface MetricsOptions {
   store: Store;
+  writer: Pick<IngestThread, 'countConnections'>;
   clock: AdjustableClock;
   simulator: Pick<SimulationRunner, 'countRunning'>;
   counters: ServiceCounters;
@@ -19,7 +22,7 @@ export interface MetricsOptions {
 
 /** Creates the function that writes the metrics of a service in the text format of Prometheus. */
 export function createMetrics(options: MetricsOptions): () => Promise<string> {
-  const { simulator, counters, store } = options;
+  const { simulator, counters } = options;
   const eventLoopDelay = watchEventLoopDelay();
   return async () => {
     const delay = eventLoopDelay();
@@ -27,7 +30,7 @@ export function createMetrics(options: MetricsOptions): () => Promise<string> {
       ...Object.values<Metric>({ ...counters }),
       ...(await measureDatabase(options)),
       createGauge('simulations_running', 'Simulations that run here', simulator.countRunning()),
-      ...describePool(store),
+      ...(await describePools(options)),
       createGauge('event_loop_delay_mean_seconds', 'Mean since the last request', delay.meanS),
       createGauge('event_loop_delay_p99_seconds', 'Since the last request', delay.p99S),
       createGauge('event_loop_delay_max_seconds', 'Since the last request', delay.maxS),
@@ -53,16 +56,22 @@ async function measureDatabase({ store, clock }: MetricsOptions): Promise<Metric
   }
 }
 
-function describePool({ countConnections }: Pick<Store, 'countConnections'>): Metric[] {
-  const counts = countConnections();
-  if (!counts) return [];
+/** The ingest thread has its own pool. Its counts are missing while the thread doesn't run. */
+async function describePools({ store, writer }: MetricsOptions): Promise<LabeledMetric[]> {
+  const pools = { main: store.countConnections(), ingest: await writer.countConnections() };
+  const samples = Object.entries(pools).flatMap(([pool, counts]) =>
+    Object.entries<number>({ ...counts }).map(([state, value]) => ({
+      labels: { pool, state },
+      value,
+    })),
+  );
+  if (samples.length === 0) return [];
   return [
     {
       name: 'database_connections',
       help: 'Connections to the database, and requests that wait for one',
       type: 'gauge',
-      label: 'state',
-      values: new Map(Object.entries(counts)),
+      samples,
     },
   ];
 }

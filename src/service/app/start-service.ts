@@ -163,7 +163,7 @@ async function start(
     makeId: createIdMaker(seed),
     stopping: stopping.signal,
     findUnreadyReason: createReadiness(store, draining.signal),
-    ...{ counters, writeMetrics: createMetrics({ store, clock, counters, ...workers }) },
+    ...{ counters, writeMetrics: createMetrics({ store, writer, clock, counters, ...workers }) },
   });
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.

@@ -1,11 +1,19 @@
 /** Values of one metric, by the value of its label; the empty text if it has none. */
-export interface Metric {
+export interface Metric extends MetricHead {
+  label?: string;
+  values: ReadonlyMap<string, number>;
+}
+
+/** A metric with several labels. */
+export interface LabeledMetric extends MetricHead {
+  samples: readonly { labels: Readonly<Record<string, string>>; value: number }[];
+}
+
+interface MetricHead {
   /** Without the prefix `sandbox_kit_`. Counters end in `_total`, and units are base units. */
   name: string;
   help: string;
   type: 'counter' | 'gauge';
-  label?: string;
-  values: ReadonlyMap<string, number>;
 }
 
 /** Counts events, by the value of a label. Labels never contain data of an owner. */
@@ -51,18 +59,34 @@ export function createGauge(name: string, help: string, value: number): Metric {
 }
 
 /** Writes metrics in the text format of Prometheus, version 0.0.4. */
-export function formatMetrics(metrics: readonly Metric[]): string {
+export function formatMetrics(metrics: readonly (Metric | LabeledMetric)[]): string {
   return metrics
-    .flatMap(({ name, help, type, label, values }) => [
-      `# HELP sandbox_kit_${name} ${help}`,
-      `# TYPE sandbox_kit_${name} ${type}`,
-      ...Array.from(values, ([labelValue, value]) => {
-        const labels = label === undefined ? '' : `{${label}="${escapeLabel(labelValue)}"}`;
-        return `sandbox_kit_${name}${labels} ${value}`;
-      }),
-    ])
+    .flatMap((metric) => {
+      const { name, help, type } = metric;
+      return [
+        `# HELP sandbox_kit_${name} ${help}`,
+        `# TYPE sandbox_kit_${name} ${type}`,
+        ...samplesOf(metric).map(
+          ({ labels, value }) => `sandbox_kit_${name}${formatLabels(labels)} ${value}`,
+        ),
+      ];
+    })
     .map((line) => `${line}\n`)
     .join('');
+}
+
+function samplesOf(metric: Metric | LabeledMetric): LabeledMetric['samples'] {
+  if ('samples' in metric) return metric.samples;
+  const { label, values } = metric;
+  return Array.from(values, ([labelValue, value]) => ({
+    labels: label === undefined ? {} : { [label]: labelValue },
+    value,
+  }));
+}
+
+function formatLabels(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
 const escapeLabel = (text: string): string =>

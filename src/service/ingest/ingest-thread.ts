@@ -12,10 +12,13 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../platform/clock.ts';
+import type { ConnectionCounts } from '../store/connections.ts';
 import type { StoreLocation } from '../store/location.ts';
 import {
   describeOrigin,
   type CloseMessage,
+  type CountMessage,
+  type CountsMessage,
   type IngestResult,
   type IngestTask,
   type ResultMessage,
@@ -29,6 +32,8 @@ export type { IngestResult, IngestTask } from './thread-messages.ts';
 export interface IngestThread {
   /** Stores a request. Never rejects: failures are results, too. */
   write(task: IngestTask): Promise<IngestResult>;
+  /** Counts its connections to a database; undefined for a file, or while the thread doesn't run. */
+  countConnections(): Promise<ConnectionCounts | undefined>;
   /** Finishes what is in flight and ends the thread. */
   close(): Promise<void>;
 }
@@ -67,6 +72,7 @@ class RestartingThread implements IngestThread {
   readonly #bytesInFlightMax: number;
   readonly #url: URL;
   #thread: Worker | undefined;
+  #counting: PromiseWithResolvers<ConnectionCounts | undefined> | undefined;
   readonly #inFlight = new Map<number, InFlight>();
   #bytesInFlight = 0;
   #lastId = 0;
@@ -102,6 +108,15 @@ class RestartingThread implements IngestThread {
     return 'databaseUrl' in this.#store ? answerInTime(promise) : promise;
   }
 
+  countConnections(): Promise<ConnectionCounts | undefined> {
+    if (!this.#thread || !('databaseUrl' in this.#store)) return Promise.resolve(undefined);
+    if (!this.#counting) {
+      this.#counting = Promise.withResolvers();
+      this.#thread.postMessage('count' satisfies CountMessage);
+    }
+    return this.#counting.promise;
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#finish();
     return this.#closed;
@@ -122,8 +137,10 @@ class RestartingThread implements IngestThread {
 
   #spawn(): Worker {
     const thread = new Worker(this.#url, { workerData: this.#store satisfies ThreadData });
-    thread.on('message', (results: ResultMessage[]) => {
-      for (const { id, result } of results) this.#settle(id, result);
+    thread.on('message', (message: ResultMessage[] | CountsMessage) => {
+      if (Array.isArray(message)) {
+        for (const { id, result } of message) this.#settle(id, result);
+      } else this.#endCount(message.connections);
     });
     let cause = '';
     // Without a listener, an error in the thread would crash the process.
@@ -133,11 +150,17 @@ class RestartingThread implements IngestThread {
     thread.on('exit', () => {
       if (this.#thread !== thread) return;
       this.#thread = undefined;
+      this.#endCount(undefined);
       // Everything in flight was sent to this thread, because only the next write starts another.
       const result = failedResult(`the ingest thread died${cause}`);
       for (const id of [...this.#inFlight.keys()]) this.#settle(id, result);
     });
     return thread;
+  }
+
+  #endCount(connections: ConnectionCounts | undefined): void {
+    this.#counting?.resolve(connections);
+    this.#counting = undefined;
   }
 
   #settle(id: number, result: IngestResult): void {

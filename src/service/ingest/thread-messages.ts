@@ -1,5 +1,6 @@
 /** The messages between the main thread and the ingest thread. */
 import { errorOrigin, isError } from '../../platform/error-origin.ts';
+import type { ConnectionCounts } from '../store/connections.ts';
 import type { DatabaseProblem } from '../store/database-problem.ts';
 import type { StoreLocation } from '../store/location.ts';
 import type { InsertResult } from '../store/store.ts';
@@ -45,6 +46,14 @@ export interface TaskMessage {
 export interface ResultMessage {
   id: number;
   result: IngestResult;
+}
+
+/** Asks the thread to count its connections to the database. */
+export type CountMessage = 'count';
+
+/** Returns what the thread counted. */
+export interface CountsMessage {
+  connections: ConnectionCounts | undefined;
 }
 
 /** Tells the thread to finish all earlier tasks and end. */

@@ -17,6 +17,8 @@ import { isError } from '../../platform/error-origin.ts';
 import {
   describeOrigin,
   type CloseMessage,
+  type CountMessage,
+  type CountsMessage,
   type IngestResult,
   type IngestTask,
   type ResultMessage,
@@ -54,7 +56,11 @@ export function processTasks(deps: BatchDeps): void {
     }
     isProcessing = false;
   };
-  port.on('message', (message: Message) => {
+  port.on('message', (message: Message | CountMessage) => {
+    if (message === 'count') {
+      sendCounts(deps);
+      return;
+    }
     received.push(message);
     if (!isProcessing) void processAll();
   });
@@ -89,7 +95,7 @@ async function processBatch(
     batch.push(decodedTask);
     bytes += decodedTask.decoded.bytes;
     if (batch.length === BATCH_REQUESTS_MAX || bytes >= BATCH_BYTES_MAX) break;
-    next = received.shift() ?? receiveWaiting(deps.port);
+    next = received.shift() ?? receiveWaiting(deps);
   }
   await writeAndReply(deps, batch);
   return next === 'close';
@@ -144,10 +150,18 @@ function hasTrace(
   );
 }
 
-/** Returns the next message if one has already arrived. */
-function receiveWaiting(port: MessagePort): Message | undefined {
-  const received = receiveMessageOnPort(port);
-  return (received as { message: Message } | undefined)?.message;
+/** Returns the next message if one has already arrived. Counts immediately, also in a batch. */
+function receiveWaiting(deps: BatchDeps): Message | undefined {
+  for (;;) {
+    const received = receiveMessageOnPort(deps.port) as
+      { message: Message | CountMessage } | undefined;
+    if (received?.message !== 'count') return received?.message;
+    sendCounts(deps);
+  }
+}
+
+function sendCounts({ port, spanWriter }: BatchDeps): void {
+  port.postMessage({ connections: spanWriter.countConnections() } satisfies CountsMessage);
 }
 
 function decodeOrFail(

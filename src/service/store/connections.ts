@@ -45,6 +45,13 @@ export interface Connections {
   close: () => Promise<void>;
 }
 
+/** The connections to a database, and how many callers wait for one. */
+export interface ConnectionCounts {
+  total: number;
+  idle: number;
+  waiting: number;
+}
+
 /** Selects a nanosecond column as text, because a number above 2^53 would lose digits. */
 export function selectExact<Name extends string>(column: Name) {
   return sql<string>`cast(${sql.ref(column)} as text)`.as(column.replace(/^.*\./, '') as Name);

@@ -1,3 +1,4 @@
+import type { ConnectionCounts } from './connections.ts';
 import type { IngestLogEntry, InsertResult, NewSpan, TraceRequestRows } from './store.ts';
 
 /** Writes the rows of trace requests. */
@@ -9,6 +10,8 @@ export interface SpanWriter {
   insert(requests: readonly TraceRequestRows[]): Promise<(InsertResult | Error)[]>;
   /** Returns the conversations of traces that are already stored, by trace id. */
   findConversations(ownerId: string, traceIds: readonly string[]): Promise<Map<string, string>>;
+  /** Counts its connections to a database, and who waits for one; undefined for a file. */
+  countConnections(): ConnectionCounts | undefined;
   close(): Promise<void>;
 }
 

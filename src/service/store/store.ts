@@ -40,6 +40,7 @@ import type {
   WaitingConversation,
   Verdict,
 } from './records.ts';
+import type { ConnectionCounts } from './connections.ts';
 import type { ReplicaStore, SimulationLease } from './replicas.ts';
 
 export type * from './records.ts';
@@ -87,7 +88,7 @@ export interface Store {
   /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
   ping(): Promise<void>;
   /** Counts the connections to a database, and who waits for one; undefined for a file. */
-  countConnections(): { total: number; idle: number; waiting: number } | undefined;
+  countConnections(): ConnectionCounts | undefined;
   close(): Promise<void>;
 }
 

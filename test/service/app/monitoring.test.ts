@@ -30,10 +30,14 @@ void t.test('/ready says whether the database answers', async (t) => {
   t.match(metrics.text, '\nsandbox_kit_database_up 0\n');
   await server.start();
   await until('the service is ready again', async () => (await ask()).status === 200);
-  t.match(
-    (await send('GET /metrics')).text,
-    /\nsandbox_kit_database_connections\{state="total"\} \d/,
-  );
+  const { text } = await send('GET /metrics');
+  for (const pool of ['main', 'ingest']) {
+    for (const state of ['total', 'idle', 'waiting']) {
+      const line = `sandbox_kit_database_connections\\{pool="${pool}",state="${state}"\\} \\d+`;
+      t.match(text, new RegExp(`\n${line}\n`));
+    }
+  }
+  t.equal(text.match(/# TYPE sandbox_kit_database_connections /g)?.length, 1);
   t.equal((await send('POST /ready')).status, 405);
 });
 
@@ -91,7 +95,7 @@ void t.test('/metrics counts what the service did, without data of an owner', as
   for (const line of text.trimEnd().split('\n')) {
     t.match(
       line,
-      /^(# (HELP|TYPE) sandbox_kit_\w+ .+|sandbox_kit_\w+(\{\w+="[^"]*"\})? [\d.e+-]+)$/,
+      /^(# (HELP|TYPE) sandbox_kit_\w+ .+|sandbox_kit_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/,
     );
   }
 });

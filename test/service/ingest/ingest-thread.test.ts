@@ -249,6 +249,7 @@ function withFakeWriter(t: Test, bytesPerTask: number) {
           return Promise.resolve(requests.map(() => ({ inserted: 1, repeated: 0, late: 0 })));
         },
         findConversations: () => Promise.resolve(new Map()),
+        countConnections: () => undefined,
         close: () => Promise.resolve(),
       },
     });

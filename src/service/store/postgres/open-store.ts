@@ -7,7 +7,7 @@ import { connect } from './connect.ts';
 import { ReadOnlyError } from './database-problem.ts';
 import { migrate } from './migrate.ts';
 import { assertMoveComplete } from './move-marker.ts';
-import { openPool } from './pool.ts';
+import { countConnections, openPool } from './pool.ts';
 import { createReplicaStore } from './replicas.ts';
 import { shareValue } from './shared-values.ts';
 import { createSpanPartitions } from './span-partitions.ts';
@@ -37,11 +37,7 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
     spanPartitions: createSpanPartitions(pool),
     shareValue: (name, value) => shareValue(pool, name, value),
     describeFileChange: () => undefined,
-    countConnections: () => ({
-      total: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
+    countConnections: () => countConnections(pool),
     ping: () => limitDatabaseWaits(PING_MS_MAX, () => ping(connections.directory.reader)),
     async close() {
       await replicas.close();

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import type { ConnectionCounts } from '../connections.ts';
 import {
   ResponseTimeoutError,
   findPostgresProblem,
@@ -73,6 +74,11 @@ export function openPool(url: string, options: PoolOptions = {}): pg.Pool {
   });
   pool.on('error', () => undefined);
   return pool;
+}
+
+/** Counts the connections of a pool, and who waits for one. */
+export function countConnections(pool: pg.Pool): ConnectionCounts {
+  return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
 /**

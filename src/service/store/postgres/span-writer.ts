@@ -20,6 +20,7 @@ import {
 } from '../span-writer.ts';
 import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
 import { findPostgresProblem } from './database-problem.ts';
+import { countConnections } from './pool.ts';
 import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import { retryConflicts } from './retry-conflicts.ts';
@@ -50,6 +51,7 @@ export function createSpanWriter(pool: Pool): SpanWriter {
       );
       return new Map(rows.map((row) => [row.trace_id, row.conversation_id]));
     },
+    countConnections: () => countConnections(pool),
     close: () => pool.end(),
   };
 }

@@ -68,6 +68,7 @@ export function openSpanWriter({
       }
       return Promise.resolve(conversationIds);
     },
+    countConnections: () => undefined,
     async close() {
       db.close();
       return Promise.resolve();

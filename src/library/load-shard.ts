@@ -8,7 +8,7 @@ import { instantMs } from '../platform/clock.ts';
 export interface LoadShardOptions {
   /** The number of this shard, from 1 to `count`. */
   index: number;
-  /** The number of shards, up to 100. */
+  /** The number of shards, from 2 to 100. */
   count: number;
   /**
    * When the ramp-up starts, as ISO 8601 with a time zone, such as `2026-11-22T23:30:00Z` (default: as
@@ -17,6 +17,8 @@ export interface LoadShardOptions {
   startAt?: string | undefined;
 }
 
+/** One shard alone would judge nothing. */
+export const SHARDS_MIN = 2;
 export const SHARDS_MAX = 100;
 /** The seed of sharded runs without one, because all shards need the same. */
 export const SHARD_SEED = 'sharded';
@@ -29,7 +31,7 @@ export const shardOption = schemas
   .optionsObject<LoadShardOptions>(
     {
       index: schemas.integerOption(1, SHARDS_MAX),
-      count: schemas.integerOption(1, SHARDS_MAX),
+      count: schemas.integerOption(SHARDS_MIN, SHARDS_MAX),
       startAt: z.custom(
         (value) => typeof value === 'string' && instantMs(value) !== undefined,
         START_TIME,

@@ -128,14 +128,18 @@ void t.test('shards find /users even if the users of other preflights exist', as
 });
 
 void t.test('wrong usage is one message with exit code 2, before any request', async (t) => {
-  const cwd = t.testdir({ 'other.json': '{"verdict":"PASS"}' });
+  const cwd = t.testdir({
+    'other.json': '{"verdict":"PASS"}',
+    'linked.html': t.fixture('symlink', 'other.json'),
+  });
   const later = isoTime(systemClock.nowMs() + 2 * HOUR_MS);
   const shard = ['--shard', '1/2'];
   const cases: [args: string[], message: RegExp][] = [
     [[], /URL is missing\. It must be the base URL of a sandbox/],
     [[NOWHERE, '--shard', '3/2'], /--shard must be a part of the run such as 2\/5, .* got "3\/2"/],
     [[NOWHERE, '--shard', '0/2'], /--shard must be a part of the run/],
-    [[NOWHERE, '--shard', '1/101'], /of at most 100, got "1\/101"/],
+    [[NOWHERE, '--shard', '1/1'], /--shard must be a part of the run .*, of 2 to 100, got "1\/1"/],
+    [[NOWHERE, '--shard', '1/101'], /of 2 to 100, got "1\/101"/],
     [[NOWHERE, '--shard', 'two'], /--shard must be a part of the run/],
     [[NOWHERE, '--start-at', later], /--start-at needs --shard\./],
     [[NOWHERE, ...shard, '--start-at', '12:00'], /--start-at must be an ISO 8601 time with a time/],
@@ -162,6 +166,14 @@ void t.test('wrong usage is one message with exit code 2, before any request', a
     [[NOWHERE, '--merge', 'a.json'], /URL and --merge can't be combined: the reports name/],
     [['--merge', 'a.json', '--rate', '5'], /--merge and --rate can't be combined/],
     [['--merge', 'a.json', '--quick'], /--merge and --quick can't be combined/],
+    [
+      ['--merge', 'missing.json', 'other.json', '--json', join(cwd, 'other.json')],
+      /--json would overwrite \S+other\.json, which --merge reads\. Use another file\./,
+    ],
+    [
+      ['--merge', 'other.json', '--html', 'linked.html'],
+      /--html would overwrite linked\.html, which --merge reads/,
+    ],
     [['--merge', 'missing.json'], /Can't read missing\.json \(--merge\): no such file/],
     [
       ['--merge', 'other.json'],
@@ -193,6 +205,7 @@ void t.test('a shard ignores the report to compare with of the configuration fil
 void t.test('the library rejects invalid shards with a TypeError', async (t) => {
   const cases: [shard: object, message: RegExp][] = [
     [{ index: 3, count: 2 }, /^load: shard must have an index from 1 to count\.$/],
+    [{ index: 1, count: 1 }, /^load: shard\.count must be an integer from 2 to 100, got 1\./],
     [{ index: 1 }, /^load: shard\.count must be /],
     [{ index: 1, count: 2, startAt: 'noon' }, /^load: shard\.startAt must be an ISO 8601 time/],
     [{ index: 1, count: 2, startAt: '2026-01-01T00:00:00Z' }, /^load: The start time .* passed/],

@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import type { Option } from '../flags/option.ts';
 import { readEarlierReport, readReport } from '../input/report-files.ts';
-import { openOutputs, writeViews, type Outputs } from '../output/outputs.ts';
+import { openOutputs, rejectOverwriting, writeViews, type Outputs } from '../output/outputs.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 type Load = typeof loadModule;
@@ -30,6 +30,7 @@ export async function mergeFiles(
   command: { options: Options; origin: ValueOrigin },
 ): Promise<void> {
   rejectRunOptions(flags, command);
+  rejectOverwriting(flags, '--merge', paths);
   const loadPackage = await import('../../../load/index.ts');
   const reports = paths.map((path) => ({
     name: path,

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import * as z from 'zod';
 import type { Area } from '../../contract/index.ts';
-import { isInRange, SHARDS_MAX, START_TIME } from '../../library/load-shard.ts';
+import { isInRange, SHARDS_MAX, SHARDS_MIN, START_TIME } from '../../library/load-shard.ts';
 import { parseBaseUrl, quoteUrl } from '../../platform/base-url.ts';
 import { HEADER_NAME } from '../../platform/connection.ts';
 import { instantMs } from '../../platform/clock.ts';
@@ -103,15 +103,23 @@ export const LOG_LEVELS = logLevels.join(', ');
 const durationUnitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const DAY_MS = 86_400_000;
 
+/** The longest drain of a service that stops. */
+const DRAIN_MS_MAX = 600_000;
+
 /** A duration such as 60s or 5m, up to 24 h. The value is in milliseconds. */
-export function duration(minMs: 0 | 1_000) {
-  const description = `a duration such as 60s or 5m, from ${minMs / 1_000}s to 24h`;
+export const duration = (minMs: 0 | 1_000) => durationUpTo(DAY_MS, '24h', minMs);
+
+/** How long a service that stops keeps serving. The value is in milliseconds. */
+export const drain = durationUpTo(DRAIN_MS_MAX, '10m');
+
+function durationUpTo(maxMs: number, maxText: string, minMs: 0 | 1_000 = 0) {
+  const description = `a duration such as 60s or 5m, from ${minMs / 1_000}s to ${maxText}`;
   return z
     .string()
     .transform((value, context) => {
       const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value) ?? [];
       const ms = Math.round(Number(number) * (durationUnitsMs[unit] ?? NaN));
-      if (ms >= minMs && ms <= DAY_MS) return ms;
+      if (ms >= minMs && ms <= maxMs) return ms;
       const hint = /^\d+(\.\d+)?$/.test(value) ? ` Did you mean ${value}s?` : '';
       const message = `must be ${description}, got ${JSON.stringify(value)}.${hint}`;
       context.addIssue({ code: 'custom', message });
@@ -135,7 +143,7 @@ export const retention = z
   })
   .describe(RETENTION);
 
-const SHARD = `a part of the run such as 2/5, of at most ${SHARDS_MAX}`;
+const SHARD = `a part of the run such as 2/5, of ${SHARDS_MIN} to ${SHARDS_MAX}`;
 
 /** The part of a run that one of several machines sends. */
 export const shard = z
@@ -143,7 +151,8 @@ export const shard = z
   .transform((value, context) => {
     const [, index, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(value) ?? [];
     const parsed = { index: Number(index), count: Number(count) };
-    if (parsed.index >= 1 && isInRange(parsed) && parsed.count <= SHARDS_MAX) return parsed;
+    const isCount = parsed.count >= SHARDS_MIN && parsed.count <= SHARDS_MAX;
+    if (parsed.index >= 1 && isInRange(parsed) && isCount) return parsed;
     context.addIssue({
       code: 'custom',
       message: `must be ${SHARD}, got ${JSON.stringify(value)}.`,
@@ -227,6 +236,12 @@ export const requirementPatterns = z
 
 /** An IP address. */
 export const ipAddress = textMatching((text) => isIP(text) > 0, 'an IP address');
+
+/** A host name or an IP address to listen on. */
+export const hostName = textMatching(
+  (text) => isIP(text) > 0 || (/^[^\s/?#@:\\]+$/.test(text) && URL.canParse(`http://${text}`)),
+  'a host name or an IP address',
+);
 
 /** A range of UDP ports such as 40000-40400, both included. */
 export const portRange = z

@@ -25,6 +25,27 @@ export function openOutputs({ json, junit, markdown, html, record }: Outputs): T
   return createTerminal(onStdout.length === 1 ? process.stderr : process.stdout);
 }
 
+/**
+ * Checks that no output replaces a file that an option reads.
+ *
+ * @throws {UsageError} about the first output that does.
+ */
+export function rejectOverwriting(
+  outputs: Outputs,
+  option: string,
+  inputs: readonly string[],
+): void {
+  const { json, junit, markdown, html, record } = outputs;
+  const identities = new Set(inputs.map(identityOf));
+  for (const [name, path] of Object.entries({ json, junit, markdown, html, record })) {
+    const identity = path === undefined || path === '-' ? undefined : identityOf(path);
+    if (identity === undefined || !identities.has(identity)) continue;
+    throw new UsageError(
+      `--${name} would overwrite ${path}, which ${option} reads. Use another file.`,
+    );
+  }
+}
+
 function rejectSameFile(outputs: readonly (readonly [string, string | undefined])[]): void {
   const names = new Map<string, string>();
   for (const [name, path] of outputs) {

@@ -143,6 +143,7 @@ async function readSeed(options: TranscriptOptions, input: SeedInput): Promise<S
     settings,
     documents: readDocuments(input, { ...stored, evals }),
     sessions,
+    dueAtMs: context.nowMs,
     deletedSimulations: simulations.filter(({ deleted }) => deleted).map(({ id }) => id),
   };
 }

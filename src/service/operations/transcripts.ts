@@ -43,7 +43,7 @@ export async function storeTranscript(
   upload: TranscriptUpload,
 ): Promise<StoredTranscript> {
   const session = toSession(upload, await findContext(options, ownerId));
-  await options.store.sessions.add(session);
+  await options.store.sessions.add(session, options.clock.nowMs());
   const { id, evals, runName } = session;
   if (evals.length > 0) options.wake();
   return { session_id: upload.session_id, id, run: runName, evaluations_queued: evals.length };
@@ -93,14 +93,14 @@ const SESSIONS_PER_TRANSACTION = 1_000;
 
 /** Stores transcripts, and queues their evals. */
 export async function storeSessions(
-  { store, wake }: TranscriptOptions,
+  { store, clock, wake }: TranscriptOptions,
   sessions: readonly TranscriptSession[],
 ): Promise<StoredSessions> {
   let replaced = 0;
   for (let from = 0; from < sessions.length; from += SESSIONS_PER_TRANSACTION) {
     if (from > 0) await pauseForWriter();
     const batch = sessions.slice(from, from + SESSIONS_PER_TRANSACTION);
-    replaced += (await store.sessions.addAll(batch)).replaced;
+    replaced += (await store.sessions.addAll(batch, clock.nowMs())).replaced;
   }
   const queued = sessions.reduce((count, { evals }) => count + evals.length, 0);
   if (queued > 0) wake();

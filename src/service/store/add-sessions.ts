@@ -25,7 +25,7 @@ const BLOCK_MS_MAX = 5;
 export async function addSessions(
   db: WriteTransaction,
   sessions: readonly NewSession[],
-  onProgress?: OnSeedProgress,
+  { dueAtMs, onProgress }: { dueAtMs: number; onProgress?: OnSeedProgress | undefined },
 ): Promise<{ replaced: number }> {
   const yieldIfDue = yieldPeriodically(systemClock, BLOCK_MS_MAX);
   let replaced = 0;
@@ -43,7 +43,7 @@ export async function addSessions(
       if (!isNew) replaced += 1;
       digests.set(id, seedDigest);
     }
-    await addChunk({ db, yieldIfDue }, [...added.values()], 0);
+    await addChunk({ db, yieldIfDue }, [...added.values()], dueAtMs);
     await yieldIfDue();
     onProgress?.(Math.min(from + SESSIONS_PER_CHUNK, sessions.length), sessions.length);
   }
@@ -69,7 +69,7 @@ async function findSeedDigests(
 export async function addSession(
   db: WriteTransaction,
   session: NewSession,
-  { dueAtMs = 0, isNew = false }: { dueAtMs?: number; isNew?: boolean } = {},
+  { dueAtMs, isNew = false }: { dueAtMs: number; isNew?: boolean },
 ): Promise<{ key: number; queued: number }> {
   const [added] = await addChunk({ db }, [{ session, isNew }], dueAtMs);
   if (!added) throw new Error('The session was not added.');

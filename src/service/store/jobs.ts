@@ -89,7 +89,7 @@ export function createJobStore(connections: Connections): JobStore {
 async function releaseAll(db: WriteTransaction, ownerId: string, nowMs: number): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('jobs')
-    .set({ state: 'queued', worker: null, due_at_ms: 0 })
+    .set({ state: 'queued', worker: null, due_at_ms: nowMs })
     .where('owner_id', '=', ownerId)
     .where('state', '<>', sql.lit('done'))
     .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))

@@ -542,6 +542,8 @@ export interface SeedData {
   documents: readonly NewDocument[];
   /** A session that exists with the same digest is left as it is, with its outcomes. */
   sessions: readonly NewSession[];
+  /** When their evals are due. */
+  dueAtMs: number;
   /** Ids of simulations to mark as deleted; their sessions stay. */
   deletedSimulations: readonly string[];
   onProgress?: OnSeedProgress | undefined;

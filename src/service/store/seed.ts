@@ -40,12 +40,11 @@ export async function insertSeedData(
 }
 
 async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise<void> {
-  const { ownerId, evals, settings, documents, sessions, deletedSimulations, onProgress } =
-    seedData;
+  const { ownerId, evals, settings, documents, sessions, deletedSimulations } = seedData;
   for (const definition of evals) await putEval(db, ownerId, definition);
   await updateSettings(db, ownerId, settings);
   for (const document of documents) await putDocument(db, ownerId, document);
-  await addSessions(db, sessions, onProgress);
+  await addSessions(db, sessions, seedData);
   for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
 }
 

@@ -37,11 +37,12 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
         .execute();
       return rows.map(toTurn);
     },
-    add: (session) =>
+    add: (session, dueAtMs = 0) =>
       write(session.ownerId, async (db) => {
-        await addSession(db, session);
+        await addSession(db, session, { dueAtMs });
       }),
-    addAll: (sessions) => writeAlone(sessions[0]?.ownerId ?? '', (db) => addSessions(db, sessions)),
+    addAll: (sessions, dueAtMs = 0) =>
+      writeAlone(sessions[0]?.ownerId ?? '', (db) => addSessions(db, sessions, { dueAtMs })),
     deleteSimulation: (ownerId, id) => write(ownerId, (db) => deleteSimulation(db, ownerId, id)),
   };
 }

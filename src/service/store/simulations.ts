@@ -175,7 +175,7 @@ async function addSimulatedSession(
     .where('id', '=', id)
     .executeTakeFirst();
   if (!plan || existing) return false;
-  await addSession(db, session, { isNew: true });
+  await addSession(db, session, { dueAtMs: session.endedAtMs, isNew: true });
   return true;
 }
 

@@ -168,13 +168,16 @@ export interface SessionStore {
   listNewest(ownerId: string, limit: number): Promise<Session[]>;
   /** Returns the stored turns; empty for sessions of live traces. */
   listTurns(ownerId: string, id: string): Promise<StoredTurn[]>;
-  /** Adds a session and its jobs in one transaction, replacing any session with the same id. */
-  add(session: NewSession): Promise<void>;
+  /**
+   * Adds a session and its jobs in one transaction, replacing any session with the same id.
+   * @param dueAtMs When the jobs are due (default: immediately).
+   */
+  add(session: NewSession, dueAtMs?: number): Promise<void>;
   /**
    * Adds sessions of one owner and their jobs in one transaction, replacing sessions with the same
    * ids. Returns how many it replaced.
    */
-  addAll(sessions: readonly NewSession[]): Promise<{ replaced: number }>;
+  addAll(sessions: readonly NewSession[], dueAtMs?: number): Promise<{ replaced: number }>;
   /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
 }

@@ -3,6 +3,7 @@ import { get } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { withPostgresServer } from '../../helpers/postgres.ts';
 import { makeContainsEval, withOneReplica, withService } from '../../helpers/service.ts';
@@ -98,6 +99,24 @@ void t.test('/metrics counts what the service did, without data of an owner', as
       /^(# (HELP|TYPE) sandbox_kit_\w+ .+|sandbox_kit_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [\d.e+-]+)$/,
     );
   }
+});
+
+void t.test('/metrics shows how long seeded sessions wait for their evals', async (t) => {
+  const server = await startOpenAiServer(t);
+  server.behave(behaviors.hang);
+  const judge = { baseUrl: server.baseUrl, model: 'small' };
+  const { admin, clock, send } = await withOneReplica(t, { judge });
+  // More than one service works on concurrently.
+  const transcripts = Array.from({ length: 100 }, (_, nth) => ({
+    session_id: `waiting-${nth}`,
+    turns: [{ user_input: 'Hi', agent_response: 'Hello' }],
+  }));
+  const greets = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'Polite.' } };
+  await admin('POST /seed', { evals: [greets], settings: { evals: ['greets'] }, transcripts });
+  clock.advance(7_000);
+  const { text } = await send('GET /metrics', { key: null });
+  t.match(text, '\nsandbox_kit_jobs_queued 100\n');
+  t.match(text, '\nsandbox_kit_jobs_oldest_due_age_seconds 7\n');
 });
 
 void t.test('Beyond loopback, /metrics needs the first key, and /ready none', async (t) => {

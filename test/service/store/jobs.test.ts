@@ -192,7 +192,7 @@ void t.test(
     await store.jobs.finish('dead', done, newOutcome('a'), NOON_MS);
     t.equal(await store.jobs.releaseAll(NOON_MS), 2);
     t.equal(await store.jobs.releaseAll(NOON_MS), 0);
-    t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
+    t.match(await take(store, NOON_MS, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
   },
 );
 

@@ -7,6 +7,7 @@ import {
   newEval,
   newSession,
   newSimulatedSession,
+  NOON_MS,
   withStore,
 } from '../../helpers/store.ts';
 
@@ -25,6 +26,7 @@ void t.test('Seed data is stored completely or not at all', async (t) => {
     settings: { run_name: 'Seeded' },
     documents: [newAgent('shop', 'k')],
     sessions: [newSession(ownerId, 'one'), newSimulatedSession(ownerId, 'two')],
+    dueAtMs: NOON_MS,
     deletedSimulations: ['simulation-1'],
   };
   const keys = [...seedData.keys, { keyDigest: digest('taken'), ownerName: undefined }];
@@ -58,6 +60,7 @@ void t.test('The thread stays responsive while seed data is stored', async (t) =
   round();
   await store.insertSeedData({
     ...{ ownerId, replaceAll: false, keys: [], evals: [], settings: {}, documents: [] },
+    dueAtMs: NOON_MS,
     ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
   });
   isDone = true;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { schemas } from '../../src/contract/index.ts';
@@ -81,20 +82,25 @@ async function addRows(file: string): Promise<void> {
   await store.close();
 }
 
-/** Runs the command, and kills it when the database waits for the lock that `hold` takes. */
+/**
+ * Runs the command, and ends it when the database waits for the lock that `hold` takes. Returns its exit
+ * code, and what it wrote to stderr.
+ */
 async function killWhileHeld(
   { superuserUrl, url }: TestDatabase,
   dataDir: string,
   hold: string,
-): Promise<void> {
+  signal: NodeJS.Signals = 'SIGKILL',
+): Promise<{ code: number | null; stderr: string }> {
   const holder = new pg.Client({ connectionString: superuserUrl });
   await holder.connect();
   await holder.query('begin');
   await holder.query(hold);
   const main = join(ROOT, 'src/cli/main.ts');
   const child = spawn(process.execPath, [main, 'move', '--from', dataDir, '--to', url], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const stderr = readText(child.stderr);
   await until('the command waits', async () => {
     if (child.exitCode !== null) throw new Error(`The command exited with ${child.exitCode}.`);
     // In the transaction of the holder, the view would not change.
@@ -104,10 +110,11 @@ async function killWhileHeld(
     );
     return rows.length > 0;
   });
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  child.kill(signal);
+  const [code] = (await once(child, 'exit')) as [number | null];
   await holder.query('rollback');
   await holder.end();
+  return { code, stderr: await stderr };
 }
 
 const migrateTarget = async ({ url }: TestDatabase): Promise<void> =>
@@ -172,6 +179,17 @@ void t.test('a move that is killed again and again continues', async (t) => {
   await killWhileHeld(database, dataDir, 'select pg_advisory_xact_lock(1)');
   const spans = await count('spans');
   t.ok(spans > 0 && spans < SPANS, `killed between two batches: ${spans} spans`);
+  const stopped = await killWhileHeld(
+    database,
+    dataDir,
+    'select pg_advisory_xact_lock(1)',
+    'SIGINT',
+  );
+  t.same(stopped, {
+    code: 3,
+    stderr:
+      'sandbox-kit: The move was interrupted. To continue the move, run the command\nagain.\n',
+  });
   await execute(database.superuserUrl, 'drop trigger hold on spans');
   for (const table of ['tags', 'outcomes', 'ingest_log']) {
     await killWhileHeld(database, dataDir, `lock table ${table} in exclusive mode`);
@@ -246,7 +264,7 @@ void t.test('a database or directory that can not be used', async (t) => {
   await t.test('fill', async (t) => {
     const { trace } = await withService(t, { dataDir });
     const inUse = await run(['move', '--from', dataDir, '--to', 'postgres://127.0.0.1:1/kit']);
-    assertUsageError(t, inUse, /Another service uses the data directory/);
+    assertUsageError(t, inUse, /Another sandbox-kit process uses the data directory/);
     await trace(makeSpan());
   });
   const { url } = await withPostgres(t);
@@ -274,7 +292,9 @@ void t.test('a database or directory that can not be used', async (t) => {
   const moved = await move('--from', dataDir, '--to', url);
   t.equal(moved.code, 0, moved.stderr);
   t.match(moved.stdout, /^Moved \d+ rows from .*data to postgres:/);
-  t.equal((await move('--from', dataDir, '--to', url)).code, 0, 'safe to repeat');
+  const again = await move('--from', dataDir, '--to', url);
+  t.equal(again.code, 0, 'safe to repeat');
+  t.match(again.stdout, /^All \d+ rows of .*data were already in postgres:/);
 
   const other = join(folder, 'other');
   await t.test('fill another', async (t) => {

@@ -5,7 +5,9 @@ import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
+import { fill } from '../output/help-layout.ts';
 import { createTerminal } from '../output/terminal.ts';
+import { onStopSignal } from '../signals.ts';
 
 const options = {
   from: option(
@@ -33,7 +35,7 @@ export const move = defineCommand({
   exitCodes: {
     0: 'all rows are in the database',
     1: 'tables differ',
-    3: 'the database failed; run the command again to continue',
+    3: 'interrupted, or the database failed; run the command again to continue',
   },
   notes: [
     'With --json, stdout is {"from":…, "to":…, "isResumed":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',
@@ -50,6 +52,8 @@ export const move = defineCommand({
   },
 });
 
+const CONTINUE = 'To continue the move, run the command again.';
+
 type MoveFlags = ValuesOf<typeof options>;
 
 /** @throws {UsageError} if the options, the directory, or the database don't allow the move. */
@@ -63,6 +67,12 @@ async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
   }
   const service = await import('../../service/index.ts');
   const terminal = createTerminal(process.stderr);
+  const listening = onStopSignal(() => {
+    terminal.live('');
+    // Each batch of rows is a transaction, so that a process can end at any time.
+    process.stderr.write(`${fill(`sandbox-kit: The move was interrupted. ${CONTINUE}`)}\n`);
+    process.exit(exitCodes.notJudged);
+  });
   try {
     return await service.moveDataDir({
       ...{ dataDir: from, databaseUrl },
@@ -73,11 +83,12 @@ async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
     });
   } catch (error) {
     if (error instanceof service.MoveInterruptedError) {
-      throw new OutputError(`${error.message} To continue the move, run the command again.`);
+      throw new OutputError(`${error.message} ${CONTINUE}`);
     }
     if (!(error instanceof service.StartError)) throw error;
     throw new UsageError(`Can't move ${from}: ${error.message}`);
   } finally {
+    listening[Symbol.dispose]();
     terminal.live('');
   }
 }
@@ -88,10 +99,14 @@ const findDifferences = ({ tables }: DirectoryMove): DirectoryMove['tables'] =>
 function describeResult(result: DirectoryMove, { from }: MoveFlags): string {
   const differences = findDifferences(result);
   const total = result.tables.reduce((sum, { sourceRows }) => sum + sourceRows, 0);
-  const { nulCharacters, to } = result;
+  const { nulCharacters, to, wasComplete } = result;
   const lines =
     differences.length === 0
-      ? [`Moved ${formatCount(total, 'row')} from ${from} to ${to}.`]
+      ? [
+          wasComplete
+            ? `All ${formatCount(total, 'row')} of ${from} were already in ${to}.`
+            : `Moved ${formatCount(total, 'row')} from ${from} to ${to}.`,
+        ]
       : [
           'The database has other numbers of rows than the directory:',
           ...differences.map(

@@ -14,7 +14,7 @@ void t.test('A second process fails to start, and changes nothing for the first'
     t,
     second,
     new RegExp(
-      `Another service uses the data directory \\S+data \\(process ${child.pid}\\)\\. ` +
+      `Another sandbox-kit process uses the data directory \\S+data \\(process ${child.pid}\\)\\. ` +
         'Stop it, or choose another directory\\.',
     ),
   );
@@ -31,7 +31,7 @@ void t.test('A second service in the same process fails to start, too', async (t
   for (let nth = 0; nth < 2; nth += 1) {
     await t.rejects(startService({ dataDir }), {
       code: 'start_failed',
-      message: `Another service uses the data directory ${dataDir} (process ${process.pid}). Stop it, or choose another directory.`,
+      message: `Another sandbox-kit process uses the data directory ${dataDir} (process ${process.pid}). Stop it, or choose another directory.`,
     });
   }
   await first.stop();

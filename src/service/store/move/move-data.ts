@@ -18,6 +18,8 @@ export interface MoveProgress {
 export interface MoveResult {
   /** Whether an earlier move had begun. */
   isResumed: boolean;
+  /** Whether an earlier move had copied all rows. */
+  wasComplete: boolean;
   /** The rows of each table in the file and in the database. */
   tables: { name: string; sourceRows: number; targetRows: number }[];
   /** Number of NUL characters that were replaced, because PostgreSQL can't store them. */
@@ -89,7 +91,8 @@ async function move(
   if (!copied.isComplete && tables.every((table) => table.sourceRows === table.targetRows)) {
     await target.mark(copied, { ...copied, isComplete: true });
   }
-  return { isResumed: begun !== created, tables, nulCharacters: copied.nulCharacters };
+  const { nulCharacters } = copied;
+  return { isResumed: begun !== created, wasComplete: begun.isComplete, tables, nulCharacters };
 }
 
 async function copyTables(

@@ -1,5 +1,5 @@
 /**
- * The lock of a data directory, held by the service that uses it. The work of a killed service is
+ * The lock of a data directory, held by the process that uses it. The work of a killed service is
  * taken over at the next start, so two services in one directory would do the same work twice.
  */
 import { closeSync, openSync, statSync } from 'node:fs';
@@ -30,7 +30,7 @@ export interface DirectoryLock {
  * Locks a data directory. The lock is a write transaction on a
  * small database that stays open: the operating system releases it when the process ends, even by
  * `kill -9`. The database contains the id of the process that holds the lock.
- * @throws StoreFileError when another service holds the lock.
+ * @throws StoreFileError when another process holds the lock.
  */
 export async function lockDirectory(dir: string): Promise<DirectoryLock> {
   const file = getLockPath(dir);
@@ -69,7 +69,7 @@ function tryLock(db: Database): boolean {
 function createLockedError(db: Database, dir: string): StoreFileError {
   const id = readProcessId(db);
   return new StoreFileError(
-    `Another service uses the data directory ${dir} (process ${String(id)}). Stop it, or choose another ` +
+    `Another sandbox-kit process uses the data directory ${dir} (process ${String(id)}). Stop it, or choose another ` +
       'directory.',
   );
 }

@@ -3,6 +3,7 @@ import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
+import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { SharedState, StateSharing } from '../domain/shared-state.ts';
 import type { ReplicaStore, ReplicaTopic, SharedValue } from '../store/store.ts';
 
@@ -50,6 +51,7 @@ class JoinedReplica implements Replica {
   readonly #replicas: ReplicaStore;
   readonly #clock: AdjustableClock;
   readonly #log: Log;
+  readonly #database: Pick<DatabaseRetry, 'report' | 'reportSuccess'>;
   readonly #id = randomBytes(12).toString('hex');
   readonly #stopping = new AbortController();
   readonly #listeners: ((topic: ReplicaTopic) => void)[] = [];
@@ -57,14 +59,13 @@ class JoinedReplica implements Replica {
   #known = { generation: 0, state: createState() };
   /** Changes and reports run one after the other, so that an older state never replaces a newer one. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Whether the last report failed. */
-  #isFailing = false;
   #reporting: Promise<void> = Promise.resolve();
 
   constructor({ replicas, clock, log }: ReplicaOptions) {
     this.#replicas = replicas;
     this.#clock = clock;
     this.#log = log;
+    this.#database = createDatabaseRetry(log, 'replica_report');
   }
 
   async start(): Promise<void> {
@@ -133,11 +134,10 @@ class JoinedReplica implements Replica {
         this.#apply(changed);
         await this.#replicas.report(this.#id, changed.generation);
       });
-      if (this.#isFailing) this.#log.info('replica_report_recovered');
-      this.#isFailing = false;
+      this.#database.reportSuccess();
     } catch (error) {
-      if (!this.#isFailing) this.#log.error('replica_report_failed', { ...errorOrigin(error) });
-      this.#isFailing = true;
+      if (this.#database.report(error)) return;
+      this.#log.error('replica_report_failed', { ...errorOrigin(error) });
     }
   }
 

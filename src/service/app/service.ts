@@ -20,7 +20,11 @@ import { startIdleCloser } from '../close/idle-closer.ts';
 import { createMissingEvals } from '../close/missing-evals.ts';
 import { addCloseRoute } from '../close/route.ts';
 import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
-import { createDatabaseProblemLog, type DatabaseProblemLog } from '../domain/database-retry.ts';
+import {
+  createDatabaseProblemLog,
+  createDatabaseRetry,
+  type DatabaseProblemLog,
+} from '../domain/database-retry.ts';
 import { createMethodError, RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
@@ -203,7 +207,10 @@ function createCloser(parts: ServiceParts) {
     ...{ ingestLog: store.ingestLog, reportedProblems, clock, log },
   });
   const { idleCloses } = counters;
-  const deps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, idleCloses, wake };
+  const turnChecks = createDatabaseRetry(log, 'turn_check');
+  const deps: CloseDeps = {
+    ...{ store, clock, log, makeSessionId, missingEvals, idleCloses, turnChecks, wake },
+  };
   const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
     closeConversation(deps, conversation, idleBeforeMs);
   return { makeSessionId, close };

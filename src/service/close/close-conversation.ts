@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
+import type { DatabaseRetry } from '../domain/database-retry.ts';
 import { findLiveEvals } from '../domain/evals.ts';
 import type { Counter } from '../domain/metrics.ts';
 import { buildConversationTurns } from '../domain/sessions.ts';
@@ -18,6 +19,8 @@ export interface CloseDeps {
   missingEvals: MissingEvals;
   /** Counts the conversations that were closed because they were idle. */
   idleCloses: Pick<Counter, 'add'>;
+  /** Logs problems of the database while turns are checked. */
+  turnChecks: Pick<DatabaseRetry, 'report' | 'reportSuccess'>;
   /** Called when there is something to score. */
   wake: () => void;
 }
@@ -89,7 +92,7 @@ async function logDeletedEvals(
 
 /** Logs what the turns of a closed conversation lack. A failure does not affect the close. */
 async function checkTurns(
-  { store, clock, log }: CloseDeps,
+  { store, clock, log, turnChecks }: CloseDeps,
   { ownerId, conversationId }: ConversationRef,
 ): Promise<void> {
   try {
@@ -97,7 +100,8 @@ async function checkTurns(
     const turns = await buildConversationTurns(store, conversation);
     const entries = describeTurnLosses(conversationId, findTurnLosses(turns));
     if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
+    turnChecks.reportSuccess();
   } catch (error) {
-    log.error('turn_check_failed', { ...errorOrigin(error) });
+    if (!turnChecks.report(error)) log.error('turn_check_failed', { ...errorOrigin(error) });
   }
 }

@@ -7,8 +7,18 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { withFreezingProxy } from '../../helpers/freezing-proxy.ts';
 import { createLineLog } from '../../helpers/log-lines.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
-import { execute, withPostgresServer, type PostgresServer } from '../../helpers/postgres.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import {
+  execute,
+  withPostgres,
+  withPostgresServer,
+  type PostgresServer,
+} from '../../helpers/postgres.ts';
+import {
+  makeContainsEval,
+  withOneReplica,
+  withService,
+  type Bench,
+} from '../../helpers/service.ts';
 import { replicaCount } from '../../helpers/store.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -232,13 +242,44 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   }
   const text = lines.join('\n');
   t.match(text, '"event":"database_failed"');
-  const reports = [...text.matchAll(/replica_report_(\w+)/g)].map(([, what]) => what);
+  const reports = lines
+    .map((line) => JSON.parse(line) as LogLine)
+    .filter(({ worker }) => worker === 'replica_report');
   t.ok(reports.length > 0);
   let failing = 0;
-  for (const what of reports) {
-    failing += what === 'failed' ? 1 : -1;
+  for (const { event } of reports) {
+    failing += event === 'database_failed' ? 1 : -1;
     t.ok(failing >= 0 && failing <= replicaCount, 'each replica logs a failure once');
   }
-  t.notMatch(text, /request_failed|span_write_failed/);
+  t.notMatch(text, /request_failed|span_write_failed|replica_report_failed|turn_check_failed/);
   t.notMatch(text, url.password, 'no line shows the password');
+});
+
+void t.test('Turns that can not be checked are logged once per outage', async (t) => {
+  const { url, superuserUrl } = await withPostgres(t);
+  const { log, lines } = createLineLog();
+  const { admin, trace, end } = await withOneReplica(t, { databaseUrl: url, log });
+  await admin('POST /evals', makeContainsEval('greets', 'Hello'));
+  await admin('PUT /settings', { evals: ['greets'] });
+  const close = async (conversationId: string): Promise<void> => {
+    await trace(makeSpan({ conversationId, agent: '' }));
+    await end(conversationId);
+  };
+  await execute(
+    superuserUrl,
+    `create function fail_full() returns trigger language plpgsql as
+       $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`,
+    `create trigger fail_full before insert on ingest_log for each row
+       when (new.code = 'turn_without_agent_text') execute function fail_full()`,
+  );
+  await close('first');
+  await close('second');
+  await execute(superuserUrl, 'drop function fail_full cascade');
+  await close('third');
+  const logged = lines
+    .map((line) => JSON.parse(line) as LogLine)
+    .filter(({ worker }) => worker === 'turn_check');
+  t.match(logged, [{ event: 'database_failed', problem: 'full' }, { event: 'database_recovered' }]);
+  t.equal(logged.length, 2);
+  t.notMatch(lines.join('\n'), 'turn_check_failed');
 });

@@ -257,6 +257,9 @@ void t.test('hostile text in ids, tags, lines, and filters is shown as text', as
   ]) {
     await inspectPage(t, browser, bench.service.url + path);
   }
+  const unknown = await bench.send('GET /sessions?kind=bogus', { key: null });
+  t.equal(unknown.status, 400);
+  t.match(unknown.text, 'kind must be production, simulation, open, or unscored, got');
 });
 
 void t.test(

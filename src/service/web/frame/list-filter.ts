@@ -20,7 +20,7 @@ export function readListFilter(
   const filled = new URLSearchParams([...query].filter(([, value]) => value !== ''));
   try {
     if (name !== kind) {
-      const message = `kind must be production or simulation, got ${formatValue(name)}.`;
+      const message = `kind must be production, simulation, open, or unscored, got ${formatValue(name)}.`;
       throw new RequestError('bad_request', message);
     }
     return readResultsQuery(kind, ownerId, `?${filled.toString()}`);

@@ -15,7 +15,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A result can't be written, for example because the disk is full. Exit code 3. */
+/** A disk is full, or a database can't be used now. Exit code 3. */
 export class OutputError extends UsageError {
   override name = 'OutputError';
 }

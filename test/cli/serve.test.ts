@@ -164,6 +164,14 @@ void t.test(
   },
 );
 
+void t.test('serve --drain: says how long it drains, and a second signal ends it', async (t) => {
+  const { child, end, stderrSoFar } = await start(t, ['serve', '--port', '0', '--drain', '10m']);
+  child.kill('SIGTERM');
+  await until('it drains', () => stderrSoFar() !== '');
+  t.equal(stderrSoFar(), 'Draining for 600 s. Press Ctrl-C again to stop immediately.\n');
+  t.equal(await end('SIGINT'), null, 'the signal ended it');
+});
+
 void t.test('serve: logs contain no conversation text and no key', async (t) => {
   const data = join(t.testdir(), 'data');
   const served = await serve(t, ['--data', data, '--log-level', 'info']);

@@ -281,10 +281,23 @@ const agents: Row[] = [
 
 const services: Row[] = [
   [['serve', '--drain', '15'], /--drain must be a duration such as 60s or 5m, .* got "15"/],
-  [['serve', '--drain', '-1s'], /--drain must be a duration .* from 0s to 24h, got "-1s"/],
-  [['serve', '--drain', '25h'], /--drain must be a duration .* from 0s to 24h, got "25h"/],
+  [['serve', '--drain', '-1s'], /--drain must be a duration .* from 0s to 10m, got "-1s"/],
+  [['serve', '--drain', '601s'], /--drain must be a duration .* from 0s to 10m, got "601s"/],
+  [['serve', '--drain', '10h'], /--drain must be a duration .* from 0s to 10m, got "10h"/],
   [['serve', '--drain'], /--drain needs a value: --drain TIME\./],
   [['serve', '--drain', '1s', '--drain', '2s'], /--drain can be given only once/],
+  [['serve', '--host', '999.1.1.1'], /--host must be a host name or an IP address, got "999\.1\.1/],
+  [['agent', '--host', '0.0.0.0:80'], /--host must be a host name or an IP address, got "0\.0\.0/],
+  [
+    ['serve', '--port', '0'],
+    /SANDBOX_KIT_JUDGE_URL must be a URL that starts with http:\/\/ or https:\/\/, got "localhost/,
+    { SANDBOX_KIT_JUDGE_URL: 'localhost:1', SANDBOX_KIT_JUDGE_MODEL: 'a' },
+  ],
+  [
+    ['serve', '--port', '0'],
+    /SANDBOX_KIT_SPEECH_URL must be a URL that starts with .*, got "localhost:1"/,
+    { SANDBOX_KIT_SPEECH_URL: 'localhost:1' },
+  ],
   [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
 ];
 

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { OutputError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { option } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
@@ -16,7 +16,7 @@ export const migrate = defineCommand({
   environment: {
     SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
   },
-  exitCodes: { 0: 'the database has the newest tables' },
+  exitCodes: { 0: 'the database has the newest tables', 3: 'the database could not be used' },
   async run(flags) {
     const databaseUrl = readDatabaseUrl(flags);
     if (databaseUrl === undefined) {
@@ -24,7 +24,8 @@ export const migrate = defineCommand({
         'migrate needs a database. Set its URL in SANDBOX_KIT_DATABASE_URL, or use --database URL.',
       );
     }
-    const { migrateDatabase, StartError } = await import('../../service/index.ts');
+    const { DatabaseUnavailableError, migrateDatabase, StartError } =
+      await import('../../service/index.ts');
     try {
       const { from, to } = await migrateDatabase(databaseUrl);
       createTerminal(process.stdout).write(
@@ -34,7 +35,9 @@ export const migrate = defineCommand({
       );
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
-      throw new UsageError(`Can't migrate the database: ${error.message}`);
+      const message = `Can't migrate the database: ${error.message}`;
+      const isAway = error instanceof DatabaseUnavailableError;
+      throw isAway ? new OutputError(message) : new UsageError(message);
     }
   },
 });

@@ -1,8 +1,9 @@
 import type * as serviceModule from '../../service/index.ts';
+import { formatDuration } from '../../report-kit/format.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { OutputError, UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import {
   readDatabaseUrl,
@@ -37,15 +38,15 @@ const options = {
   'api-key-header': common.apiKeyHeader,
   'app-url': option(values.pagesUrl, 'URL', 'Base URL of deep links', 'URL of the service'),
   drain: option(
-    values.duration(0),
+    values.drain,
     'TIME',
-    'Time to serve after a stop signal, while /ready reports 503',
+    'Time to serve after a stop signal, up to 10m, while /ready reports 503',
     '0s',
   ),
   retention: option(
     values.retention,
     'DAYS',
-    'Remove the spans of conversations that began so long ago, such as 30d',
+    'Remove the spans of conversations that began so long ago, such as 30d; 2d or more',
     'keep all',
   ),
   mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
@@ -79,6 +80,7 @@ export const serve = defineCommand({
     SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY',
     SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY',
   },
+  exitCodes: { 0: 'stopped by a signal', 3: 'the database could not be used at the start' },
   notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
   hintUnexpected: (word) =>
     /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : undefined,
@@ -94,6 +96,10 @@ export const serve = defineCommand({
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, flags);
       await stopSignal;
+      if (flags.drain) {
+        const drain = formatDuration(flags.drain);
+        announceStop(flags, `Draining for ${drain}. Press Ctrl-C again to stop immediately.`);
+      }
     } finally {
       // Closing an emptied file fills it again.
       change = describeChange?.();
@@ -117,6 +123,7 @@ type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain' | 'ret
  * Starts a service with options and environment variables.
  *
  * @throws {UsageError} if an option, a variable, or the seed data does not allow it.
+ * @throws {OutputError} if the database can't be used now.
  */
 export async function startServiceFor(flags: ServiceFlags): Promise<RunningService> {
   const { host, port } = flags;
@@ -168,7 +175,9 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
     }
     if (!(error instanceof service.StartError)) throw error;
     if (isPortInUse(error)) throw portInUseError(host, port);
-    throw new UsageError(`Can't start the service: ${error.message}`);
+    const message = `Can't start the service: ${error.message}`;
+    const isAway = error instanceof service.DatabaseUnavailableError;
+    throw isAway ? new OutputError(message) : new UsageError(message);
   } finally {
     terminal.live('');
   }

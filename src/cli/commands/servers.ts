@@ -37,7 +37,7 @@ export async function loadMutants(
   return { start: (targetUrl) => conformance.startMutant(id, targetUrl) };
 }
 
-/** Says on stderr that a server stopped, except to programs, which use --json. */
+/** Says on stderr that a server stops or has stopped, except to programs, which use --json. */
 export function announceStop({ json }: { json: boolean }, text: string): void {
   if (json) return;
   // A terminal shows ^C on the current line.

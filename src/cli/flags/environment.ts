@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Area } from '../../contract/index.ts';
+import { quoteUrl } from '../../platform/base-url.ts';
 import { isCertificate } from '../../platform/connection.ts';
 import type { ProxySettings } from '../../platform/proxy.ts';
 import type { ModelEndpoint } from '../../library/options.ts';
@@ -188,6 +189,8 @@ export function readSpeechEndpoint(): SpeechEndpoint | undefined {
 }
 
 function checkEndpointUrl(name: string, url: string): void {
-  if (URL.canParse(url)) return;
-  throw new UsageError(`${name} must be a URL, got ${JSON.stringify(url)}.`);
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
+  throw new UsageError(
+    `${name} must be a URL that starts with http:// or https://, got ${quoteUrl(url)}.`,
+  );
 }

@@ -67,7 +67,7 @@ export const runSeed = shared(
 );
 
 export const host = optionWithDefault(
-  values.text,
+  values.hostName,
   'HOST',
   'Host name or IP address to listen on',
   '127.0.0.1',

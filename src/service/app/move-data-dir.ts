@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import type { MoveProgress, MoveResult } from '../store/move/move-data.ts';
 import { MoveError } from '../store/move/moved-tables.ts';
-import { findPostgresProblem } from '../store/postgres/database-problem.ts';
 import { redactDatabaseUrl } from '../store/postgres/database-url.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { findDevelopmentKey, withDataFile } from './data-dir.ts';
-import { withDatabase } from './open-data.ts';
+import { DatabaseUnavailableError, withDatabase } from './open-data.ts';
 
 /** The database failed while data was moved. The same move continues later. */
 export class MoveInterruptedError extends Error {
@@ -56,8 +55,6 @@ export async function moveDataDir({
 
 function explain(error: unknown): unknown {
   if (error instanceof MoveError) return new StartError(error.message, { cause: error });
-  if (!(error instanceof StartError)) return error;
-  const problem = findPostgresProblem(error.cause);
-  if (!problem?.canRetry) return error;
+  if (!(error instanceof DatabaseUnavailableError)) return error;
   return new MoveInterruptedError(error.message, { cause: error.cause });
 }

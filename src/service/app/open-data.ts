@@ -12,6 +12,9 @@ import { isFileMissing } from '../store/sqlite/file-identity.ts';
 import type { Store } from '../store/store.ts';
 import { createDevelopmentKey, loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
 
+/** The database can't be used now, but may work again later. */
+export class DatabaseUnavailableError extends StartError {}
+
 /** Steps that undo the start, in the order of the start. */
 export type Cleanups = (() => Promise<void> | void)[];
 
@@ -109,6 +112,8 @@ export async function withDatabase<Result>(
     if (!problem) throw error;
     // The code stands at the end of the first sentence, which says what happened.
     const message = problem.message.replace('.', ` (${problem.code}).`);
-    throw new StartError(message, { cause: error });
+    throw problem.canRetry
+      ? new DatabaseUnavailableError(message, { cause: error })
+      : new StartError(message, { cause: error });
   }
 }

@@ -15,7 +15,13 @@ import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { LiveSession } from '../operations/simulations.ts';
-import type { SimulationLease, SimulationLeases, SimulationPlan, Store } from '../store/store.ts';
+import type {
+  NewSession,
+  SimulationLease,
+  SimulationLeases,
+  SimulationPlan,
+  Store,
+} from '../store/store.ts';
 import type { RecordedCall } from './build-recording.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type SandboxConnections } from './sandbox.ts';
@@ -356,7 +362,7 @@ class PlanRunner implements SimulationRunner {
         const ended = toStoredSession(plan, session, result);
         if (!(await retry(() => simulations.addSession(ended, lease)))) return;
         onStored();
-        if (call) await this.#keepRecording(ownerId, session.sessionId, call);
+        if (call) await this.#keepRecording(ended, call, retry);
       });
       if (!until.aborted) await retry(() => simulations.end(ownerId, id, 'ended', lease));
     } finally {
@@ -366,15 +372,19 @@ class PlanRunner implements SimulationRunner {
   }
 
   /** Stores the recording of a call. A failure affects nothing else. */
-  async #keepRecording(ownerId: string, sessionId: string, call: RecordedCall): Promise<void> {
+  async #keepRecording(
+    { ownerId, id }: Pick<NewSession, 'ownerId' | 'id'>,
+    call: RecordedCall,
+    retry: (add: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const { store, log } = this.#options;
     try {
       // Loaded only after a call, because it loads the audio modules.
       const { buildRecording } = await import('./build-recording.ts');
       const recording = await buildRecording(call);
-      if (recording) await store.recordings.add(ownerId, sessionId, recording);
+      if (recording) await retry(() => store.recordings.add(ownerId, id, recording));
     } catch (error) {
-      log.error('recording_failed', { session: sessionId, ...errorOrigin(error) });
+      log.error('recording_failed', { session: id, ...errorOrigin(error) });
     }
   }
 }

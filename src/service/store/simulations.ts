@@ -168,13 +168,15 @@ async function addSimulatedSession(
     .select('state')
     .where('simulation_key', '=', row?.key ?? -1)
     .executeTakeFirst();
+  if (!row || !plan) return false;
   const existing = await db
     .selectFrom('sessions')
-    .select('key')
+    .select('simulation_key')
     .where('owner_id', '=', ownerId)
     .where('id', '=', id)
     .executeTakeFirst();
-  if (!plan || existing) return false;
+  // Added by an attempt whose connection broke after the commit.
+  if (existing) return existing.simulation_key === row.key;
   await addSession(db, session, { dueAtMs: session.endedAtMs, isNew: true });
   return true;
 }

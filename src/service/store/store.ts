@@ -269,8 +269,9 @@ export interface SimulationStore {
   /** Lists the sessions that have ended, in no particular order. */
   listSessions(ownerId: string, id: string): Promise<Session[]>;
   /**
-   * Adds a finished session and its jobs in one transaction. Returns false, and changes nothing, if
-   * the session exists already, the simulation does not, or another process has taken the lease.
+   * Adds a finished session and its jobs in one transaction. Repeating it changes nothing. Returns
+   * false, and adds nothing, if the simulation does not exist, another one has a session with this id,
+   * or another process has taken the lease.
    */
   addSession(session: NewSession, lease?: SimulationLease): Promise<boolean>;
   /**

@@ -43,10 +43,14 @@ void t.test('A session is stored once, and only while its run exists', async (t)
   const simulation = { id, name: 'Nightly', deleted: false };
   const session = { ...newSimulatedSession(ownerId, 'one'), simulation };
   t.equal(await store.simulations.addSession(session), true);
-  t.equal(await store.simulations.addSession({ ...session, persona: 'Another' }), false);
+  const repeated = store.simulations.addSession({ ...session, persona: 'Another' });
+  t.equal(await repeated, true, 'it can be repeated after its connection broke');
   const sessions = await store.simulations.listSessions(ownerId, id);
   t.match(sessions, [{ id: 'one', persona: session.persona }], 'the first version stays');
   t.equal(sessions.length, 1);
+  const other = await store.simulations.add(newSimulation(ownerId));
+  const taken = { ...session, simulation: { ...simulation, id: other } };
+  t.equal(await store.simulations.addSession(taken), false, 'an id of another simulation');
   await store.deleteOwnerData(ownerId);
   t.equal(await store.simulations.addSession(session), false);
   t.equal(await store.sessions.find(ownerId, 'one'), undefined);

@@ -5,13 +5,23 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { SharedState, StateSharing } from '../domain/shared-state.ts';
-import type { ReplicaStore, ReplicaTopic, SharedValue } from '../store/store.ts';
+import type {
+  ConfiguredKey,
+  ReplicaMember,
+  ReplicaStore,
+  ReplicaTopic,
+  SharedValue,
+} from '../store/store.ts';
 
 /** How often a replica reports that it runs, and looks for changes that it was not told about. */
 const REPORT_MS = 1_000;
 /** How long a change waits for other replicas. */
 const APPLIED_MS_MAX = 2_000;
 const APPLIED_POLL_MS = 20;
+
+const OTHER_KEYS_WARNING =
+  'This replica was started with other keys than a running one. A key works on all replicas as long as ' +
+  'one that was started with it runs. Set the same SANDBOX_KIT_SERVICE_API_KEY on every replica.';
 
 /** This process as one of the replicas of a service. */
 export interface Replica extends StateSharing {
@@ -24,6 +34,8 @@ export interface Replica extends StateSharing {
 /** What a replica needs. */
 export interface ReplicaOptions {
   replicas: ReplicaStore;
+  /** The keys with which this process was started. */
+  keys: readonly ConfiguredKey[];
   /** The service clock, which shows the same time on all replicas. */
   clock: AdjustableClock;
   log: Log;
@@ -40,7 +52,10 @@ const createState = (): SharedState => ({
   endedPageSessions: [],
 });
 
-/** Joins the replicas of a service, and applies what they share. */
+/**
+ * Joins the replicas of a service, and applies what they share.
+ * @throws KeyTakenError if a key belongs to another owner.
+ */
 export async function joinReplicas(options: ReplicaOptions): Promise<Replica> {
   const replica = new JoinedReplica(options);
   await replica.start();
@@ -52,7 +67,7 @@ class JoinedReplica implements Replica {
   readonly #clock: AdjustableClock;
   readonly #log: Log;
   readonly #database: Pick<DatabaseRetry, 'report' | 'reportSuccess'>;
-  readonly #id = randomBytes(12).toString('hex');
+  readonly #member: ReplicaMember;
   readonly #stopping = new AbortController();
   readonly #listeners: ((topic: ReplicaTopic) => void)[] = [];
   readonly #appliers: ((state: SharedState) => void)[] = [];
@@ -61,15 +76,19 @@ class JoinedReplica implements Replica {
   #last: Promise<unknown> = Promise.resolve();
   #reporting: Promise<void> = Promise.resolve();
 
-  constructor({ replicas, clock, log }: ReplicaOptions) {
+  constructor({ replicas, keys, clock, log }: ReplicaOptions) {
     this.#replicas = replicas;
+    this.#member = { id: randomBytes(12).toString('hex'), keys };
     this.#clock = clock;
     this.#log = log;
     this.#database = createDatabaseRetry(log, 'replica_report');
   }
 
   async start(): Promise<void> {
-    this.#apply(await this.#replicas.join(this.#id, JSON.stringify(createState())));
+    const initial = JSON.stringify(createState());
+    const { shared, haveOthersOtherKeys } = await this.#replicas.join(this.#member, initial);
+    if (haveOthersOtherKeys) this.#log.warn('replica_keys_differ', { warning: OTHER_KEYS_WARNING });
+    this.#apply(shared);
     await this.#report();
     this.#replicas.listen((topic) => {
       if (topic === 'state') void this.#report();
@@ -109,7 +128,7 @@ class JoinedReplica implements Replica {
     await this.#reporting;
     await this.#last;
     // Otherwise, the others see after some seconds that it has stopped.
-    await this.#replicas.leave(this.#id).catch(() => undefined);
+    await this.#replicas.leave(this.#member.id).catch(() => undefined);
   }
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -129,10 +148,10 @@ class JoinedReplica implements Replica {
   async #report(): Promise<void> {
     try {
       await this.#inTurn(async () => {
-        const changed = await this.#replicas.report(this.#id, this.#known.generation);
+        const changed = await this.#replicas.report(this.#member, this.#known.generation);
         if (!changed) return;
         this.#apply(changed);
-        await this.#replicas.report(this.#id, changed.generation);
+        await this.#replicas.report(this.#member, changed.generation);
       });
       this.#database.reportSuccess();
     } catch (error) {
@@ -158,7 +177,7 @@ class JoinedReplica implements Replica {
         return JSON.stringify(state);
       }, options);
       this.#apply(changed);
-      if (options.isNew) await this.#replicas.report(this.#id, changed.generation);
+      if (options.isNew) await this.#replicas.report(this.#member, changed.generation);
       return changed.generation;
     });
   }

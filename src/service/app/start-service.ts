@@ -23,7 +23,8 @@ import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
 import { startSimulator } from '../simulator/simulation-runner.ts';
-import type { Store } from '../store/store.ts';
+import { KeyTakenError } from '../store/owners.ts';
+import type { ConfiguredKey, Store } from '../store/store.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
 import {
@@ -120,10 +121,10 @@ async function start(
   const { host, port = 0, log = silentLog, retentionMs } = options;
   const clock = createAdjustableClock(options.clock ?? systemClock);
   const { store, location, guard, loadDevelopmentKey } = await openData(options, log, cleanups);
-  const { apiKey, ownerName } = await guard(() =>
-    configureKeys(store, options.keys, loadDevelopmentKey),
+  const { keys, apiKey, ownerName } = await guard(() =>
+    resolveKeys(store, options.keys, loadDevelopmentKey),
   );
-  const replica = await guard(() => joinIfShared({ store, clock, log }, cleanups));
+  const replica = await guard(() => configureKeys({ store, keys, clock, log }, cleanups));
   await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
   const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
   cleanups.push(() => spanRemover.stop());
@@ -200,16 +201,30 @@ function recordCallers(
   });
 }
 
-/** Joins the other replicas; returns undefined if the store is a file, which has none. */
-async function joinIfShared(
-  { store, clock, log }: { store: Store; clock: AdjustableClock; log: Log },
+/**
+ * Configures the keys of this process, and joins the other replicas; returns undefined if the store is a
+ * file, which has none. Keys of a configuration that is not in use anymore stop working; keys created by
+ * `/__admin/keys` keep working.
+ */
+async function configureKeys(
+  options: { store: Store; keys: readonly ConfiguredKey[]; clock: AdjustableClock; log: Log },
   cleanups: Cleanups,
 ): Promise<Replica | undefined> {
-  const { replicas } = store;
-  if (!replicas) return undefined;
-  const replica = await joinReplicas({ replicas, clock, log });
-  cleanups.push(() => replica.stop());
-  return replica;
+  const { owners, replicas } = options.store;
+  try {
+    if (!replicas) {
+      await owners.configureKeys(options.keys);
+      return undefined;
+    }
+    const replica = await joinReplicas({ ...options, replicas });
+    cleanups.push(() => replica.stop());
+    return replica;
+  } catch (error) {
+    if (!(error instanceof KeyTakenError)) throw error;
+    throw new StartError(
+      'A configured key belongs to another owner. Revoke it first, or configure another key.',
+    );
+  }
 }
 
 function createEnvironment(
@@ -281,27 +296,19 @@ function checkAccess(host: string, keys: readonly ServiceKey[]): void {
   throw new TypeError(`startService: Other machines can reach a service on ${host}. Set keys.`);
 }
 
-/**
- * Configures the given API keys, or the development key without any. Keys configured at an earlier
- * start stop working; keys created by `/__admin/keys` keep working.
- */
-async function configureKeys(
+/** Returns the given API keys with their owners, or the development key without any. */
+async function resolveKeys(
   { owners }: Store,
   configured: readonly ServiceKey[],
   loadDevelopmentKey: () => Promise<string>,
-): Promise<{ apiKey: string; ownerName: string }> {
+): Promise<{ keys: ConfiguredKey[]; apiKey: string; ownerName: string }> {
   const [first = { key: await loadDevelopmentKey() }, ...others]: readonly ServiceKey[] =
     configured;
   const keys = [];
   for (const { key, owner = OWNER_NAME_DEFAULT } of [first, ...others]) {
     keys.push({ ownerId: await owners.ensure(owner), keyDigest: digestKey(key) });
   }
-  if (await owners.configureKeys(keys)) {
-    return { apiKey: first.key, ownerName: first.owner ?? OWNER_NAME_DEFAULT };
-  }
-  throw new StartError(
-    'A configured key belongs to another owner. Revoke it first, or configure another key.',
-  );
+  return { keys, apiKey: first.key, ownerName: first.owner ?? OWNER_NAME_DEFAULT };
 }
 
 /** Loads the seed data, and logs the warnings about every owner's settings. */

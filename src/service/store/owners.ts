@@ -1,6 +1,6 @@
 import type { Connections, WriteTransaction } from './connections.ts';
 import { randomSeed } from '../../platform/random.ts';
-import type { NewKey, OwnerStore, StoredKey } from './store.ts';
+import type { ConfiguredKey, NewKey, OwnerStore, StoredKey } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Creates the store of owners and their keys. */
@@ -23,7 +23,7 @@ export function createOwnerStore({ directory }: Connections): OwnerStore {
       (await findId(name)) ?? (await directory.write((db) => ensureOwner(db, name))),
     addKey: (ownerId, keyDigest, about) =>
       directory.write((db) => addKey(db, { ownerId, keyDigest, configured: 0, ...about })),
-    configureKeys: (keys) => configureKeys(directory, keys),
+    configureKeys: (keys) => directory.write((db) => configureKeys(db, keys)),
     removeKey: (ownerId, keyDigest) =>
       directory.write(async (db) => {
         const { numDeletedRows } = await db
@@ -131,24 +131,14 @@ function toStoredKey({
   };
 }
 
-/** Rolls back a transaction because a key belongs to another owner. */
+/** Thrown if a key belongs to another owner. Rolls back the transaction. */
 export class KeyTakenError extends Error {
   override name = 'KeyTakenError';
 }
 
-async function configureKeys(
-  directory: Connections['directory'],
-  keys: readonly { ownerId: string; keyDigest: string }[],
-): Promise<boolean> {
-  const change = directory.write(async (db) => {
-    await db.deleteFrom('keys').where('configured', '=', 1).execute();
-    for (const key of keys) {
-      if (!(await addKey(db, { ...key, configured: 1 }))) throw new KeyTakenError();
-    }
-    return true;
-  });
-  return change.catch((error: unknown) => {
-    if (error instanceof KeyTakenError) return false;
-    throw error;
-  });
+async function configureKeys(db: WriteTransaction, keys: readonly ConfiguredKey[]): Promise<void> {
+  await db.deleteFrom('keys').where('configured', '=', 1).execute();
+  for (const key of keys) {
+    if (!(await addKey(db, { ...key, configured: 1 }))) throw new KeyTakenError();
+  }
 }

@@ -6,6 +6,18 @@ export type RateLimiterOptions = Omit<SharedRateLimiterOptions, 'pool'>;
 /** What a process tells the other processes on the same database. */
 export type ReplicaTopic = 'jobs' | 'simulations' | 'state';
 
+/** A key with which a process was started. */
+export interface ConfiguredKey {
+  ownerId: string;
+  keyDigest: string;
+}
+
+/** A process on the database, and the keys with which it was started. */
+export interface ReplicaMember {
+  id: string;
+  keys: readonly ConfiguredKey[];
+}
+
 /** The state that all replicas share, and how often it was changed. */
 export interface SharedValue {
   generation: number;
@@ -45,15 +57,21 @@ export interface ReplicaStore {
   /** Calls back for every published topic, and for all topics when the connection was interrupted. */
   listen(listener: (topic: ReplicaTopic) => void): void;
   /**
-   * Adds a replica, and returns the shared state. The first of all running replicas sets it to
-   * `initial`.
+   * Adds a replica and its keys, and returns the shared state. The first of all running replicas sets it
+   * to `initial`. The keys of each running replica work on all of them; a configured key that none of
+   * them has stops working. Also returns whether a running replica has other keys.
+   * @throws KeyTakenError if one of the keys belongs to another owner; nothing changes then.
    */
-  join(id: string, initial: string): Promise<SharedValue>;
+  join(
+    member: ReplicaMember,
+    initial: string,
+  ): Promise<{ shared: SharedValue; haveOthersOtherKeys: boolean }>;
   /**
-   * Reports that a replica runs, and which generation of the state it has applied. Returns the state if
-   * it has changed since.
+   * Reports that a replica runs, and which generation of the state it has applied. Removes replicas that
+   * have stopped without leaving, and their keys. Returns the state if it has changed since.
    */
-  report(id: string, generation: number): Promise<SharedValue | undefined>;
+  report(member: ReplicaMember, generation: number): Promise<SharedValue | undefined>;
+  /** Removes a replica, and the keys that only it has. */
   leave(id: string): Promise<void>;
   /**
    * Changes the shared state; replicas do so one after the other. Without `isNew`, the generation stays,

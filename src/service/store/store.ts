@@ -41,7 +41,7 @@ import type {
   Verdict,
 } from './records.ts';
 import type { ConnectionCounts } from './connections.ts';
-import type { ReplicaStore, SimulationLease } from './replicas.ts';
+import type { ConfiguredKey, ReplicaStore, SimulationLease } from './replicas.ts';
 
 export type * from './records.ts';
 export type * from './replicas.ts';
@@ -102,10 +102,11 @@ export interface OwnerStore {
    */
   addKey(ownerId: string, keyDigest: string, about?: NewKey): Promise<boolean>;
   /**
-   * Replaces the keys of the previous configuration with these; keys added by `addKey` stay. Returns
-   * false, and changes nothing, if one of them belongs to another owner.
+   * Replaces the keys of the previous configuration with these; keys added by `addKey` stay. Only for
+   * a store that no other process uses: replicas configure keys when they join.
+   * @throws KeyTakenError if one of them belongs to another owner; nothing changes then.
    */
-  configureKeys(keys: readonly { ownerId: string; keyDigest: string }[]): Promise<boolean>;
+  configureKeys(keys: readonly ConfiguredKey[]): Promise<void>;
   removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
   /** Lists the keys of an owner: those of the configuration first, then the newest first. */
   listKeys(ownerId: string, page: Page): Promise<{ keys: StoredKey[]; total: number }>;

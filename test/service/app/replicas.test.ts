@@ -209,7 +209,8 @@ void t.test('A change does not wait for a replica that has died', async (t) => {
   const { first, databaseUrl } = await withTwo(t);
   await execute(
     databaseUrl,
-    `insert into replicas (id, generation, seen_at) values ('dead', 0, now() - interval '3 s')`,
+    `insert into replicas (id, generation, seen_at, key_digests)
+     values ('dead', 0, now() - interval '3 s', '{}')`,
   );
   const startedAtMs = systemClock.monotonicMs();
   await first.admin('POST /clock', { advance_ms: 1 });

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { systemClock } from '../../../platform/clock.ts';
-import type { ReplicaStore, ReplicaTopic, SharedValue } from '../replicas.ts';
+import type { ReplicaMember, ReplicaStore, ReplicaTopic, SharedValue } from '../replicas.ts';
+import { addConfiguredKeys, listDigests, removeUnusedKeys } from './configured-keys.ts';
 import { openListener, type Listener } from './listener.ts';
 import { createSharedRateLimiter } from './rate-limit.ts';
 import { createSimulationLeases } from './simulation-leases.ts';
@@ -15,7 +16,7 @@ const PUBLISH_MS = 100;
 /** Replicas report every second. Changes don't wait for one that was not seen for this long. */
 const IS_RESPONSIVE = "seen_at > clock_timestamp() - interval '3 s'";
 /** A replica that was not seen for this long has stopped. */
-const IS_RUNNING = "seen_at > clock_timestamp() - interval '15 s'";
+const HAS_STOPPED = "seen_at <= clock_timestamp() - interval '15 s'";
 
 /** Creates the access to what the replicas on a database share. */
 export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStore {
@@ -35,21 +36,14 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
         onConnected: () => TOPICS.forEach(onTopic),
       });
     },
-    join: (id, initial) => inTransaction(pool, (client) => join(client, id, initial)),
-    async report(id, generation) {
-      const { rows } = await pool.query<SharedValue>(
-        `with reported as (
-           insert into replicas (id, generation, seen_at) values ($1, $2, clock_timestamp())
-           on conflict (id) do update set generation = $2, seen_at = clock_timestamp()
-         )
-         select generation, value from shared_state where generation <> $2`,
-        [id, generation],
-      );
-      return rows[0];
-    },
-    async leave(id) {
-      await pool.query('delete from replicas where id = $1', [id]);
-    },
+    join: (member, initial) => inTransaction(pool, (client) => join(client, member, initial)),
+    report: (member, generation) => report(pool, member, generation),
+    leave: (id) =>
+      inTransaction(pool, async (client) => {
+        await lockState(client);
+        await client.query('delete from replicas where id = $1', [id]);
+        await removeUnusedKeys(client);
+      }),
     change: (change, { isNew }) =>
       inTransaction(pool, async (client) => {
         const { generation, value } = await lockState(client);
@@ -87,23 +81,80 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
   };
 }
 
-async function join(client: PoolClient, id: string, initial: string): Promise<SharedValue> {
+async function join(
+  client: PoolClient,
+  member: ReplicaMember,
+  initial: string,
+): Promise<{ shared: SharedValue; haveOthersOtherKeys: boolean }> {
   await client.query(
     'insert into shared_state (generation, value) values (1, $1) on conflict do nothing',
     [initial],
   );
-  // Replicas join one after the other, because each locks the state.
+  // Replicas join and leave one after the other, because each locks the state.
   const known = await lockState(client);
-  await client.query(`delete from replicas where not ${IS_RUNNING}`);
-  const { rows } = await client.query('select 1 from replicas limit 1');
-  const isFirst = rows.length === 0;
-  const state = isFirst ? { generation: known.generation + 1, value: initial } : known;
-  if (isFirst) await putState(client, state);
-  await client.query(
-    'insert into replicas (id, generation, seen_at) values ($1, 0, clock_timestamp())',
-    [id],
+  await removeStopped(client);
+  const { rows } = await client.query<{ has_other_keys: boolean }>(
+    'select key_digests <> $1 as has_other_keys from replicas',
+    [listDigests(member.keys)],
   );
-  return state;
+  const isFirst = rows.length === 0;
+  const shared = isFirst ? { generation: known.generation + 1, value: initial } : known;
+  if (isFirst) await putState(client, shared);
+  await addMember(client, member, 0);
+  return { shared, haveOthersOtherKeys: rows.some((row) => row.has_other_keys) };
+}
+
+/** @throws KeyTakenError */
+async function addMember(
+  client: PoolClient,
+  { id, keys }: ReplicaMember,
+  generation: number,
+): Promise<void> {
+  await client.query(
+    `insert into replicas (id, generation, seen_at, key_digests)
+     values ($1, $2, clock_timestamp(), $3) on conflict do nothing`,
+    [id, generation, listDigests(keys)],
+  );
+  await addConfiguredKeys(client, keys);
+}
+
+/** Removes replicas that have stopped without leaving, and the keys that only they had. */
+async function removeStopped(client: PoolClient): Promise<void> {
+  await client.query(`delete from replicas where ${HAS_STOPPED}`);
+  await removeUnusedKeys(client);
+}
+
+async function report(
+  pool: Pool,
+  member: ReplicaMember,
+  generation: number,
+): Promise<SharedValue | undefined> {
+  // A replica that could not report for a while does not judge the others: they, too, may report soon.
+  const { rows } = await pool.query<
+    SharedValue & { is_changed: boolean; is_member: boolean; have_others_stopped: boolean }
+  >(
+    `with reported as (
+       update replicas set generation = $2, seen_at = clock_timestamp() where id = $1 returning id
+     )
+     select generation, generation <> $2 as is_changed,
+       case when generation <> $2 then value else '' end as value,
+       exists (select 1 from reported) as is_member,
+       exists (select 1 from replicas where id = $1 and ${IS_RESPONSIVE})
+         and exists (select 1 from replicas where id <> $1 and ${HAS_STOPPED}) as have_others_stopped
+     from shared_state`,
+    [member.id, generation],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  if (!row.is_member || row.have_others_stopped) {
+    await inTransaction(pool, async (client) => {
+      await lockState(client);
+      // The others have removed a replica that could not report for too long.
+      if (row.is_member) await removeStopped(client);
+      else await addMember(client, member, generation);
+    });
+  }
+  return row.is_changed ? { generation: row.generation, value: row.value } : undefined;
 }
 
 async function lockState(client: PoolClient): Promise<SharedValue> {

@@ -42,10 +42,12 @@ create table shared_state (
 );
 
 create table replicas (
-  -- the running processes, and the generation of the shared state that each has applied
+  -- the running processes, the generation of the shared state that each has applied, and the digests of
+  -- the keys with which it was started, sorted
   id ${TEXT} primary key,
   generation bigint not null,
-  seen_at timestamptz not null
+  seen_at timestamptz not null,
+  key_digests text[] collate "C" not null
 );
 
 create table seed_documents (

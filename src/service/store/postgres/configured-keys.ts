@@ -1,0 +1,38 @@
+import type { PoolClient } from 'pg';
+import { randomSeed } from '../../../platform/random.ts';
+import { KeyTakenError } from '../owners.ts';
+import type { ConfiguredKey } from '../store.ts';
+
+/** Returns the digests of keys in the form in which the row of a replica has them. */
+export const listDigests = (keys: readonly ConfiguredKey[]): string[] =>
+  [...new Set(keys.map(({ keyDigest }) => keyDigest))].sort();
+
+/**
+ * Adds the configured keys of a replica. A key that `/__admin/keys` added stays as it is.
+ * @throws KeyTakenError if a key belongs to another owner.
+ */
+export async function addConfiguredKeys(
+  client: PoolClient,
+  keys: readonly ConfiguredKey[],
+): Promise<void> {
+  for (const { ownerId, keyDigest } of keys) {
+    await client.query(
+      `insert into keys (digest, owner_id, configured, id) values ($1, $2, 1, $3)
+       on conflict do nothing`,
+      [keyDigest, ownerId, randomSeed() + randomSeed()],
+    );
+    const { rowCount } = await client.query(
+      'select 1 from keys where digest = $1 and owner_id = $2',
+      [keyDigest, ownerId],
+    );
+    if (rowCount === 0) throw new KeyTakenError();
+  }
+}
+
+/** Removes the configured keys with which no replica was started. */
+export async function removeUnusedKeys(client: PoolClient): Promise<void> {
+  await client.query(
+    `delete from keys where configured = 1
+       and not exists (select 1 from replicas where keys.digest = any (key_digests))`,
+  );
+}

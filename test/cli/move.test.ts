@@ -196,7 +196,10 @@ void t.test('a move that is killed again and again continues', async (t) => {
     t.equal(await count(table), 0, `killed in ${table}`);
   }
 
-  const early = await run(['serve', '--port', '0', '--database', database.url]);
+  // An open connection would keep the process alive for 60 s.
+  const early = await run(['serve', '--port', '0', '--database', database.url], {
+    timeoutMs: 45_000,
+  });
   assertUsageError(
     t,
     early,

@@ -39,7 +39,11 @@ export function connect(pool: Pool): Connections {
           }),
         ),
     },
-    close: () => db.destroy(),
+    async close() {
+      await db.destroy();
+      // Kysely leaves a pool open through which it sent nothing; others may have used it.
+      if (!pool.ended) await pool.end();
+    },
   };
 }
 

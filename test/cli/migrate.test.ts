@@ -1,7 +1,7 @@
 /** `migrate` creates and updates the tables of a PostgreSQL database. */
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { assertUsageError, run, start } from '../helpers/command.ts';
+import { assertUsageError, run, start, unwrap } from '../helpers/command.ts';
 import { execute, withPostgresServer } from '../helpers/postgres.ts';
 
 void t.test('migrate', async (t) => {
@@ -48,6 +48,36 @@ void t.test('migrate', async (t) => {
     const result = await runOn(empty.href);
     outputs.push(result.stdout, result.stderr);
     assertUsageError(t, result, /Can't migrate the database: .* lacks a permission.*\(42501\)/);
+  });
+
+  await t.test('Unencrypted connections to another machine cause one warning', async (t) => {
+    const remote = new URL(server.url);
+    // Counts as another machine, and reaches this one.
+    remote.hostname = '0.0.0.0';
+    const warning =
+      /connections to the database on 0\.0\.0\.0 are not encrypted.*sslmode=verify-full/;
+    const migrated = await runOn(remote.href);
+    t.equal(migrated.code, 0);
+    t.match(unwrap(migrated.stderr), warning);
+    const env = { SANDBOX_KIT_DATABASE_URL: remote.href };
+    const { end, stderr } = await start(t, ['serve', '--port', '0'], { env });
+    t.equal(await end('SIGTERM'), 0);
+    const lines = (await stderr).split('\n').filter((line) => line.startsWith('{'));
+    t.match(
+      lines.map((line) => JSON.parse(line) as unknown),
+      [{ msg: 'database_not_encrypted', warning }],
+    );
+    t.equal(lines.length, 1);
+    remote.search = '?sslmode=disable';
+    t.equal((await runOn(remote.href)).stderr, '');
+    outputs.push(migrated.stderr, ...lines);
+  });
+
+  await t.test('PGPASSWORD is the password of a URL without one', async (t) => {
+    const url = new URL(server.url);
+    const env = { PGPASSWORD: url.password };
+    url.password = '';
+    t.match(await run(['migrate', '--database', url.href], { env }), { code: 0, stderr: '' });
   });
 
   const canRead = existsSync('/proc/self/cmdline');

@@ -3,7 +3,7 @@ import { OutputError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { option } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { createTerminal } from '../output/terminal.ts';
+import { createTerminal, printWarning } from '../output/terminal.ts';
 
 export const migrate = defineCommand({
   description: [
@@ -12,7 +12,9 @@ export const migrate = defineCommand({
   ],
   arguments: {},
   options: { database: option(values.text, 'URL', 'PostgreSQL database to migrate') },
-  examples: [{ command: 'sandbox-kit migrate --database postgres://kit@db.example/kit' }],
+  examples: [
+    { command: "sandbox-kit migrate --database 'postgres://kit@db/kit?sslmode=verify-full'" },
+  ],
   environment: {
     SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
   },
@@ -27,7 +29,7 @@ export const migrate = defineCommand({
     const { DatabaseUnavailableError, migrateDatabase, StartError } =
       await import('../../service/index.ts');
     try {
-      const { from, to } = await migrateDatabase(databaseUrl);
+      const { from, to } = await migrateDatabase(databaseUrl, printWarning);
       createTerminal(process.stdout).write(
         from === to
           ? `The database already has version ${to}.\n`

@@ -6,7 +6,7 @@ import { readDatabaseUrl } from '../flags/environment.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { fill } from '../output/help-layout.ts';
-import { createTerminal } from '../output/terminal.ts';
+import { createTerminal, printWarning } from '../output/terminal.ts';
 import { onStopSignal } from '../signals.ts';
 
 const options = {
@@ -26,8 +26,8 @@ export const move = defineCommand({
   arguments: {},
   options,
   examples: [
-    { command: 'sandbox-kit move --from ./service --to postgres://kit@db.example/kit' },
-    { command: 'sandbox-kit serve --database postgres://kit@db.example/kit' },
+    { command: "sandbox-kit move --from data --to 'postgres://kit@db/kit?sslmode=verify-full'" },
+    { command: "sandbox-kit serve --database 'postgres://kit@db/kit?sslmode=verify-full'" },
   ],
   environment: {
     SANDBOX_KIT_DATABASE_URL: 'The same as --to, without showing the password to other users',
@@ -76,6 +76,7 @@ async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
   try {
     return await service.moveDataDir({
       ...{ dataDir: from, databaseUrl },
+      onWarning: printWarning,
       onProgress({ table, copiedRows, totalRows, msLeft }) {
         const rows = `${formatNumber(copiedRows)} of ${formatCount(totalRows, 'row')}`;
         terminal.live(`  ${table}: ${rows}, ${formatDuration(msLeft)} left`);

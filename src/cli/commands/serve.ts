@@ -66,7 +66,7 @@ export const serve = defineCommand({
   examples: [
     { command: 'sandbox-kit serve --data ./service' },
     { command: 'sandbox-kit serve --port 0 --json' },
-    { command: 'sandbox-kit serve --database postgres://kit@db.example/kit' },
+    { command: "sandbox-kit serve --database 'postgres://kit@db/kit?sslmode=verify-full'" },
     { command: 'sandbox-kit serve --seed-file demo.yaml' },
     {
       note: 'List mutants with sandbox-kit selftest --list',

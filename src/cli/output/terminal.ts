@@ -1,5 +1,6 @@
 import { ansiStyle, cutTo, plainStyle, type ApplyStyle } from '../../report-kit/terminal.ts';
 import { readEnvironment } from '../flags/environment.ts';
+import { fill } from './help-layout.ts';
 
 /** Where a command writes text for people. */
 export interface Terminal {
@@ -42,4 +43,9 @@ export function createTerminal(stream: NodeJS.WriteStream): Terminal {
       isShown = line !== '';
     },
   };
+}
+
+/** Writes a warning to stderr. */
+export function printWarning(warning: string): void {
+  process.stderr.write(`${fill(`sandbox-kit: Warning: ${warning}`)}\n`);
 }

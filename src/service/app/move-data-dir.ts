@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import type { MoveProgress, MoveResult } from '../store/move/move-data.ts';
 import { MoveError } from '../store/move/moved-tables.ts';
-import { redactDatabaseUrl } from '../store/postgres/database-url.ts';
+import { findTlsWarning, redactDatabaseUrl } from '../store/postgres/database-url.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { findDevelopmentKey, withDataFile } from './data-dir.ts';
 import { DatabaseUnavailableError, withDatabase } from './open-data.ts';
@@ -25,10 +25,13 @@ export type DirectoryMove = MoveResult & { to: string };
 export async function moveDataDir({
   dataDir,
   databaseUrl,
+  onWarning,
   onProgress,
 }: {
   dataDir: string;
   databaseUrl: string;
+  /** Receives what the caller should know about the URL. */
+  onWarning?: (warning: string) => void;
   onProgress?: (progress: MoveProgress) => void;
 }): Promise<DirectoryMove> {
   const file = join(dataDir, 'service.db');
@@ -36,6 +39,8 @@ export async function moveDataDir({
     throw new StartError(`${dataDir} is not a data directory of sandbox-kit serve.`);
   }
   const { moveData } = await import('../store/move/move-data.ts');
+  const warning = await withDatabase(() => findTlsWarning(databaseUrl));
+  if (warning !== undefined) onWarning?.(warning);
   const lock = await withDataFile(getLockPath(dataDir), () => lockDirectory(dataDir));
   try {
     const key = await findDevelopmentKey(dataDir);

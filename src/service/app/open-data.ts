@@ -3,7 +3,7 @@ import { StartError } from '../../http-kit/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
-import { DatabaseUrlError } from '../store/postgres/database-url.ts';
+import { DatabaseUrlError, findTlsWarning } from '../store/postgres/database-url.ts';
 import { SchemaTooNewError, findPostgresProblem } from '../store/postgres/database-problem.ts';
 import type { Migration } from '../store/postgres/migrate.ts';
 import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
@@ -39,7 +39,7 @@ export async function openData(
 ): Promise<ServiceData> {
   return options.databaseUrl === undefined
     ? openDirectory(options.dataDir, log, cleanups)
-    : openDatabase(options.databaseUrl, cleanups);
+    : openDatabase(options.databaseUrl, log, cleanups);
 }
 
 async function openDirectory(
@@ -74,7 +74,13 @@ async function openDirectory(
   };
 }
 
-async function openDatabase(databaseUrl: string, cleanups: Cleanups): Promise<ServiceData> {
+async function openDatabase(
+  databaseUrl: string,
+  log: Log,
+  cleanups: Cleanups,
+): Promise<ServiceData> {
+  const warning = await withDatabase(() => findTlsWarning(databaseUrl));
+  if (warning !== undefined) log.warn('database_not_encrypted', { warning });
   const location = { databaseUrl };
   const store = await withDatabase(() => openStore(location));
   cleanups.push(() => store.close());
@@ -85,10 +91,21 @@ async function openDatabase(databaseUrl: string, cleanups: Cleanups): Promise<Se
   };
 }
 
-/** Migrates a database to the newest schema. @throws StartError that says what to do. */
-export async function migrateDatabase(databaseUrl: string): Promise<Migration> {
+/**
+ * Migrates a database to the newest schema.
+ * @param onWarning Receives what the caller should know about the URL.
+ * @throws StartError that says what to do.
+ */
+export async function migrateDatabase(
+  databaseUrl: string,
+  onWarning: (warning: string) => void,
+): Promise<Migration> {
   const { migrate } = await import('../store/postgres/migrate.ts');
-  return withDatabase(() => migrate(databaseUrl));
+  return withDatabase(() => {
+    const warning = findTlsWarning(databaseUrl);
+    if (warning !== undefined) onWarning(warning);
+    return migrate(databaseUrl);
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import t from 'tap';
 import {
   DatabaseUrlError,
+  findTlsWarning,
   parseDatabaseUrl,
   redactDatabaseUrl,
 } from '../../../src/service/store/postgres/database-url.ts';
@@ -56,6 +57,50 @@ void t.test('the modes of TLS', (t) => {
     messageOf('postgres://db/kit?sslmode=verify-full&sslrootcert=/missing.pem'),
     /Can't read \/missing\.pem/,
   );
+  t.end();
+});
+
+void t.test('a URL does not ask for TLS without getting it', (t) => {
+  const ca = join(t.testdir(), 'ca.pem');
+  for (const [query, message] of [
+    [
+      `sslrootcert=${ca}`,
+      /has sslrootcert, but no sslmode that uses TLS\. Add sslmode=verify-full/,
+    ],
+    [`sslmode=disable&sslrootcert=${ca}`, /has sslrootcert, .* TLS\. Write sslmode=verify-full/],
+    [`sslcert=${ca}`, /has sslcert, but no sslmode that uses TLS/],
+    [`sslkey=${ca}`, /has sslkey, but no sslmode that uses TLS/],
+    ['channel_binding=require', /has channel_binding=require, but no sslmode that uses TLS/],
+    [
+      'sslmode=require&channel_binding=always',
+      /unsupported channel_binding\. Supported values are/,
+    ],
+    ['sslmode=require&sslmode=disable', /has the parameter sslmode twice\. Remove one/],
+    ['sslmode=require&sslmode=require', /has the parameter sslmode twice/],
+  ] as const) {
+    t.match(messageOf(`postgres://db.example/kit?${query}`), message, query);
+  }
+  t.equal(parseDatabaseUrl('postgres://db.example/kit?channel_binding=prefer').ssl, false);
+  t.end();
+});
+
+void t.test('a connection to another machine without TLS has a warning', (t) => {
+  const warning =
+    /^The connections to the database on db\.example are not encrypted.*\?sslmode=verify-full/;
+  t.match(findTlsWarning('postgres://kit:secret@db.example/kit'), warning);
+  t.notMatch(findTlsWarning('postgres://kit:secret@db.example/kit'), 'secret');
+  for (const url of [
+    'postgres://localhost/kit',
+    'postgres:///kit',
+    'postgres://127.0.0.1/kit',
+    'postgres://[::1]/kit',
+    'postgres://kit@%2Fvar%2Frun%2Fpostgresql/kit',
+    'postgres://db.example/kit?sslmode=disable',
+    'postgres://db.example/kit?sslmode=require',
+    'postgres://db.example/kit?sslmode=verify-full',
+  ]) {
+    t.equal(findTlsWarning(url), undefined, url);
+  }
   t.end();
 });
 

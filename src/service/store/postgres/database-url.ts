@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { errorMessage } from '../../../platform/error-origin.ts';
+import { isLoopbackHost } from '../../../platform/loopback.ts';
 
 /** A database, and how to connect to it. */
 export interface DatabaseAddress {
@@ -32,6 +33,8 @@ type TlsMode = (typeof TLS_MODES)[number];
 
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
+
+const CHANNEL_BINDINGS = ['disable', 'prefer', 'require'];
 
 /**
  * Reads the URL of a database, and the certificate files that it names.
@@ -65,6 +68,20 @@ export function redactDatabaseUrl(url: string): string {
   return `${parsed.protocol}//${user}${parsed.host}${parsed.pathname}`;
 }
 
+/**
+ * Returns a warning about a URL whose connections are not encrypted, although they may leave this machine
+ * and the URL does not ask for it; undefined for any other URL.
+ */
+export function findTlsWarning(url: string): string | undefined {
+  const { host, ssl } = parseDatabaseUrl(url);
+  const isChosen = URL.parse(url)?.searchParams.has('sslmode');
+  if (ssl !== false || isChosen || host.startsWith('/') || isLoopbackHost(host)) return undefined;
+  return (
+    `The connections to the database on ${host} are not encrypted, because its URL has no sslmode. ` +
+    'Add ?sslmode=verify-full to the URL, or ?sslmode=disable if the network is trusted.'
+  );
+}
+
 /** Returns undefined for an invalid URL, also if it is valid only by a wrongly encoded password. */
 function parse(url: string): URL | undefined {
   const parsed = URL.parse(url);
@@ -92,7 +109,20 @@ function readParameters(given: URLSearchParams): Parameters {
         `Supported parameters are ${PARAMETERS.join(', ')}.`,
     );
   }
-  return Object.fromEntries(given);
+  const names = [...given.keys()];
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) {
+    throw new DatabaseUrlError(
+      `The URL of the database has the parameter ${repeated} twice. Remove one of them.`,
+    );
+  }
+  const parameters: Parameters = Object.fromEntries(given);
+  const { channel_binding: binding = 'prefer' } = parameters;
+  if (CHANNEL_BINDINGS.includes(binding)) return parameters;
+  throw new DatabaseUrlError(
+    'The URL of the database has an unsupported channel_binding. ' +
+      `Supported values are ${CHANNEL_BINDINGS.join(', ')}.`,
+  );
 }
 
 const isParameter = (name: string): boolean => (PARAMETERS as readonly string[]).includes(name);
@@ -106,7 +136,10 @@ function readTls(host: string, parameters: Parameters): ConnectionOptions | fals
         `Supported modes are ${TLS_MODES.join(', ')}.`,
     );
   }
-  if (sslmode === 'disable') return false;
+  if (sslmode === 'disable') {
+    rejectTlsParameters(parameters);
+    return false;
+  }
   return {
     ...(sslrootcert !== undefined && sslrootcert !== 'system' && { ca: readFile(sslrootcert) }),
     ...(sslcert !== undefined && { cert: readFile(sslcert) }),
@@ -116,6 +149,18 @@ function readTls(host: string, parameters: Parameters): ConnectionOptions | fals
     rejectUnauthorized: sslmode !== 'require' || sslrootcert !== undefined,
     ...(sslmode !== 'verify-full' && { checkServerIdentity: () => undefined }),
   };
+}
+
+/** Without TLS, these parameters would have no effect. @throws DatabaseUrlError */
+function rejectTlsParameters({ channel_binding: binding, ...parameters }: Parameters): void {
+  const file = (['sslrootcert', 'sslcert', 'sslkey'] as const).find((name) => name in parameters);
+  const name = file ?? (binding === 'require' ? 'channel_binding=require' : undefined);
+  if (name === undefined) return;
+  const change =
+    parameters.sslmode === undefined ? 'Add sslmode=verify-full' : 'Write sslmode=verify-full';
+  throw new DatabaseUrlError(
+    `The URL of the database has ${name}, but no sslmode that uses TLS. ${change}, or remove ${name}.`,
+  );
 }
 
 const isTlsMode = (mode: string): mode is TlsMode =>

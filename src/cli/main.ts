@@ -13,6 +13,7 @@ import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { fill } from './output/help-layout.ts';
 import { ignoreClosedPipes } from './signals.ts';
+import { maskUrls } from '../platform/base-url.ts';
 import { isError } from '../platform/error-origin.ts';
 
 /** The option with which the script of `sandbox-kit completion` asks for completions. */
@@ -163,7 +164,9 @@ function runWithoutCommand(values: ParsedValues): void {
 function reportError(error: unknown): void {
   if (error instanceof UsageError || error instanceof SandboxKitError) {
     const items = error instanceof UsageError ? error.items : [];
-    const lines = [fill(`sandbox-kit: ${error.message}`), ...items.map((item) => `  ${item}`)];
+    // A URL in the wrong place may contain a password.
+    const message = maskUrls(error.message);
+    const lines = [fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${maskUrls(item)}`)];
     process.stderr.write(`${lines.join('\n')}\n`);
     process.exitCode = error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
     return;

@@ -49,8 +49,17 @@ const ENDPOINTS = [
  * Quotes a refused URL without its user, query, and fragment, which may contain a key. It need not be
  * a valid URL, so everything before the last @ counts as the user.
  */
-export function quoteUrl(text: string): string {
-  return JSON.stringify(text.replace(/[?#].*$/s, '').replace(/^(\w+:[/\\]+)?.*@/s, '$1…@'));
+export const quoteUrl = (text: string): string => JSON.stringify(maskUrl(text));
+
+// The user comes first, because an unencoded password may contain ? and #.
+const maskUrl = (text: string): string =>
+  text.replace(/^(\w+:[/\\]+)?.*@/s, '$1…@').replace(/[?#].*$/s, '');
+
+/** Masks all URLs in a message, as `quoteUrl` does. Only quoted URLs may contain spaces. */
+export function maskUrls(message: string): string {
+  return message
+    .replaceAll(/(?<=")[a-z][\w+.-]*:[/\\](?:[^"\\]|\\.)*(?=")/gis, maskUrl)
+    .replaceAll(/\w+:[/\\]+[^\s"]*@[^\s"]*?(?=[.,)]*(?:[\s"]|$))/g, maskUrl);
 }
 
 /** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */

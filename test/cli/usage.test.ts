@@ -321,8 +321,30 @@ const secrets: Row[] = [
   ],
 ];
 
+// A URL that is in the wrong place. Each row is also checked for the secret.
+const DATABASE = 'postgres://kit:secret@db.example/kit?password=secret';
+const MASKED = String.raw`"postgres://…@db\.example/kit"`;
+const misplaced: Row[] = [
+  [
+    ['migrate', DATABASE],
+    new RegExp(`Unexpected argument ${MASKED}\\. Did you mean --database URL\\?`),
+  ],
+  [['serve', DATABASE], new RegExp(`Unexpected argument ${MASKED}\\. Did you mean --database`)],
+  [[DATABASE], new RegExp(`Unknown command ${MASKED}\\. Run`)],
+  [['serve', '--port', DATABASE], new RegExp(`--port must be .*, got ${MASKED}\\.`)],
+  [['serve', '--seed-file', DATABASE], new RegExp(`--seed-file must be a path, got ${MASKED}\\.`)],
+  [['serve', '--data', DATABASE], new RegExp(`--data must be a path, got ${MASKED}\\.`)],
+  [['serve', '--config', DATABASE], /\(--config\)/],
+  [['serve', '--seed-file', 'postgres:/kit:secret@db/kit'], /Can't read postgres:\/…@db\/kit/],
+  [['exec', DATABASE], /sandbox-kit exec -- postgres:\/\/…@db\.example/],
+  [['migrate', 'postgres://kit:sec ret?secret@db'], /argument "postgres:\/\/…@db"/],
+  [['migrate', 'postgres://kit:a"secret"@db'], /argument "postgres:\/\/…@db"/],
+  [['check', 'http://me:no?secret@host'], /got "http:\/\/…@host"/],
+];
+
 const tables: Record<string, Row[]> = {
   secrets,
+  misplaced,
   general,
   addresses,
   options: optionRows,

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
+import { maskUrls } from '../../platform/base-url.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { switchOption } from '../flags/option.ts';
@@ -43,7 +44,7 @@ export const exec = defineCommand({
   hintUnexpected(word, args) {
     const index = args.indexOf(word);
     const corrected = [...args.slice(0, index), '--', ...args.slice(index)].join(' ');
-    return `Put -- before the command: sandbox-kit ${corrected.slice(0, 200)}.`;
+    return `Put -- before the command: sandbox-kit ${maskUrls(corrected).slice(0, 200)}.`;
   },
   async run({ agent: withAgent, ...flags }, [command, ...args]) {
     if (command === undefined) {

@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { OutputError, UsageError } from '../errors.ts';
-import { readDatabaseUrl } from '../flags/environment.ts';
+import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
 import { option } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { createTerminal, printWarning } from '../output/terminal.ts';
@@ -19,6 +19,7 @@ export const migrate = defineCommand({
     SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
   },
   exitCodes: { 0: 'the database has the newest tables', 3: 'the database could not be used' },
+  hintUnexpected: hintDatabase,
   async run(flags) {
     const databaseUrl = readDatabaseUrl(flags);
     if (databaseUrl === undefined) {

@@ -6,6 +6,7 @@ import { defineCommand, type ValuesOf } from '../command.ts';
 import { OutputError, UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import {
+  hintDatabase,
   readDatabaseUrl,
   readModelEndpoint,
   readServiceKey,
@@ -83,7 +84,7 @@ export const serve = defineCommand({
   exitCodes: { 0: 'stopped by a signal', 3: 'the database could not be used at the start' },
   notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
   hintUnexpected: (word) =>
-    /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : undefined,
+    /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),
   async run(flags) {
     const mutants = await loadMutants(flags, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.

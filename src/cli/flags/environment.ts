@@ -84,6 +84,10 @@ export function readDatabaseUrl(flags: {
   throw new UsageError("--data and --database can't be combined: choose where the data is.");
 }
 
+/** Suggests the option for a URL of a database that was given as an argument. */
+export const hintDatabase = (word: string): string | undefined =>
+  /^postgres(ql)?:/i.test(word) ? 'Did you mean --database URL?' : undefined;
+
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */
 export function readTargetKey(
   flags: KeyFlags & { area?: readonly Area[] | undefined; 'api-key-header': string },

@@ -77,8 +77,14 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 /** A port to listen on; 0 selects a free one. */
 export const port = wholeNumber(0, 65_535);
 
-/** A path that is not empty. */
-export const filePath = z.string().min(1).describe('a path');
+/** A path that is not empty. A URL is not a path, although a file could have its name. */
+export const filePath = z
+  .string()
+  .min(1)
+  .refine((text) => !/^[a-z][\w+.-]+:\/\//i.test(text), {
+    error: ({ input }) => `must be a path, got ${JSON.stringify(input)}.`,
+  })
+  .describe('a path');
 
 /** Text that is not empty. */
 export const text = z.string().min(1).describe('a text that is not empty');

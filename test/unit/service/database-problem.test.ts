@@ -62,6 +62,30 @@ void t.test('each failure has a kind, and says whether a retry can help', (t) =>
   t.end();
 });
 
+void t.test('some errors say more than their code', (t) => {
+  for (const [error, message] of [
+    [
+      new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
+      /needs a password, but its URL has none/,
+    ],
+    [new Error('The server does not support SSL connections'), /does not offer TLS/],
+    [serverError('53300', 'sorry, too many clients already'), /up to 21 .* max_connections/],
+    [
+      serverError('53300', 'too many connections for role "secret"'),
+      /The role .* up to 21 connections\. Raise its limit \(ALTER ROLE/,
+    ],
+    [
+      serverError('53300', 'too many connections for database "secret"'),
+      /up to 21 connections\. Raise its limit \(ALTER DATABASE/,
+    ],
+  ] as const) {
+    const problem = findPostgresProblem(error);
+    t.match(problem?.message, message);
+    t.notMatch(problem?.message, /secret/);
+  }
+  t.end();
+});
+
 void t.test('everything else is a bug', (t) => {
   for (const error of [
     serverError('23505'),

@@ -9,6 +9,7 @@ import {
   parseDatabaseUrl,
   redactDatabaseUrl,
 } from '../../../src/service/store/postgres/database-url.ts';
+import { generateKeyPair } from '../../helpers/certificates.ts';
 
 const messageOf = (url: string): string => {
   try {
@@ -35,18 +36,19 @@ void t.test('the parts of a URL', (t) => {
   t.end();
 });
 
-void t.test('the modes of TLS', (t) => {
+void t.test('the modes of TLS', async (t) => {
   const ca = join(t.testdir(), 'ca.pem');
-  writeFileSync(ca, 'PEM');
+  const { cert } = await generateKeyPair('db.example');
+  writeFileSync(ca, cert);
   const tlsOf = (query: string) => parseDatabaseUrl(`postgres://db.example/kit?${query}`).ssl;
   t.equal(tlsOf('sslmode=disable'), false);
   t.match(tlsOf('sslmode=require'), { rejectUnauthorized: false });
-  t.match(tlsOf(`sslmode=require&sslrootcert=${ca}`), { rejectUnauthorized: true, ca: 'PEM' });
+  t.match(tlsOf(`sslmode=require&sslrootcert=${ca}`), { rejectUnauthorized: true, ca: cert });
   t.match(tlsOf(`sslmode=verify-ca&sslrootcert=${ca}`), {
-    ...{ rejectUnauthorized: true, ca: 'PEM', checkServerIdentity: Function },
+    ...{ rejectUnauthorized: true, ca: cert, checkServerIdentity: Function },
   });
   t.strictSame(tlsOf(`sslmode=verify-full&sslrootcert=${ca}`), {
-    ...{ rejectUnauthorized: true, ca: 'PEM' },
+    ...{ rejectUnauthorized: true, ca: cert },
   });
   t.strictSame(tlsOf('sslmode=verify-full&sslrootcert=system'), { rejectUnauthorized: true });
   t.match(parseDatabaseUrl('postgres://127.0.0.1/kit?sslmode=verify-full').ssl, {
@@ -57,7 +59,14 @@ void t.test('the modes of TLS', (t) => {
     messageOf('postgres://db/kit?sslmode=verify-full&sslrootcert=/missing.pem'),
     /Can't read \/missing\.pem/,
   );
-  t.end();
+  const noCertificate = join(t.testdir(), 'empty.pem');
+  writeFileSync(noCertificate, 'hello');
+  for (const name of ['sslrootcert', 'sslcert']) {
+    t.match(
+      messageOf(`postgres://db/kit?sslmode=require&${name}=${noCertificate}`),
+      /empty\.pem, which the URL of the database names, contains no PEM certificate/,
+    );
+  }
 });
 
 void t.test('a URL does not ask for TLS without getting it', (t) => {
@@ -106,9 +115,19 @@ void t.test('a connection to another machine without TLS has a warning', (t) => 
 
 void t.test('an invalid URL says what is wrong, and hides the password', (t) => {
   for (const [url, message] of [
-    ['secret', /is invalid\. Write postgres:/],
-    ['https://kit:secret@db/kit', /is invalid/],
-    ['postgres://kit:secret@/kit', /is invalid/],
+    ['secret', /must start with postgres:\/\/\. Write postgres:/],
+    ['https://kit:secret@db/kit', /must start with postgres:\/\/, not with https:\/\/\./],
+    ['mysql://kit:secret@db/kit', /must start with postgres:\/\/, not with mysql:\/\/\./],
+    ['postgres://kit:secret@/kit', /has no host/],
+    ['postgres://:5432/kit', /has no host/],
+    ['postgres://kit:secret@db:x/kit', /The port .* is invalid\. .* from 1 to 65535/],
+    ['postgres://kit:secret@db:70000/kit', /The port .* is invalid/],
+    ['postgres://kit:secret@db:0/kit', /The port .* is invalid/],
+    ['postgres://kit:secret@[::1]:0/kit', /The port .* is invalid/],
+    ['postgres://kit:secret/kit', /The port .* is invalid/],
+    ['postgres://kit:secret@db1,db2/kit', /has several hosts\. Name one/],
+    ['postgres://kit:secret@db1:5432,db2:5433/kit', /has several hosts/],
+    ['postgres://kit:sec,ret#@db/kit', /is invalid\. .*special characters/],
     ['postgres://kit:sec#ret@db/kit', /is invalid/],
     ['postgres://kit:1/secret@db/kit', /is invalid/],
     ['postgres://kit:1?secret@db/kit', /is invalid/],

@@ -1,5 +1,8 @@
 import { isError } from '../../../platform/error-origin.ts';
 
+/** Maximum number of connections of a pool. */
+export const CONNECTIONS_MAX = 10;
+
 /** Kinds of failures of a database that is not a bug of this program. */
 export type PostgresProblemKind =
   | 'unreachable'
@@ -60,6 +63,13 @@ export class ResponseTimeoutError extends Error {
   }
 }
 
+/** The connections that one process uses at most: two pools, and one that listens. */
+const REPLICA_CONNECTIONS_MAX = 2 * CONNECTIONS_MAX + 1;
+
+function describeLimit(problem: string, advice: string): string {
+  return `${problem} Each process of the service uses up to ${REPLICA_CONNECTIONS_MAX} connections. ${advice}, or run fewer replicas.`;
+}
+
 const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind' | 'code'>>> = {
   unreachable: {
     message:
@@ -82,8 +92,10 @@ const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind
     canRetry: false,
   },
   too_many_connections: {
-    message:
-      'The database has no free connection. All replicas together must stay below its limit. Lower the connections of each replica, or raise max_connections.',
+    message: describeLimit(
+      'The database has no free connection.',
+      'Raise max_connections of the server',
+    ),
     canRetry: true,
   },
   overloaded: {
@@ -164,7 +176,13 @@ const kindByCode: ReadonlyMap<string, PostgresProblemKind> = new Map(
 );
 
 /** Errors of the driver without a code, by their message. */
-const driverErrors: readonly { kind: PostgresProblemKind; code: string; pattern: RegExp }[] = [
+const driverErrors: readonly {
+  kind: PostgresProblemKind;
+  code: string;
+  pattern: RegExp;
+  /** Replaces the message of the kind. */
+  message?: string;
+}[] = [
   {
     kind: 'unreachable',
     code: 'connection_lost',
@@ -175,13 +193,43 @@ const driverErrors: readonly { kind: PostgresProblemKind; code: string; pattern:
   { kind: 'timeout', code: 'pool_timeout', pattern: /^timeout exceeded when trying to connect$/ },
   {
     kind: 'authentication_failed',
-    code: 'sasl_failed',
-    pattern: /^SASL: |password must be a string/,
+    code: 'password_missing',
+    pattern: /password must be a (non-empty )?string/,
+    message:
+      'The database needs a password, but its URL has none. Neither PGPASSWORD nor ~/.pgpass has one for it. Add it to the URL: postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+  },
+  { kind: 'authentication_failed', code: 'sasl_failed', pattern: /^SASL: / },
+  {
+    kind: 'tls_failed',
+    code: 'tls_not_offered',
+    pattern: /^The server does not support SSL connections/,
+    message:
+      'The database server does not offer TLS, but sslmode in the URL requires it. Turn on ssl on the server, or write sslmode=disable if the network is trusted.',
   },
   {
     kind: 'tls_failed',
     code: 'tls_refused',
     pattern: /SSL connection|^There was an error establishing an SSL/,
+  },
+];
+
+/** Errors of the server that say more than their code. */
+const serverErrors: readonly { code: string; pattern: RegExp; message: string }[] = [
+  {
+    code: '53300',
+    pattern: /^too many connections for role/,
+    message: describeLimit(
+      'The role in the database URL has no free connection.',
+      'Raise its limit (ALTER ROLE … CONNECTION LIMIT)',
+    ),
+  },
+  {
+    code: '53300',
+    pattern: /^too many connections for database/,
+    message: describeLimit(
+      'The database in the URL has no free connection.',
+      'Raise its limit (ALTER DATABASE … CONNECTION LIMIT)',
+    ),
   },
 ];
 
@@ -199,19 +247,26 @@ export function findPostgresProblem(error: unknown): PostgresProblem | undefined
   if (coded === 'authentication_failed' && NEEDS_TLS.test(error.message)) {
     return createProblem('tls_failed', code);
   }
-  if (coded) return createProblem(coded, code);
+  const special = serverErrors.find(
+    (each) => each.code === code && each.pattern.test(error.message),
+  );
+  if (coded) return createProblem(coded, code, special?.message);
   // A Unix socket that is missing or private. Other files have the same codes.
   const isSocket = 'syscall' in error && error.syscall === 'connect';
   if (isSocket && ['ENOENT', 'EACCES'].includes(code)) return createProblem('unreachable', code);
   const known = driverErrors.find(({ pattern }) => pattern.test(error.message));
-  if (known && code === '') return createProblem(known.kind, known.code);
+  if (known && code === '') return createProblem(known.kind, known.code, known.message);
   // An error of a name that has several addresses contains the error of each.
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
   return parts.map(findPostgresProblem).find((problem) => problem !== undefined);
 }
 
-const isTlsCode = (code: string): boolean => /^(ERR_SSL_|ERR_TLS_)/.test(code);
+const isTlsCode = (code: string): boolean => /^ERR_(SSL|TLS|OSSL)_/.test(code);
 
-function createProblem(kind: PostgresProblemKind, code: string): PostgresProblem {
-  return { kind, code, ...problems[kind] };
+function createProblem(
+  kind: PostgresProblemKind,
+  code: string,
+  message = problems[kind].message,
+): PostgresProblem {
+  return { kind, code, ...problems[kind], message };
 }

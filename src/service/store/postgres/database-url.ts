@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { isCertificate } from '../../../platform/connection.ts';
 import { errorMessage } from '../../../platform/error-origin.ts';
 import { isLoopbackHost } from '../../../platform/loopback.ts';
 
@@ -42,7 +43,7 @@ const CHANNEL_BINDINGS = ['disable', 'prefer', 'require'];
  */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
   const parsed = parse(url);
-  if (!parsed) throw new DatabaseUrlError(`The URL of the database is invalid. ${ENCODING_HINT}`);
+  if (!parsed) throw new DatabaseUrlError(describeInvalidUrl(url));
   const database = parsed.pathname.slice(1);
   if (database === '') {
     throw new DatabaseUrlError(`The URL of the database has no name of a database. Write ${FORM}.`);
@@ -86,9 +87,39 @@ export function findTlsWarning(url: string): string | undefined {
 function parse(url: string): URL | undefined {
   const parsed = URL.parse(url);
   if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) return undefined;
-  const { pathname, search, hash } = parsed;
+  const { pathname, search, hash, hostname, port } = parsed;
   // `postgres://user:1/2@host/name` has the host `user`, and its path contains the password.
-  return `${pathname}${search}`.includes('@') || hash !== '' ? undefined : parsed;
+  const isMisread = `${pathname}${search}`.includes('@') || hash !== '';
+  return isMisread || hostname.includes(',') || port === '0' ? undefined : parsed;
+}
+
+/** Says which part of a URL is invalid. Quotes only the scheme, because a password may be anywhere else. */
+function describeInvalidUrl(url: string): string {
+  const [, scheme, authority = '', rest = ''] =
+    /^(?:([a-z][\w+.-]*):\/\/)?([^/?#]*)(.*)$/is.exec(url) ?? [];
+  const given = scheme === undefined ? '' : `, not with ${scheme}://`;
+  if (!/^postgres(ql)?$/i.test(scheme ?? '')) {
+    return `The URL of the database must start with postgres://${given}. Write ${FORM}.`;
+  }
+  const hosts = authority.replace(/^.*@/s, '');
+  if (rest.includes('@') || rest.includes('#')) {
+    return `The URL of the database is invalid. ${ENCODING_HINT}`;
+  }
+  if (hosts.includes(',')) {
+    return 'The URL of the database has several hosts. Name one of them, such as the address of the primary server or of a proxy.';
+  }
+  if (hosts === '' || hosts.startsWith(':')) {
+    return `The URL of the database has no host. Write ${FORM}.`;
+  }
+  if (/:[^\]]*$/.test(hosts) && !hasValidPort(hosts)) {
+    return `The port in the URL of the database is invalid. It must be a number from 1 to 65535: ${FORM}.`;
+  }
+  return `The URL of the database is invalid. ${ENCODING_HINT}`;
+}
+
+function hasValidPort(host: string): boolean {
+  const [, port = ''] = /:(\d{1,5})?$/.exec(host) ?? [];
+  return Number(port) >= 1 && Number(port) <= 65_535;
 }
 
 /** @throws DatabaseUrlError */
@@ -141,8 +172,9 @@ function readTls(host: string, parameters: Parameters): ConnectionOptions | fals
     return false;
   }
   return {
-    ...(sslrootcert !== undefined && sslrootcert !== 'system' && { ca: readFile(sslrootcert) }),
-    ...(sslcert !== undefined && { cert: readFile(sslcert) }),
+    ...(sslrootcert !== undefined &&
+      sslrootcert !== 'system' && { ca: readCertificate(sslrootcert) }),
+    ...(sslcert !== undefined && { cert: readCertificate(sslcert) }),
     ...(sslkey !== undefined && { key: readFile(sslkey) }),
     // Node checks the certificate against this name. The driver sets it for names only.
     ...(isIP(host) !== 0 && { host }),
@@ -165,6 +197,16 @@ function rejectTlsParameters({ channel_binding: binding, ...parameters }: Parame
 
 const isTlsMode = (mode: string): mode is TlsMode =>
   (TLS_MODES as readonly string[]).includes(mode);
+
+/** @throws DatabaseUrlError */
+function readCertificate(path: string): string {
+  const pem = readFile(path);
+  if (isCertificate(pem)) return pem;
+  throw new DatabaseUrlError(
+    `${path}, which the URL of the database names, contains no PEM certificate. ` +
+      'Name a file with -----BEGIN CERTIFICATE-----.',
+  );
+}
 
 /** @throws DatabaseUrlError */
 function readFile(path: string): string {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionCounts } from '../connections.ts';
 import {
+  CONNECTIONS_MAX,
   ResponseTimeoutError,
   findPostgresProblem,
   type PostgresProblem,
@@ -29,7 +30,6 @@ export interface PoolOptions {
   onConnectionLost?: (problem: PostgresProblem | undefined) => void;
 }
 
-const CONNECTIONS_MAX = 10;
 const CONNECT_MS_MAX = 5_000;
 // Exporters wait 10 s for a response; a later one would not reach them.
 const STATEMENT_MS_MAX = 10_000;

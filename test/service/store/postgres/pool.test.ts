@@ -123,7 +123,7 @@ void t.test('failures that the operator must fix', async (t) => {
     kind: 'authentication_failed',
   });
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.password = ''))), {
-    kind: 'authentication_failed',
+    ...{ kind: 'authentication_failed', code: 'password_missing' },
   });
   t.match(await problemOf(changeUrl(url, (parsed) => (parsed.pathname = '/missing'))), {
     ...{ kind: 'database_missing', canRetry: false },
@@ -136,7 +136,10 @@ void t.test('failures that the operator must fix', async (t) => {
     ...{ kind: 'permission_denied', canRetry: false },
   });
   await execute(superuserUrl, `alter role ${name} connection limit 0`);
-  t.match(await problemOf(url), { kind: 'too_many_connections', canRetry: true });
+  t.match(await problemOf(url), {
+    ...{ kind: 'too_many_connections', canRetry: true },
+    message: /^The role in the database URL has no free connection/,
+  });
 });
 
 void t.test('a connection that fails does not stay open', async (t) => {
@@ -178,7 +181,10 @@ void t.test('a server at its limit of connections', async (t) => {
   const refused = held.filter((each) => each.status === 'rejected');
   t.ok(refused.length > 0 && refused.length < 20, `${refused.length} of 20 refused`);
   for (const { reason } of refused) {
-    t.match(findPostgresProblem(reason), { kind: 'too_many_connections', canRetry: true });
+    t.match(findPostgresProblem(reason), {
+      ...{ kind: 'too_many_connections', canRetry: true },
+      message: /Raise max_connections/,
+    });
   }
   for (const each of held) if (each.status === 'fulfilled') each.value.release();
   await pool.query('select 1');
@@ -260,7 +266,7 @@ void t.test('TLS', async (t) => {
   t.equal(await select(`sslmode=verify-ca&sslrootcert=${ca}`, 'localhost'), true);
   const { url: plain } = await withPostgres(t);
   t.match(await findProblem(withPool(t, `${plain}?sslmode=require`).query('select 1')), {
-    kind: 'tls_failed',
+    ...{ kind: 'tls_failed', code: 'tls_not_offered' },
   });
 });
 

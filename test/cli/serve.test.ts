@@ -111,8 +111,18 @@ void t.test('serve: requires a key to listen beyond loopback', async (t) => {
   assertUsageError(t, await run(['serve', '--host', '0.0.0.0', '--port', '0']), /0\.0\.0\.0.*key/);
   const folder = t.testdir({ key: 'a-key-of-mine\n', short: 'secret\n' });
   const short = await run(['serve', '--port', '0', '--api-key-file', join(folder, 'short')]);
-  assertUsageError(t, short, /The key of the service must be a text of 8 to 256 visible ASCII/);
+  assertUsageError(
+    t,
+    short,
+    /The key in .*short \(--api-key-file\) must be a text of 8 to 256 visible/,
+  );
   t.notMatch(short.stderr, 'secret');
+  const variable = await run(['serve'], { env: { SANDBOX_KIT_SERVICE_API_KEY: 'secret' } });
+  assertUsageError(
+    t,
+    variable,
+    /The key in SANDBOX_KIT_SERVICE_API_KEY must be a text of 8 to 256/,
+  );
   const file = join(folder, 'key');
   const { introduction, end } = await serve(t, ['--host', '0.0.0.0', '--api-key-file', file]);
   t.equal((await fetch(`${introduction.adminUrl}/ready`)).status, 401);

@@ -339,6 +339,10 @@ const misplaced: Row[] = [
   [['exec', DATABASE], /sandbox-kit exec -- postgres:\/\/…@db\.example/],
   [['migrate', 'postgres://kit:sec ret?secret@db'], /argument "postgres:\/\/…@db"/],
   [['migrate', 'postgres://kit:a"secret"@db'], /argument "postgres:\/\/…@db"/],
+  [
+    ['serve', '--app-url', 'http://me:secret@host'],
+    /--app-url must not contain a user name or password\. Remove them: .*\n$/s,
+  ],
   [['check', 'http://me:no?secret@host'], /got "http:\/\/…@host"/],
 ];
 

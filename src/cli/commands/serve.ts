@@ -6,6 +6,7 @@ import { defineCommand, type ValuesOf } from '../command.ts';
 import { OutputError, UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import {
+  describeServiceKey,
   hintDatabase,
   readDatabaseUrl,
   readModelEndpoint,
@@ -144,7 +145,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   const speech = readSpeechEndpoint();
   const service = await import('../../service/index.ts');
   if (key !== undefined && !service.isKey(key)) {
-    throw new UsageError(`The key of the service must be ${service.KEY_FORM}.`);
+    throw new UsageError(`${describeServiceKey(flags)} must be ${service.KEY_FORM}.`);
   }
   try {
     return await service.startService({

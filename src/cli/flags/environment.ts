@@ -64,6 +64,16 @@ export function readServiceKey(flags: KeyFlags): string | undefined {
   return readKey(flags, 'SANDBOX_KIT_SERVICE_API_KEY');
 }
 
+/** Returns where the service's key comes from, for messages about it. */
+export function describeServiceKey({
+  'api-key': configured,
+  'api-key-file': file,
+}: KeyFlags): string {
+  if (configured !== undefined) return 'The key in apiKey';
+  if (file !== undefined) return `The key in ${file} (--api-key-file)`;
+  return 'The key in SANDBOX_KIT_SERVICE_API_KEY';
+}
+
 /**
  * Returns the URL of the service's database from the option, or else from SANDBOX_KIT_DATABASE_URL,
  * unless the service has a data directory. Hides the option, which can contain a password, from the list

@@ -12,11 +12,11 @@ import { didYouMean } from '../errors.ts';
 const KEY_HINT = 'Set the key in SANDBOX_KIT_API_KEY.';
 
 /** An http or https URL without query and fragment. Trailing slashes are removed. */
-function baseUrl(description: string) {
+function baseUrl(description: string, keyHint = KEY_HINT) {
   return z
     .string()
     .transform((text, context) => {
-      const { url, problem } = parseBaseUrl(text, { expected: description, keyHint: KEY_HINT });
+      const { url, problem } = parseBaseUrl(text, { expected: description, keyHint });
       if (url !== undefined) return url;
       context.addIssue({ code: 'custom', message: problem });
       return z.NEVER;
@@ -31,7 +31,10 @@ export const sandboxUrl = baseUrl('the base URL of a sandbox, such as https://sa
 export const serviceUrl = baseUrl('the base URL of a service, such as http://127.0.0.1:9090');
 
 /** The base URL of the pages that deep links open. */
-export const pagesUrl = baseUrl('a base URL for deep links, such as https://app.example.com');
+export const pagesUrl = baseUrl(
+  'a base URL for deep links, such as https://app.example.com',
+  'Remove them: everyone who gets a link could read them.',
+);
 
 /** A text that a predicate accepts. */
 function textMatching(

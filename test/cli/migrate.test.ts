@@ -1,8 +1,20 @@
 /** `migrate` creates and updates the tables of a PostgreSQL database. */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, start, unwrap } from '../helpers/command.ts';
 import { execute, withPostgresServer } from '../helpers/postgres.ts';
+import { ROOT } from '../helpers/repository.ts';
+
+/** Returns the statements in the documentation, for these roles. */
+function readGrants({ owner, role }: { owner: string; role: string }): string[] {
+  const page = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
+  const [, statements = ''] = /```sql grants\n(.*?)```/s.exec(page) ?? [];
+  const renamed = statements
+    .replaceAll('kit_service', role)
+    .replaceAll('for role kit ', `for role ${owner} `);
+  return renamed.split(';').filter((statement) => statement.trim() !== '');
+}
 
 void t.test('migrate', async (t) => {
   const server = await withPostgresServer(t);
@@ -29,15 +41,23 @@ void t.test('migrate', async (t) => {
     await execute(
       superuserUrl,
       `create role ${role} login password 'rows-secret'`,
-      `grant usage on schema public to ${role}`,
-      `grant select, insert, update, delete on all tables in schema public to ${role}`,
-      `grant usage on all sequences in schema public to ${role}`,
-      `revoke create on schema public from public`,
+      'revoke all on schema public from public',
     );
     const url = new URL(server.url);
     url.username = role;
     url.password = 'rows-secret';
     const options = { env: { SANDBOX_KIT_DATABASE_URL: url.href } };
+    const missing =
+      /may not use the tables.*GRANT USAGE ON SCHEMA, GRANT SELECT, .*ON ALL SEQUENCES/s;
+    const withoutSchema = await run(['serve', '--port', '0'], options);
+    assertUsageError(t, withoutSchema, missing);
+    await execute(superuserUrl, `grant usage on schema public to ${role}`);
+    const withoutTables = await run(['serve', '--port', '0'], options);
+    assertUsageError(t, withoutTables, missing);
+    outputs.push(withoutSchema.stderr, withoutTables.stderr);
+    await execute(server.url, ...readGrants({ owner: name, role }));
+    await execute(server.url, 'create table of_a_later_version (n bigserial)');
+    await execute(url.href, 'insert into of_a_later_version default values');
     const { firstLine } = await start(t, ['serve', '--port', '0', '--json'], options);
     t.match(JSON.parse(firstLine), { url: /^http:/ });
     const other = await server.createDatabase();

@@ -43,6 +43,16 @@ export class SchemaTooNewError extends Error {
   }
 }
 
+/** Thrown if the tables exist, but the role may not use their schema. */
+export class MissingGrantsError extends Error {
+  override name = 'MissingGrantsError';
+  readonly code = '42501';
+
+  constructor() {
+    super('permission denied for tables');
+  }
+}
+
 /** Thrown if the database accepts no changes. */
 export class ReadOnlyError extends Error {
   override name = 'ReadOnlyError';
@@ -165,7 +175,8 @@ const codes: Readonly<Record<PostgresProblemKind, readonly string[]>> = {
   // Of a statement, a lock, a transaction, an idle transaction, an idle connection, and our own.
   timeout: ['57014', '55P03', '25P04', '25P03', '57P05', 'response_timeout'],
   shutting_down: ['57P01', '57P02', '57P03'],
-  permission_denied: ['42501'],
+  // 3F000: the role may use none of the schemas in its search path.
+  permission_denied: ['42501', '3F000'],
   schema_too_new: ['schema_too_new'],
 };
 
@@ -215,6 +226,12 @@ const driverErrors: readonly {
 
 /** Errors of the server that say more than their code. */
 const serverErrors: readonly { code: string; pattern: RegExp; message: string }[] = [
+  {
+    code: '42501',
+    pattern: /^permission denied for (tables?|sequence)\b/,
+    message:
+      'The role in the database URL may not use the tables. It needs GRANT USAGE ON SCHEMA, GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA, and GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA. Run them as the owner of the tables.',
+  },
   {
     code: '53300',
     pattern: /^too many connections for role/,

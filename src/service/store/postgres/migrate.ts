@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { SchemaTooNewError } from './database-problem.ts';
+import { MissingGrantsError, SchemaTooNewError } from './database-problem.ts';
 import { CREATE_TABLES } from './migrations/001-create-tables.ts';
 import { openPool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
@@ -57,10 +57,24 @@ async function findVersion(client: PoolClient): Promise<number> {
     "select to_regclass('schema_version') is not null as is_known",
   );
   if (known.rows[0]?.is_known !== true) {
+    await assertSchemaUsable(client);
     await client.query(
       'create table schema_version (version integer not null, only_row boolean primary key default true check (only_row))',
     );
   }
   const { rows } = await client.query<{ version: number }>('select version from schema_version');
   return rows[0]?.version ?? 0;
+}
+
+/**
+ * PostgreSQL hides the tables of a schema that the role may not use, so they would seem to be missing.
+ * @throws MissingGrantsError
+ */
+async function assertSchemaUsable(client: PoolClient): Promise<void> {
+  const { rowCount } = await client.query(
+    `select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relname = 'schema_version' and nspname in ('public', current_user)
+       and not has_schema_privilege(pg_namespace.oid, 'usage')`,
+  );
+  if (rowCount !== 0) throw new MissingGrantsError();
 }

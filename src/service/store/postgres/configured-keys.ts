@@ -8,7 +8,7 @@ export const listDigests = (keys: readonly ConfiguredKey[]): string[] =>
   [...new Set(keys.map(({ keyDigest }) => keyDigest))].sort();
 
 /**
- * Adds the configured keys of a replica. A key that `/__admin/keys` added stays as it is.
+ * Adds the configured keys of a replica. Keys that `/__admin/keys` added don't change.
  * @throws KeyTakenError if a key belongs to another owner.
  */
 export async function addConfiguredKeys(

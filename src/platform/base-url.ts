@@ -55,11 +55,17 @@ export const quoteUrl = (text: string): string => JSON.stringify(maskUrl(text));
 const maskUrl = (text: string): string =>
   text.replace(/^(\w+:[/\\]+)?.*@/s, '$1…@').replace(/[?#].*$/s, '');
 
-/** Masks all URLs in a message, as `quoteUrl` does. Only quoted URLs may contain spaces. */
+/**
+ * Masks all URLs in a message, as `quoteUrl` does, except for the placeholder USER:PASSWORD. Only quoted
+ * URLs may contain spaces.
+ */
 export function maskUrls(message: string): string {
   return message
     .replaceAll(/(?<=")[a-z][\w+.-]*:[/\\](?:[^"\\]|\\.)*(?=")/gis, maskUrl)
-    .replaceAll(/\w+:[/\\]+[^\s"]*@[^\s"]*?(?=[.,)]*(?:[\s"]|$))/g, maskUrl);
+    .replaceAll(
+      /\w+:[/\\]+(?![/\\]|USER:PASSWORD@)[^\s"]*@[^\s"]*?(?=[.,)]*(?:[\s"]|$))/g,
+      maskUrl,
+    );
 }
 
 /** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run, start, unwrap } from '../helpers/command.ts';
 import { execute, withPostgresServer } from '../helpers/postgres.ts';
 import { ROOT } from '../helpers/repository.ts';
@@ -118,6 +119,30 @@ void t.test('migrate', async (t) => {
       outputs.push(result.stdout, result.stderr);
       assertUsageError(t, result, /The database has version 99, .* only versions up to 1\. Update/);
     }
+  });
+
+  await t.test('A database that is not in UTF-8 is an error', async (t) => {
+    const { name, superuserUrl } = server;
+    const latin = new URL(server.url);
+    latin.pathname = `/${name}_latin`;
+    await execute(
+      superuserUrl,
+      `create database ${name}_latin owner ${name} template template0 encoding 'LATIN1' locale 'C'`,
+    );
+    const dataDir = t.testdir();
+    const service = await startService({ dataDir });
+    await service.stop();
+    for (const args of [['migrate'], ['serve', '--port', '0'], ['move', '--from', dataDir]]) {
+      const result = await run(args, { env: { SANDBOX_KIT_DATABASE_URL: latin.href } });
+      outputs.push(result.stdout, result.stderr);
+      assertUsageError(
+        t,
+        result,
+        /The database has the encoding LATIN1, .* with encoding 'UTF8' template template0\./,
+      );
+    }
+    const tables = await execute(latin.href, `select to_regclass('schema_version') as name`);
+    t.same(tables, [{ name: null }], 'nothing was created');
   });
 
   await t.test('A database that is away at the start is an error', async (t) => {

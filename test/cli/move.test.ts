@@ -275,6 +275,8 @@ void t.test('a database or directory that can not be used', async (t) => {
 
   assertUsageError(t, await move('--to', url), /Name the data directory/);
   assertUsageError(t, await move('--from', dataDir), /Name the database: --to URL/);
+  const swapped = await move('--from', url, '--to', url);
+  assertUsageError(t, swapped, /--from must be a path, got "postgres:/);
   assertUsageError(
     t,
     await move('--from', `${dataDir}-no`, '--to', url),
@@ -284,7 +286,7 @@ void t.test('a database or directory that can not be used', async (t) => {
   assertUsageError(
     t,
     await move('--from', dataDir, '--to', 'mysql://x/y'),
-    /URL of the database is/,
+    /must start with postgres:\/\/, not with mysql:\/\/\. Write postgres:\/\/USER:PASSWORD@HOST:/,
   );
 
   const away = await move('--from', dataDir, '--to', 'postgres://kit:secret@127.0.0.1:1/kit');

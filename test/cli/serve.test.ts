@@ -107,6 +107,20 @@ void t.test('serve: keeps its development key, unless the environment sets a key
   t.equal((await send(old, 'GET /api/simulations/sessions/')).status, 401);
 });
 
+void t.test('serve: data never goes where nobody expects it', async (t) => {
+  const empty = await run(['serve', '--port', '0'], { env: { SANDBOX_KIT_DATABASE_URL: ' ' } });
+  assertUsageError(t, empty, /SANDBOX_KIT_DATABASE_URL is empty\. .* or unset it\./);
+  const url = 'postgres://kit:secret@127.0.0.1:1/kit';
+  const asDirectory = await run(['serve', '--port', '0', '--data', url]);
+  assertUsageError(t, asDirectory, /--data must be a path, got "postgres:/);
+  t.notMatch(asDirectory.stderr, 'secret');
+  const args = ['serve', '--port', '0', '--data', t.testdir()];
+  const env = { SANDBOX_KIT_DATABASE_URL: url };
+  const { end, stdoutSoFar } = await start(t, args, { env });
+  t.equal(await end('SIGTERM'), 0);
+  t.match(stdoutSoFar(), /; SANDBOX_KIT_DATABASE_URL is not used$/m);
+});
+
 void t.test('serve: requires a key to listen beyond loopback', async (t) => {
   assertUsageError(t, await run(['serve', '--host', '0.0.0.0', '--port', '0']), /0\.0\.0\.0.*key/);
   const folder = t.testdir({ key: 'a-key-of-mine\n', short: 'secret\n' });

@@ -8,6 +8,7 @@ import * as common from '../flags/shared-options.ts';
 import {
   describeServiceKey,
   hintDatabase,
+  hasDatabaseVariable,
   readDatabaseUrl,
   readModelEndpoint,
   readServiceKey,
@@ -187,7 +188,8 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
 
 function describeData(flags: ServeFlags): string {
   if (readDatabaseUrl(flags) !== undefined) return 'in the database';
-  return flags.data ?? 'deleted when it stops; --data DIR keeps it';
+  if (flags.data === undefined) return 'deleted when it stops; --data DIR keeps it';
+  return hasDatabaseVariable() ? `${flags.data}; SANDBOX_KIT_DATABASE_URL is not used` : flags.data;
 }
 
 /** Returns what says whether the data directory lost its database; undefined without a directory. */

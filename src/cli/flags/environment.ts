@@ -13,7 +13,8 @@ const variable = z.string().trim().min(1).optional().catch(undefined);
 const environment = z.object({
   SANDBOX_KIT_API_KEY: variable,
   SANDBOX_KIT_SERVICE_API_KEY: variable,
-  SANDBOX_KIT_DATABASE_URL: variable,
+  // Without it, the data would be deleted when the service stops, so an empty one is an error.
+  SANDBOX_KIT_DATABASE_URL: z.string().trim().optional(),
   SANDBOX_KIT_JUDGE_URL: variable,
   SANDBOX_KIT_JUDGE_MODEL: variable,
   SANDBOX_KIT_JUDGE_API_KEY: variable,
@@ -38,7 +39,7 @@ const environment = z.object({
 /** The environment variables of sandbox-kit. No other file reads `process.env`. */
 export type Environment = z.infer<typeof environment>;
 
-/** Reads the environment variables. An empty variable counts as unset. */
+/** Reads the environment variables. An empty variable counts as unset, except for the database. */
 export function readEnvironment(): Environment {
   return environment.parse(process.env);
 }
@@ -79,7 +80,7 @@ export function describeServiceKey({
  * unless the service has a data directory. Hides the option, which can contain a password, from the list
  * of processes.
  *
- * @throws {UsageError} if the options set both.
+ * @throws {UsageError} if the options set both, or the variable is empty.
  */
 export function readDatabaseUrl(flags: {
   data?: string | undefined;
@@ -87,12 +88,22 @@ export function readDatabaseUrl(flags: {
 }): string | undefined {
   // On Linux and macOS, this replaces the arguments that ps shows to other users.
   if (flags.database !== undefined) process.title = 'sandbox-kit';
-  if (flags.data === undefined) {
-    return flags.database ?? readEnvironment().SANDBOX_KIT_DATABASE_URL;
-  }
+  if (flags.data === undefined) return flags.database ?? readDatabaseVariable();
   if (flags.database === undefined) return undefined;
   throw new UsageError("--data and --database can't be combined: choose where the data is.");
 }
+
+function readDatabaseVariable(): string | undefined {
+  const url = readEnvironment().SANDBOX_KIT_DATABASE_URL;
+  if (url !== '') return url;
+  throw new UsageError(
+    'SANDBOX_KIT_DATABASE_URL is empty. Set it to the URL of the database, or unset it.',
+  );
+}
+
+/** Returns whether SANDBOX_KIT_DATABASE_URL names a database. */
+export const hasDatabaseVariable = (): boolean =>
+  Boolean(readEnvironment().SANDBOX_KIT_DATABASE_URL);
 
 /** Suggests the option for a URL of a database that was given as an argument. */
 export const hintDatabase = (word: string): string | undefined =>

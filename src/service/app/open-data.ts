@@ -4,7 +4,11 @@ import type { Log } from '../../platform/log.ts';
 import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
 import { DatabaseUrlError, findTlsWarning } from '../store/postgres/database-url.ts';
-import { SchemaTooNewError, findPostgresProblem } from '../store/postgres/database-problem.ts';
+import {
+  DatabaseEncodingError,
+  SchemaTooNewError,
+  findPostgresProblem,
+} from '../store/postgres/database-problem.ts';
 import type { Migration } from '../store/postgres/migrate.ts';
 import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
@@ -119,6 +123,7 @@ export async function withDatabase<Result>(
     return await action();
   } catch (error) {
     if (
+      error instanceof DatabaseEncodingError ||
       error instanceof DatabaseUrlError ||
       error instanceof SchemaTooNewError ||
       error instanceof UnfinishedMoveError

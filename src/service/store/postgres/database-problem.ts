@@ -43,6 +43,19 @@ export class SchemaTooNewError extends Error {
   }
 }
 
+/** Thrown if a database can't store all characters. */
+export class DatabaseEncodingError extends Error {
+  override name = 'DatabaseEncodingError';
+  readonly code = 'database_encoding';
+
+  constructor(encoding: string) {
+    super(
+      `The database has the encoding ${encoding}, which can't store every text. Create another ` +
+        "database, with encoding 'UTF8' template template0.",
+    );
+  }
+}
+
 /** Thrown if the tables exist, but the role may not use their schema. */
 export class MissingGrantsError extends Error {
   override name = 'MissingGrantsError';

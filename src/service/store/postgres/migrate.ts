@@ -1,5 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
-import { MissingGrantsError, SchemaTooNewError } from './database-problem.ts';
+import {
+  DatabaseEncodingError,
+  MissingGrantsError,
+  SchemaTooNewError,
+} from './database-problem.ts';
 import { CREATE_TABLES } from './migrations/001-create-tables.ts';
 import { openPool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
@@ -22,6 +26,7 @@ export interface Migration {
 /**
  * Migrates a database to the newest schema in one transaction. Concurrent processes wait. A database
  * with the newest schema needs no right to create tables.
+ * @throws DatabaseEncodingError
  * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
  */
 export async function migrate(databaseUrl: string): Promise<Migration> {
@@ -38,6 +43,7 @@ export async function migrate(databaseUrl: string): Promise<Migration> {
 export const migrateWith = (pool: Pool): Promise<Migration> => inTransaction(pool, migrateOn);
 
 async function migrateOn(client: PoolClient): Promise<Migration> {
+  await assertUtf8(client);
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const from = await findVersion(client);
   const to = migrations.length;
@@ -50,6 +56,15 @@ async function migrateOn(client: PoolClient): Promise<Migration> {
     );
   }
   return { from, to };
+}
+
+/** @throws DatabaseEncodingError */
+async function assertUtf8(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ encoding: string }>(
+    "select current_setting('server_encoding') as encoding",
+  );
+  const encoding = rows[0]?.encoding ?? '';
+  if (encoding !== 'UTF8') throw new DatabaseEncodingError(encoding);
 }
 
 async function findVersion(client: PoolClient): Promise<number> {

@@ -107,7 +107,7 @@ void t.test('serve: keeps its development key, unless the environment sets a key
   t.equal((await send(old, 'GET /api/simulations/sessions/')).status, 401);
 });
 
-void t.test('serve: data never goes where nobody expects it', async (t) => {
+void t.test('serve: data is not kept where the user does not expect it', async (t) => {
   const empty = await run(['serve', '--port', '0'], { env: { SANDBOX_KIT_DATABASE_URL: ' ' } });
   assertUsageError(t, empty, /SANDBOX_KIT_DATABASE_URL is empty\. .* or unset it\./);
   const url = 'postgres://kit:secret@127.0.0.1:1/kit';

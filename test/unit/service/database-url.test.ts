@@ -11,11 +11,14 @@ import {
 } from '../../../src/service/store/postgres/database-url.ts';
 import { generateKeyPair } from '../../helpers/certificates.ts';
 
+/** Returns all that a log of the error would show, except the files of its stack. */
 const messageOf = (url: string): string => {
   try {
     parseDatabaseUrl(url);
   } catch (error) {
-    if (error instanceof DatabaseUrlError) return inspect(error, { depth: null });
+    if (error instanceof DatabaseUrlError) {
+      return inspect(error, { depth: null }).replaceAll(/^ +at .*$/gm, '');
+    }
     throw error;
   }
   return '';

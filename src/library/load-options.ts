@@ -26,7 +26,7 @@ export interface LoadOptions extends RunOptions {
    * `findMax`: 60 000).
    */
   durationMs?: number | undefined;
-  /** Time before the steady state in milliseconds (default: up to 10 000, depending on the duration). */
+  /** Length of the warm-up and the ramp-up together in milliseconds (default: up to 10 000, depending on the duration). */
   warmUpMs?: number | undefined;
   /** Searches for the highest rate that meets the targets (default: false). */
   findMax?: boolean | undefined;

@@ -101,7 +101,7 @@ const options = {
   'warm-up': option(
     values.duration(0),
     'TIME',
-    'Time before the steady state',
+    'Length of the warm-up and the ramp-up together',
     'up to 10s, depending on --duration',
   ),
   'find-max': replacing(

@@ -45,7 +45,8 @@ export function createDatabaseProblemLog(
       loggedAtMs = nowMs;
     },
     reportSuccess() {
-      if (loggedAtMs !== undefined) log.info('database_recovered', { worker });
+      // The default log level shows warnings, so that the log has not only the outage.
+      if (loggedAtMs !== undefined) log.warn('database_recovered', { worker });
       loggedAtMs = undefined;
     },
   };

@@ -258,7 +258,9 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
 void t.test('Turns that can not be checked are logged once per outage', async (t) => {
   const { url, superuserUrl } = await withPostgres(t);
   const { log, lines } = createLineLog();
-  const { admin, trace, end } = await withOneReplica(t, { databaseUrl: url, log });
+  // The default log level hides info.
+  const shown = { ...log, info() {} };
+  const { admin, trace, end } = await withOneReplica(t, { databaseUrl: url, log: shown });
   await admin('POST /evals', makeContainsEval('greets', 'Hello'));
   await admin('PUT /settings', { evals: ['greets'] });
   const close = async (conversationId: string): Promise<void> => {

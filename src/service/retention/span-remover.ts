@@ -44,9 +44,12 @@ function createSweep(
   const createPartitions = async (): Promise<void> => {
     if (!spanPartitions || areTablesFixed) return;
     areTablesFixed = !(await spanPartitions.create(clock.nowMs()));
-    if (!areTablesFixed) return;
+    // Without a retention, spans are not deleted, so partitions would not help.
+    if (!areTablesFixed || retentionMs === undefined) return;
     log.warn('span_partitions_missing', {
-      warning: 'The role of the database may not create tables. Old spans are deleted row by row.',
+      warning:
+        'The role in the database URL may not create tables, so spans are not stored in a partition for each day. ' +
+        'Old spans are deleted row by row, which is slower. To drop partitions instead, use the role that owns the tables.',
     });
   };
   /** Returns whether nothing is left. */

@@ -7,11 +7,14 @@ import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retr
 import type { SharedState, StateSharing } from '../domain/shared-state.ts';
 import type {
   ConfiguredKey,
+  JoinedReplicas,
   ReplicaMember,
+  ReplicaSettings,
   ReplicaStore,
   ReplicaTopic,
   SharedValue,
 } from '../store/store.ts';
+import { findSettingsDifferences } from './replica-settings.ts';
 
 /** How often a replica reports that it runs, and looks for changes that it was not told about. */
 const REPORT_MS = 1_000;
@@ -36,6 +39,8 @@ export interface ReplicaOptions {
   replicas: ReplicaStore;
   /** The keys with which this process was started. */
   keys: readonly ConfiguredKey[];
+  /** The options of this process that must be the same on all replicas. */
+  settings: ReplicaSettings;
   /** The service clock, which shows the same time on all replicas. */
   clock: AdjustableClock;
   log: Log;
@@ -76,9 +81,9 @@ class JoinedReplica implements Replica {
   #last: Promise<unknown> = Promise.resolve();
   #reporting: Promise<void> = Promise.resolve();
 
-  constructor({ replicas, keys, clock, log }: ReplicaOptions) {
+  constructor({ replicas, keys, settings, clock, log }: ReplicaOptions) {
     this.#replicas = replicas;
-    this.#member = { id: randomBytes(12).toString('hex'), keys };
+    this.#member = { id: randomBytes(12).toString('hex'), keys, settings };
     this.#clock = clock;
     this.#log = log;
     this.#database = createDatabaseRetry(log, 'replica_report');
@@ -86,15 +91,28 @@ class JoinedReplica implements Replica {
 
   async start(): Promise<void> {
     const initial = JSON.stringify(createState());
-    const { shared, haveOthersOtherKeys } = await this.#replicas.join(this.#member, initial);
-    if (haveOthersOtherKeys) this.#log.warn('replica_keys_differ', { warning: OTHER_KEYS_WARNING });
-    this.#apply(shared);
+    const joined = await this.#replicas.join(this.#member, initial);
+    this.#warnOfDifferences(joined);
+    this.#apply(joined.shared);
     await this.#report();
     this.#replicas.listen((topic) => {
       if (topic === 'state') void this.#report();
       for (const listener of this.#listeners) listener(topic);
     });
     this.#reporting = this.#keepReporting();
+  }
+
+  #warnOfDifferences({ haveOthersOtherKeys, othersSettings }: JoinedReplicas): void {
+    if (haveOthersOtherKeys) this.#log.warn('replica_keys_differ', { warning: OTHER_KEYS_WARNING });
+    const differences = findSettingsDifferences(this.#member.settings, othersSettings);
+    for (const { option, here, other } of differences) {
+      this.#log.warn('replica_settings_differ', {
+        option,
+        warning:
+          `${option} differs between replicas: it is ${here} on this one and ${other} on a running one. ` +
+          'All replicas work on the same data. Start each of them with the same value.',
+      });
+    }
   }
 
   publish(topic: ReplicaTopic): void {

@@ -42,7 +42,8 @@ import {
 import { buildService, type Service } from './service.ts';
 import { createMetrics } from './metrics.ts';
 import { createPageSessions } from './page-sessions.ts';
-import { joinReplicas, type Replica } from './replicas.ts';
+import { listReplicaSettings } from './replica-settings.ts';
+import { joinReplicas, type Replica, type ReplicaOptions } from './replicas.ts';
 import { createMisdirectedTraces } from './misdirected-traces.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
 
@@ -124,7 +125,7 @@ async function start(
   const { keys, apiKey, ownerName } = await guard(() =>
     resolveKeys(store, options.keys, loadDevelopmentKey),
   );
-  const replica = await guard(() => configureKeys({ store, keys, clock, log }, cleanups));
+  const replica = await guard(() => configureKeys({ store, keys, clock, log, options }, cleanups));
   await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
   const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
   cleanups.push(() => spanRemover.stop());
@@ -207,16 +208,17 @@ function recordCallers(
  * `/__admin/keys` keep working.
  */
 async function configureKeys(
-  options: { store: Store; keys: readonly ConfiguredKey[]; clock: AdjustableClock; log: Log },
+  started: Omit<ReplicaOptions, 'replicas' | 'settings'> & { store: Store; options: StartOptions },
   cleanups: Cleanups,
 ): Promise<Replica | undefined> {
-  const { owners, replicas } = options.store;
+  const { owners, replicas } = started.store;
   try {
     if (!replicas) {
-      await owners.configureKeys(options.keys);
+      await owners.configureKeys(started.keys);
       return undefined;
     }
-    const replica = await joinReplicas({ ...options, replicas });
+    const settings = listReplicaSettings(started.options);
+    const replica = await joinReplicas({ ...started, replicas, settings });
     cleanups.push(() => replica.stop());
     return replica;
   } catch (error) {

@@ -12,10 +12,23 @@ export interface ConfiguredKey {
   keyDigest: string;
 }
 
-/** A process on the database, and the keys with which it was started. */
+/** Options that must be the same on all replicas: the value of each, as text. */
+export type ReplicaSettings = Readonly<Record<string, string>>;
+
+/** A process on the database, and the keys and options with which it was started. */
 export interface ReplicaMember {
   id: string;
   keys: readonly ConfiguredKey[];
+  settings: ReplicaSettings;
+}
+
+/** What a replica learns when it joins the others. */
+export interface JoinedReplicas {
+  shared: SharedValue;
+  /** Whether a running replica was started with other keys. */
+  haveOthersOtherKeys: boolean;
+  /** The settings of each running replica. */
+  othersSettings: readonly ReplicaSettings[];
 }
 
 /** The state that all replicas share, and how often it was changed. */
@@ -59,13 +72,10 @@ export interface ReplicaStore {
   /**
    * Adds a replica and its keys, and returns the shared state. The first of all running replicas sets it
    * to `initial`. The keys of each running replica work on all of them; a configured key that none of
-   * them has stops working. Also returns whether a running replica has other keys.
+   * them has stops working. Also returns what differs between replicas.
    * @throws KeyTakenError if one of the keys belongs to another owner; nothing changes then.
    */
-  join(
-    member: ReplicaMember,
-    initial: string,
-  ): Promise<{ shared: SharedValue; haveOthersOtherKeys: boolean }>;
+  join(member: ReplicaMember, initial: string): Promise<JoinedReplicas>;
   /**
    * Reports that a replica runs, and which generation of the state it has applied. Removes replicas that
    * have stopped without leaving, and their keys. Returns the state if it has changed since.

@@ -8,6 +8,7 @@ import { withReplicas } from '../../helpers/replicas.ts';
 import type { Bench } from '../../helpers/service.ts';
 import { until } from '../../helpers/until.ts';
 
+const DAY_MS = 86_400_000;
 const OLD_KEY = 'the-old-key-of-the-service';
 const NEW_KEY = 'the-new-key-of-the-service';
 
@@ -120,6 +121,55 @@ void t.test('A replica whose keys differ from those of the others warns once', a
   await startWith(t, url, [NEW_KEY], { log });
   t.equal(findWarnings().length, 1);
   t.match(findWarnings()[0], /the same SANDBOX_KIT_SERVICE_API_KEY on every replica/);
+});
+
+void t.test('A replica whose keys differ from those of a killed one does not warn', async (t) => {
+  const { url } = await withPostgres(t);
+  const { log, lines } = createLineLog();
+  const appUrl = 'https://kit.example';
+  await startWith(t, url, [NEW_KEY], { appUrl });
+  await execute(
+    url,
+    `insert into replicas (id, generation, seen_at, key_digests, settings)
+     values ('killed', 0, now() - interval '4 s', '{}', '{"--retention":"90d"}')`,
+  );
+  await startWith(t, url, [NEW_KEY], { appUrl, log });
+  t.notMatch(lines.join('\n'), 'differ');
+});
+
+void t.test('A replica whose options differ from those of a running one warns', async (t) => {
+  const { url } = await withPostgres(t);
+  const { log, lines } = createLineLog();
+  const findWarnings = (): unknown[] =>
+    lines
+      .splice(0)
+      .map((line) => JSON.parse(line) as { event: string })
+      .filter(({ event }) => event === 'replica_settings_differ');
+  const judge = { baseUrl: 'http://127.0.0.1:1', model: 'small' };
+  const appUrl = 'https://old.example';
+  const options = { retentionMs: 30 * DAY_MS, judge, apiKeyHeader: 'X-Key', appUrl, log };
+  await startWith(t, url, [OLD_KEY], options);
+  const same = await startWith(t, url, [OLD_KEY], { ...options, apiKeyHeader: 'x-key' });
+  t.same(findWarnings(), [], 'the same options');
+  await same.service.stop();
+  const changed = await startWith(t, url, [OLD_KEY], {
+    ...options,
+    ...{ retentionMs: 60 * DAY_MS, judge: { ...judge, model: 'large' } },
+    appUrl: 'https://new.example/',
+  });
+  const [retention, links, model, ...others] = findWarnings();
+  t.match(retention, {
+    option: '--retention',
+    warning: /60d on this one and 30d on a running one/,
+  });
+  t.match(links, {
+    warning: /--app-url .* "https:\/\/new\.example" on this one and "https:\/\/old/,
+  });
+  t.match(model, { warning: /SANDBOX_KIT_JUDGE_MODEL .* large on this one and small on/ });
+  t.same(others, []);
+  await changed.service.stop();
+  await startWith(t, url, [OLD_KEY], options);
+  t.same(findWarnings(), [], 'the replica with other options has stopped');
 });
 
 void t.test('A key of another owner stops the start, and changes nothing', async (t) => {

@@ -1,6 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
 import { systemClock } from '../../../platform/clock.ts';
-import type { ReplicaMember, ReplicaStore, ReplicaTopic, SharedValue } from '../replicas.ts';
+import type {
+  JoinedReplicas,
+  ReplicaMember,
+  ReplicaSettings,
+  ReplicaStore,
+  ReplicaTopic,
+  SharedValue,
+} from '../replicas.ts';
 import { addConfiguredKeys, listDigests, removeUnusedKeys } from './configured-keys.ts';
 import { openListener, type Listener } from './listener.ts';
 import { createSharedRateLimiter } from './rate-limit.ts';
@@ -85,7 +92,7 @@ async function join(
   client: PoolClient,
   member: ReplicaMember,
   initial: string,
-): Promise<{ shared: SharedValue; haveOthersOtherKeys: boolean }> {
+): Promise<JoinedReplicas> {
   await client.query(
     'insert into shared_state (generation, value) values (1, $1) on conflict do nothing',
     [initial],
@@ -93,27 +100,38 @@ async function join(
   // Replicas join and leave one after the other, because each locks the state.
   const known = await lockState(client);
   await removeStopped(client);
-  const { rows } = await client.query<{ has_other_keys: boolean }>(
-    'select key_digests <> $1 as has_other_keys from replicas',
+  // A replica that was killed just before still has a row. Its options are no reason for a warning.
+  const { rows } = await client.query<{
+    is_responsive: boolean;
+    has_other_keys: boolean;
+    settings: string;
+  }>(
+    `select ${IS_RESPONSIVE} as is_responsive, key_digests <> $1 as has_other_keys, settings
+     from replicas`,
     [listDigests(member.keys)],
   );
+  const running = rows.filter((row) => row.is_responsive);
   const isFirst = rows.length === 0;
   const shared = isFirst ? { generation: known.generation + 1, value: initial } : known;
   if (isFirst) await putState(client, shared);
   await addMember(client, member, 0);
-  return { shared, haveOthersOtherKeys: rows.some((row) => row.has_other_keys) };
+  return {
+    shared,
+    haveOthersOtherKeys: running.some((row) => row.has_other_keys),
+    othersSettings: running.map(({ settings }) => JSON.parse(settings) as ReplicaSettings),
+  };
 }
 
 /** @throws KeyTakenError */
 async function addMember(
   client: PoolClient,
-  { id, keys }: ReplicaMember,
+  { id, keys, settings }: ReplicaMember,
   generation: number,
 ): Promise<void> {
   await client.query(
-    `insert into replicas (id, generation, seen_at, key_digests)
-     values ($1, $2, clock_timestamp(), $3) on conflict do nothing`,
-    [id, generation, listDigests(keys)],
+    `insert into replicas (id, generation, seen_at, key_digests, settings)
+     values ($1, $2, clock_timestamp(), $3, $4) on conflict do nothing`,
+    [id, generation, listDigests(keys), JSON.stringify(settings)],
   );
   await addConfiguredKeys(client, keys);
 }

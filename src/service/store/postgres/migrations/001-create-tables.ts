@@ -42,12 +42,13 @@ create table shared_state (
 );
 
 create table replicas (
-  -- the running processes, the generation of the shared state that each has applied, and the digests of
-  -- the keys with which it was started, sorted
+  -- the running processes, the generation of the shared state that each has applied, the digests of the
+  -- keys with which it was started, sorted, and its options that must be the same on all, as JSON
   id ${TEXT} primary key,
   generation bigint not null,
   seen_at timestamptz not null,
-  key_digests text[] collate "C" not null
+  key_digests text[] collate "C" not null,
+  settings text not null default '{}'
 );
 
 create table seed_documents (

@@ -144,9 +144,8 @@ class JoinedReplica implements Replica {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#reporting;
-    await this.#last;
-    // Otherwise, the others see after some seconds that it has stopped.
-    await this.#replicas.leave(this.#member.id).catch(() => undefined);
+    // If it can't leave, the others see after some seconds that it has stopped.
+    await this.#inTurn(() => this.#replicas.leave(this.#member.id)).catch(() => undefined);
   }
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -166,6 +165,8 @@ class JoinedReplica implements Replica {
   async #report(): Promise<void> {
     try {
       await this.#inTurn(async () => {
+        // A report after it has left would add it again.
+        if (this.#stopping.signal.aborted) return;
         const changed = await this.#replicas.report(this.#member, this.#known.generation);
         if (!changed) return;
         this.#apply(changed);

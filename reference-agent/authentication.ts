@@ -3,6 +3,7 @@ import {
   digestKey,
   findCrossSiteProblem,
   findForeignPageProblem,
+  findForwardingHeader,
   isLoopbackAuthority,
   isSameDigest,
 } from '../src/http-kit/local-access.ts';
@@ -39,7 +40,9 @@ export function createAuthentication(options: {
     const authorization = (headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ');
     return expected !== null && isSameDigest(digestKey(authorization), expected);
   };
-  const isLocal = isLoopbackHost(host);
+  const isLoopback = isLoopbackHost(host);
+  const isDirect = ({ headers }: RequestWithHeaders): boolean =>
+    isLoopback && findForwardingHeader(headers) === undefined;
 
   const checkKey = (request: RequestWithHeaders): void => {
     if (expected === null || hasKey(request)) return;
@@ -49,7 +52,7 @@ export function createAuthentication(options: {
   return {
     checkOrigin({ headers }) {
       // A web page can't know the key.
-      if (!isLocal || open || expected !== null) return;
+      if (!isLoopback || open || expected !== null) return;
       const problem = findForeignPageProblem(headers);
       if (problem === undefined) return;
       const hint = 'Set an API key to allow callers that send it.';
@@ -57,15 +60,16 @@ export function createAuthentication(options: {
     },
     checkKey,
     checkAdmin(request) {
-      if (isLocal) {
+      if (isDirect(request)) {
         const problem = findCrossSiteProblem(request.headers);
         if (problem !== undefined) throw new RequestError('forbidden', problem);
       } else if (expected === null) {
-        const message = '/__admin is available only on loopback or with an API key.';
+        const message =
+          '/__admin is available only on loopback, without a proxy, or with an API key.';
         throw new RequestError('forbidden', message);
       } else checkKey(request);
     },
     mayInjectFault: (request) =>
-      (isLocal && isLoopbackAuthority(request.headers.host)) || hasKey(request),
+      (isDirect(request) && isLoopbackAuthority(request.headers.host)) || hasKey(request),
   };
 }

@@ -27,6 +27,20 @@ export function findForeignPageProblem({ host, origin }: IncomingHttpHeaders): s
   return undefined;
 }
 
+/** The headers that proxies add. A proxy on this machine may also replace `Host`. */
+const FORWARDING_HEADERS = [
+  ...['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto'],
+  ...['X-Real-IP', 'Via'],
+];
+
+/**
+ * Returns the name of a header which shows that a proxy forwarded a request, possibly for a caller on
+ * another machine; undefined if the request has no such header.
+ */
+export function findForwardingHeader(headers: IncomingHttpHeaders): string | undefined {
+  return FORWARDING_HEADERS.find((name) => headers[name.toLowerCase()] !== undefined);
+}
+
 /** Returns the host and port of an `Origin` header; undefined if the origin is malformed or null. */
 export function authorityOf(origin: string): string | undefined {
   return /^https?:\/\/([^\s/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase();

@@ -391,3 +391,17 @@ void t.test('Faults in code get errors about the option, not about JSON', async 
     message: /^startAgent: faults\[0\]\.kind must be one of "latency", .*, got "oops"\.$/,
   });
 });
+
+void t.test('requests that a proxy forwarded need the key for /__admin and faults', async (t) => {
+  const headers = { 'x-forwarded-for': '203.0.113.7' };
+  const fault = { 'x-sandbox-kit-fault': 'unhealthy' };
+  const open = await withAgent(t);
+  assertError(t, await open.send('GET /__admin/requests', { headers }), 403, 'forbidden');
+  t.equal((await open.send('GET /health', { headers: { ...headers, ...fault } })).status, 200);
+  const { send } = await withAgent(t, { apiKey: 'the-key' });
+  t.equal((await send('GET /__admin/requests', { headers })).status, 401);
+  const authorized = { ...headers, authorization: 'Bearer the-key' };
+  t.equal((await send('GET /__admin/requests', { headers: authorized })).status, 200);
+  const faulty = await send('GET /health', { headers: { ...authorized, ...fault } });
+  t.equal(faulty.status, 503);
+});

@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { digestKey, findCrossSiteProblem, isSameDigest } from '../../http-kit/local-access.ts';
+import {
+  digestKey,
+  findCrossSiteProblem,
+  findForwardingHeader,
+  isSameDigest,
+} from '../../http-kit/local-access.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import type { Authentication, Caller, PageAuthentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
@@ -27,22 +32,33 @@ export function createAuthentication(
   options: AuthenticationOptions,
 ): Authentication & PageAuthentication {
   const { host, owners, apiKeyHeader, apiKey, sessions, appUrl, unauthorizedCallers } = options;
-  const isLocal = isLoopbackHost(host);
+  const isLoopback = isLoopbackHost(host);
   const adminDigest = digestKey(apiKey);
 
   const findOwner = async (keyDigest: string): Promise<Caller | undefined> => {
     const caller = await owners.findByKey(keyDigest);
     return caller && isSameDigest(caller.keyDigest, keyDigest) ? caller : undefined;
   };
-  const findCaller = async (key: string, problem: string): Promise<Caller> => {
+  const findCaller = async (key: string, problem: string, hint = ''): Promise<Caller> => {
     const caller = key === '' ? undefined : await findOwner(digestKey(key));
     if (caller) return caller;
-    const message = `${apiKeyHeader} must contain an API key: ${problem}.`;
+    const message = `${apiKeyHeader} must contain an API key: ${problem}.${hint}`;
     throw new RequestError('unauthorized', message);
   };
   const readKey = (headers: IncomingHttpHeaders): string => {
     const value = headers[apiKeyHeader];
     return typeof value === 'string' ? value : '';
+  };
+  const checkLocal = (headers: IncomingHttpHeaders): boolean => {
+    if (!isLoopback || findForwardingHeader(headers) !== undefined) return false;
+    const problem = findCrossSiteProblem(headers);
+    if (problem !== undefined) throw new RequestError('forbidden', problem);
+    return true;
+  };
+  const explainProxy = (headers: IncomingHttpHeaders): string => {
+    const name = isLoopback ? findForwardingHeader(headers) : undefined;
+    if (name === undefined) return '';
+    return ` The request has the header ${name}, and a request through a proxy needs a key.`;
   };
   return {
     async authenticateCaller(headers) {
@@ -58,18 +74,16 @@ export function createAuthentication(
       }
     },
     checkAdmin(headers) {
-      if (isLocal) checkSameSite(headers);
-      else if (!isSameDigest(digestKey(readKey(headers)), adminDigest)) {
-        const message = `${apiKeyHeader} must contain the first API key of this service.`;
-        throw new RequestError('unauthorized', message);
-      }
+      if (checkLocal(headers) || isSameDigest(digestKey(readKey(headers)), adminDigest)) return;
+      const message = `${apiKeyHeader} must contain the first API key of this service.`;
+      throw new RequestError('unauthorized', message + explainProxy(headers));
     },
     ...createPageAuthentication({
       ...{ sessions, appUrl, adminDigest, findOwner },
-      checkSameSite: isLocal ? checkSameSite : undefined,
+      checkLocal,
       findKeyOwner: (headers) => {
         const key = readKey(headers);
-        return findCaller(key, describeProblem(key, {}));
+        return findCaller(key, describeProblem(key, {}), explainProxy(headers));
       },
     }),
   };
@@ -79,9 +93,4 @@ function describeProblem(key: string, { authorization }: IncomingHttpHeaders): s
   if (key !== '') return 'the key is unknown';
   if (authorization === undefined) return 'the header is missing';
   return 'the header is missing, and Authorization is ignored';
-}
-
-function checkSameSite(headers: IncomingHttpHeaders): void {
-  const problem = findCrossSiteProblem(headers);
-  if (problem !== undefined) throw new RequestError('forbidden', problem);
 }

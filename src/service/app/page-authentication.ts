@@ -10,8 +10,11 @@ export interface PageAuthenticationOptions {
   appUrl: () => string;
   /** The digest of the key whose sessions may change something. */
   adminDigest: string;
-  /** On loopback, checks that no page of another site sent a request; elsewhere undefined. */
-  checkSameSite: ((headers: IncomingHttpHeaders) => void) | undefined;
+  /**
+   * Returns whether a program on this machine sent a request, without a proxy.
+   * @throws RequestError `forbidden` if a page of another site may have sent it.
+   */
+  checkLocal: (headers: IncomingHttpHeaders) => boolean;
   /** Finds the owner of a key. */
   findOwner: (keyDigest: string) => Promise<Caller | undefined>;
   /** Returns the owner of the key in the headers. @throws RequestError `unauthorized`. */
@@ -20,7 +23,7 @@ export interface PageAuthenticationOptions {
 
 /** Creates the authentication of pages. */
 export function createPageAuthentication(options: PageAuthenticationOptions): PageAuthentication {
-  const { sessions, appUrl, adminDigest, checkSameSite, findOwner, findKeyOwner } = options;
+  const { sessions, appUrl, adminDigest, checkLocal, findOwner, findKeyOwner } = options;
 
   const checkOrigin = ({ host, origin }: IncomingHttpHeaders): void => {
     const sender = origin === undefined ? undefined : authorityOf(origin);
@@ -40,8 +43,7 @@ export function createPageAuthentication(options: PageAuthenticationOptions): Pa
   return {
     checkSender,
     async authenticateReader(headers) {
-      if (checkSameSite) {
-        checkSameSite(headers);
+      if (checkLocal(headers)) {
         return { ownerId: undefined, token: sessions.makeToken(), hasSession: false };
       }
       const session = sessions.find(headers);

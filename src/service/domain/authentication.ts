@@ -22,8 +22,8 @@ export interface Authentication {
   /** Returns the owner of the request's API key (spec 5). @throws RequestError `unauthorized`. */
   authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller>;
   /**
-   * Checks that a request may use `/__admin`: on loopback any program on this machine, on other
-   * addresses the holder of the service's key.
+   * Checks that a request may use `/__admin`: on loopback any program on this machine; on other
+   * addresses, and through a proxy, the holder of the service's key.
    * @throws RequestError `forbidden` or `unauthorized`.
    */
   checkAdmin(headers: IncomingHttpHeaders): void;
@@ -33,8 +33,9 @@ export interface Authentication {
 export interface PageAuthentication {
   /**
    * Returns what a request for a page may see. On loopback every program on this machine may see and
-   * change everything. On other addresses a browser needs a session, and a program a key; only a
-   * session that was started with the service's key may change something, as for `/__admin`.
+   * change everything. On other addresses, and through a proxy, a browser needs a session, and a
+   * program a key; only a session that was started with the service's key may change something, as
+   * for `/__admin`.
    * @throws RequestError `forbidden` or `unauthorized`.
    */
   authenticateReader(headers: IncomingHttpHeaders): Promise<PageAccess>;

@@ -64,9 +64,9 @@ void t.test('the modes of TLS', async (t) => {
   );
   const noCertificate = join(t.testdir(), 'empty.pem');
   writeFileSync(noCertificate, 'hello');
-  for (const name of ['sslrootcert', 'sslcert']) {
+  for (const query of [`sslrootcert=${noCertificate}`, `sslcert=${noCertificate}&sslkey=${ca}`]) {
     t.match(
-      messageOf(`postgres://db/kit?sslmode=require&${name}=${noCertificate}`),
+      messageOf(`postgres://db/kit?sslmode=require&${query}`),
       /empty\.pem, which the URL of the database names, contains no PEM certificate/,
     );
   }
@@ -82,6 +82,8 @@ void t.test('a URL does not ask for TLS without getting it', (t) => {
     [`sslmode=disable&sslrootcert=${ca}`, /has sslrootcert, .* TLS\. Write sslmode=verify-full/],
     [`sslcert=${ca}`, /has sslcert, but no sslmode that uses TLS/],
     [`sslkey=${ca}`, /has sslkey, but no sslmode that uses TLS/],
+    [`sslmode=require&sslcert=${ca}`, /has sslcert, but no sslkey\. Add sslkey=FILE/],
+    [`sslmode=require&sslkey=${ca}`, /has sslkey, but no sslcert\. Add sslcert=FILE/],
     ['channel_binding=require', /has channel_binding=require, but no sslmode that uses TLS/],
     [
       'sslmode=require&channel_binding=always',

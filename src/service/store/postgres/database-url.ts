@@ -171,6 +171,7 @@ function readTls(host: string, parameters: Parameters): ConnectionOptions | fals
     rejectTlsParameters(parameters);
     return false;
   }
+  rejectHalfCertificate(parameters);
   return {
     ...(sslrootcert !== undefined &&
       sslrootcert !== 'system' && { ca: readCertificate(sslrootcert) }),
@@ -192,6 +193,16 @@ function rejectTlsParameters({ channel_binding: binding, ...parameters }: Parame
     parameters.sslmode === undefined ? 'Add sslmode=verify-full' : 'Write sslmode=verify-full';
   throw new DatabaseUrlError(
     `The URL of the database has ${name}, but no sslmode that uses TLS. ${change}, or remove ${name}.`,
+  );
+}
+
+/** A client certificate is of no use without its key. @throws DatabaseUrlError */
+function rejectHalfCertificate({ sslcert, sslkey }: Parameters): void {
+  if ((sslcert === undefined) === (sslkey === undefined)) return;
+  throw new DatabaseUrlError(
+    sslkey === undefined
+      ? 'The URL of the database has sslcert, but no sslkey. Add sslkey=FILE with the private key of the certificate, or remove sslcert.'
+      : 'The URL of the database has sslkey, but no sslcert. Add sslcert=FILE with the certificate of the key, or remove sslkey.',
   );
 }
 

@@ -1,4 +1,5 @@
 import { isError } from '../../../platform/error-origin.ts';
+import { certificateProblems } from './certificate-problems.ts';
 
 /** Maximum number of connections of a pool. */
 export const CONNECTIONS_MAX = 10;
@@ -265,6 +266,9 @@ const serverErrors: readonly { code: string; pattern: RegExp; message: string }[
 
 /** How the server says that `pg_hba.conf` allows the connection only with TLS. */
 const NEEDS_TLS = /no encryption|SSL off/;
+const NEEDS_TLS_MESSAGE =
+  'The database server refused the connection because it is not encrypted. For this user and machine, it accepts only encrypted connections. ' +
+  'Add sslmode=verify-full to the URL, with sslrootcert=FILE if the CA of the server is not a public one, or add sslmode=require to encrypt without checking the server.';
 
 /**
  * Returns the problem of the database that an error of the driver shows; undefined for any other error,
@@ -275,12 +279,12 @@ export function findPostgresProblem(error: unknown): PostgresProblem | undefined
   const code = 'code' in error ? String(error.code) : '';
   const coded = kindByCode.get(code) ?? (isTlsCode(code) ? 'tls_failed' : undefined);
   if (coded === 'authentication_failed' && NEEDS_TLS.test(error.message)) {
-    return createProblem('tls_failed', code);
+    return createProblem('tls_failed', code, NEEDS_TLS_MESSAGE);
   }
   const special = serverErrors.find(
     (each) => each.code === code && each.pattern.test(error.message),
   );
-  if (coded) return createProblem(coded, code, special?.message);
+  if (coded) return createProblem(coded, code, special?.message ?? certificateProblems.get(code));
   // A Unix socket that is missing or private. Other files have the same codes.
   const isSocket = 'syscall' in error && error.syscall === 'connect';
   if (isSocket && ['ENOENT', 'EACCES'].includes(code)) return createProblem('unreachable', code);

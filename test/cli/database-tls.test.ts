@@ -1,11 +1,11 @@
-/** What the command says about a database that it can't use because of TLS. */
+/** What the command says about a database that it can't use because of TLS or of its name. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { generateKeyPair } from '../helpers/certificates.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
-import { withPostgresServer } from '../helpers/postgres.ts';
+import { withPostgres, withPostgresServer } from '../helpers/postgres.ts';
 
 /** Fails to migrate a database. */
 async function assertRefused(t: Test, url: string, message: RegExp): Promise<void> {
@@ -66,5 +66,22 @@ void t.test('A certificate that has expired', async (t) => {
     t,
     `${url}?sslmode=verify-full&sslrootcert=${ca}`,
     /has expired \(CERT_HAS_EXPIRED\)\. Install a new one/,
+  );
+});
+
+void t.test('A database that does not exist', async (t) => {
+  const { url } = await withPostgres(t);
+  const named = new URL(url);
+  named.pathname = '/my.data';
+  await assertRefused(
+    t,
+    named.href,
+    /The database "my\.data", which the URL names, does not exist \(3D000\)\. .* CREATE DATABASE/,
+  );
+  named.pathname = '/kit&sslmode=require';
+  await assertRefused(
+    t,
+    named.href,
+    /The database "kit&sslmode=…", .* does not exist \(3D000\)\. .* write \? before the first one: DATABASE\?sslmode=verify-full/,
   );
 });

@@ -39,14 +39,14 @@ export async function moveDataDir({
     throw new StartError(`${dataDir} is not a data directory of sandbox-kit serve.`);
   }
   const { moveData } = await import('../store/move/move-data.ts');
-  const warning = await withDatabase(() => findTlsWarning(databaseUrl));
+  const warning = await withDatabase(databaseUrl, () => findTlsWarning(databaseUrl));
   if (warning !== undefined) onWarning?.(warning);
   const lock = await withDataFile(getLockPath(dataDir), () => lockDirectory(dataDir));
   try {
     const key = await findDevelopmentKey(dataDir);
     const sharedValues: Record<string, string> = key === undefined ? {} : { development_key: key };
     const result = await withDataFile(file, () =>
-      withDatabase(() =>
+      withDatabase(databaseUrl, () =>
         moveData({ file, databaseUrl, sharedValues, ...(onProgress && { onProgress }) }),
       ),
     );

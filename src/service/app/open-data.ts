@@ -3,7 +3,11 @@ import { StartError } from '../../http-kit/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
-import { DatabaseUrlError, findTlsWarning } from '../store/postgres/database-url.ts';
+import {
+  DatabaseUrlError,
+  findTlsWarning,
+  parseDatabaseUrl,
+} from '../store/postgres/database-url.ts';
 import {
   DatabaseEncodingError,
   SchemaTooNewError,
@@ -83,14 +87,14 @@ async function openDatabase(
   log: Log,
   cleanups: Cleanups,
 ): Promise<ServiceData> {
-  const warning = await withDatabase(() => findTlsWarning(databaseUrl));
+  const guard: ServiceData['guard'] = (action) => withDatabase(databaseUrl, action);
+  const warning = await guard(() => findTlsWarning(databaseUrl));
   if (warning !== undefined) log.warn('database_not_encrypted', { warning });
   const location = { databaseUrl };
-  const store = await withDatabase(() => openStore(location));
+  const store = await guard(() => openStore(location));
   cleanups.push(() => store.close());
   return {
-    ...{ store, location },
-    guard: withDatabase,
+    ...{ store, location, guard },
     loadDevelopmentKey: () => store.shareValue('development_key', createDevelopmentKey()),
   };
 }
@@ -105,7 +109,7 @@ export async function migrateDatabase(
   onWarning: (warning: string) => void,
 ): Promise<Migration> {
   const { migrate } = await import('../store/postgres/migrate.ts');
-  return withDatabase(() => {
+  return withDatabase(databaseUrl, () => {
     const warning = findTlsWarning(databaseUrl);
     if (warning !== undefined) onWarning(warning);
     return migrate(databaseUrl);
@@ -117,6 +121,7 @@ export async function migrateDatabase(
  * @throws StartError that says what to do, when the database causes an error.
  */
 export async function withDatabase<Result>(
+  databaseUrl: string,
   action: () => Result | Promise<Result>,
 ): Promise<Result> {
   try {
@@ -132,10 +137,22 @@ export async function withDatabase<Result>(
     }
     const problem = findPostgresProblem(error);
     if (!problem) throw error;
+    const text =
+      problem.kind === 'database_missing' ? describeMissing(databaseUrl) : problem.message;
     // The code stands at the end of the first sentence, which says what happened.
-    const message = problem.message.replace('.', ` (${problem.code}).`);
+    const message = text.replace('. ', ` (${problem.code}). `);
     throw problem.canRetry
       ? new DatabaseUnavailableError(message, { cause: error })
       : new StartError(message, { cause: error });
   }
+}
+
+/** Describes a database that does not exist, without the values of parameters that its name contains. */
+function describeMissing(databaseUrl: string): string {
+  const { database } = parseDatabaseUrl(databaseUrl);
+  const name = JSON.stringify(database.replaceAll(/=[^&]*/g, '=…'));
+  const advice = /[&=]/.test(database)
+    ? 'If this name contains parameters, write ? before the first one: DATABASE?sslmode=verify-full. Otherwise, create the database with CREATE DATABASE.'
+    : 'The service creates tables, but not the database. Create it with CREATE DATABASE, or correct the URL.';
+  return `The database ${name}, which the URL names, does not exist. ${advice}`;
 }

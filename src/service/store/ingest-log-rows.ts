@@ -1,5 +1,6 @@
 /** The rows of the ingest log, which the span writers and `ingest-log.ts` write. */
 import type { IngestLogEntry } from './store.ts';
+import type { Tables } from './tables.ts';
 
 /** Entries stored for each owner. */
 export const ENTRIES_PER_OWNER_MAX = 10_000;
@@ -28,10 +29,4 @@ export function toEntryRows(atMs: number, entries: readonly IngestLogEntry[]): E
 }
 
 /** A row of the ingest log, without its owner and number. */
-export interface EntryRow {
-  at_ms: number;
-  level: IngestLogEntry['level'];
-  code: string;
-  message: string;
-  about: string;
-}
+export type EntryRow = Omit<Tables['ingest_log'], 'owner_id' | 'number'>;

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { suiteOf } from '../../conformance/areas/index.ts';
 import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { startLocally } from './local-server.ts';
 
 /** Starts a service on a free port. It stops with the test. */
 export async function withCheckedService(t: Test): Promise<RunningService> {
@@ -71,10 +71,5 @@ export async function withoutControl(
       response.end(rewrite(await upstreamResponse.text()));
     })();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startLocally(t, server);
 }

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { findBrokenMusts } from '../../conformance/index.ts';
 import { load, type LoadOptions } from '../../load/index.ts';
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
+import { startLocally } from './local-server.ts';
 
 /** A chat request that the target server received. */
 export interface ReceivedChat {
@@ -56,13 +56,9 @@ export async function withTarget(
   });
   // Longer than the load generator keeps idle connections, so that none closes on reuse.
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const url = await startLocally(t, server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     server,
     get chats() {
       return chats;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { startLocally } from './local-server.ts';
 
 /** A request that the server received. */
 export interface ModelRequest {
@@ -46,14 +46,9 @@ export async function startOpenAiServer(t: Test): Promise<OpenAiServer> {
       arrival = Promise.withResolvers();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const url = await startLocally(t, server);
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${url}/v1`,
     requests,
     behave: (...next) => (nextBehaviors = next),
     async waitForRequests(count) {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { startLocally } from './local-server.ts';
 
 /** A response of the plain sandbox. */
 type Plain = [status: number, body: unknown];
@@ -17,12 +17,7 @@ const badRequest = refusal(400, 'invalid_request_error', 'bad_request');
  */
 export async function withPlainSandbox(t: Test): Promise<string> {
   const server = createPlainServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startLocally(t, server);
 }
 
 /** Creates the server. `onRequest` runs before each response and can delay or prevent it. */

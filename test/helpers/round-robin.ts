@@ -1,8 +1,8 @@
 import { createServer, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import type { ServiceSetup } from '../../src/service/app/options.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
+import { startLocally } from './local-server.ts';
 
 /**
  * Starts services in this process behind a proxy that sends each request to the next of them, and stops
@@ -78,10 +78,5 @@ export async function withRoundRobinProxy(t: Test, targets: () => string[]): Pro
     response.once('close', () => forwarded.destroy());
     request.pipe(forwarded);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startLocally(t, server);
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { isMessage, type ChatRequest } from '../../src/contract/index.ts';
+import { startLocally } from './local-server.ts';
 
 /** A request that the sandbox received. */
 export interface ReceivedRequest {
@@ -49,13 +49,9 @@ export async function withSandboxDouble(
       behaviors[received.route](response, received);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const url = await startLocally(t, server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     requests,
     chats: () => requests.flatMap(({ route, body }) => (isChat(route, body) ? body : [])),
     setBehavior: (next) => (behaviors = { ...correctBehaviors, ...next }),

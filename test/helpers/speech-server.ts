@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { until } from './until.ts';
+import { startLocally } from './local-server.ts';
 
 export interface SpeechRequest {
   path: string | undefined;
@@ -33,14 +33,9 @@ export async function startSpeechServer(t: Test): Promise<SpeechServer> {
       respond?.(response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const url = await startLocally(t, server);
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${url}/v1`,
     requests,
     respondWith: (...next) => (responders = next),
     waitForRequests: (count) => until(`${count} requests`, () => requests.length >= count),

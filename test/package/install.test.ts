@@ -1,8 +1,12 @@
 /** The packed kit installs into an empty folder, and its command and its library start. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import t from 'tap';
 import { ROOT } from '../helpers/repository.ts';
+import { until } from '../helpers/until.ts';
 import { createProject } from './tarball.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -28,6 +32,26 @@ void t.test('the packed kit installs and starts', async (t) => {
   t.equal(command.stdout.trim(), version);
   const library = await project.run(process.execPath, ['start.mjs']);
   t.same(library, { code: 0, stdout: '200\n', stderr: '' });
+});
+
+void t.test('the installed command drains after SIGTERM, and exits with 0', async (t) => {
+  const { directory } = await createProject(t);
+  const bin = join(directory, 'node_modules/.bin/sandbox-kit');
+  const script = join(directory, 'node_modules/sandbox-kit/bin/sandbox-kit.js');
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
+  for (const [program, ...args] of [[bin], [process.execPath, script]] as [string, ...string[]][]) {
+    const command = [...args, 'serve', '--port', '0', '--json', '--drain', '1s'];
+    const child = spawn(program, command, { cwd: directory, env });
+    t.teardown(() => child.kill('SIGKILL'));
+    const ended = once(child, 'exit');
+    const [firstLine] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const { url } = JSON.parse(firstLine) as { url: string };
+    t.equal((await fetch(`${url}/ready`)).status, 200);
+    child.kill('SIGTERM');
+    await until('it drains', async () => (await fetch(`${url}/ready`)).status === 503);
+    t.same(await ended, [0, null], program);
+    await t.rejects(fetch(`${url}/ready`), 'nothing listens anymore');
+  }
 });
 
 void t.test('features that few runs need work in the packed kit', async (t) => {

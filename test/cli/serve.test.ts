@@ -91,6 +91,24 @@ void t.test('serve: says at the start that no evals are set', async (t) => {
   t.notMatch(await readText(['--seed-file', join(folder, 'seed.yaml')]), notice);
 });
 
+void t.test('serve: with --app-url, callers get the address of the load balancer', async (t) => {
+  const readText = async (...args: string[]): Promise<string> => {
+    const { end, stdoutSoFar } = await start(t, ['serve', '--port', '0', ...args]);
+    t.equal(await end('SIGTERM'), 0);
+    return stdoutSoFar();
+  };
+  const commands = (url: string): RegExp =>
+    new RegExp(
+      ` OTEL_EXPORTER_OTLP_ENDPOINT=${url}\\n[^]* ${url}/v1/sessions/[^]* ${url}/api/prod-evaluations/`,
+    );
+  const balanced = await readText('--app-url', 'https://kit.example/');
+  t.match(balanced, commands('https://kit\\.example'));
+  t.match(balanced, /admin +http:\/\/127\.0\.0\.1:/, 'test controls are those of the replica');
+  t.match(await readText(), commands('http://127\\.0\\.0\\.1:\\d+'));
+  const mutant = ['--mutant', 'service/traces-202', '--app-url', 'https://kit.example'];
+  t.match(await readText(...mutant), commands('http://127\\.0\\.0\\.1:\\d+'));
+});
+
 void t.test('serve: keeps its development key, unless the environment sets a key', async (t) => {
   const data = join(t.testdir(), 'data');
   const first = await serve(t, ['--data', data]);

@@ -214,6 +214,8 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
   }
   const out = createTerminal(process.stdout);
   const header = flags['api-key-header'];
+  // Callers elsewhere reach a load balancer or a proxy, but not this replica.
+  const callerUrl = flags['app-url'] === undefined || breaks !== undefined ? url : appUrl;
   const lines = [
     `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
@@ -222,15 +224,15 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     `  data      ${describeData(flags)}`,
     '',
     'Send the traces of your agent:',
-    ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: url })
+    ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: callerUrl })
       .filter(([name]) => name.startsWith('OTEL_'))
       .map(([name, value]) => `  export ${name}=${value}`),
     '',
     'Close a conversation, and read the results:',
     `  curl -X POST -H '${header}: ${apiKey}' \\`,
-    `    ${url}/v1/sessions/CONVERSATION_ID/end`,
+    `    ${callerUrl}/v1/sessions/CONVERSATION_ID/end`,
     `  curl -H '${header}: ${apiKey}' \\`,
-    `    ${url}/api/prod-evaluations/sessions/`,
+    `    ${callerUrl}/api/prod-evaluations/sessions/`,
     '',
     ...(hasLiveEvals
       ? []

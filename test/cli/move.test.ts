@@ -312,13 +312,56 @@ void t.test('a database or directory that can not be used', async (t) => {
   );
   const { url: used } = await withPostgres(t);
   await t.test('use', async (t) => {
-    await withService(t, { databaseUrl: used });
+    await (await withService(t, { databaseUrl: used })).trace(makeSpan());
   });
-  assertUsageError(
-    t,
-    await move('--from', other, '--to', used),
-    /has other data\. Create an empty/,
+  const keyed = await withPostgres(t);
+  await t.test('add a key', async (t) => {
+    const { admin } = await withService(t, { databaseUrl: keyed.url });
+    await admin('POST /keys', { label: 'Other' });
+  });
+  for (const target of [used, keyed.url]) {
+    const refused = await move('--from', other, '--to', target);
+    assertUsageError(t, refused, /has other data, .*\. Create an empty database/);
+  }
+});
+
+void t.test('a database on which a service was only started', async (t) => {
+  const dataDir = join(t.testdir({}), 'data');
+  let apiKey = '';
+  await t.test('fill', async (t) => {
+    const { service, trace } = await withService(t, { dataDir });
+    await trace(makeSpan());
+    apiKey = service.apiKey;
+  });
+  const { url } = await withPostgres(t);
+  await t.test('start', async (t) => {
+    const { service } = await withService(t, { databaseUrl: url });
+    t.not(service.apiKey, apiKey);
+    const refused = await run(['move', '--from', dataDir, '--to', url]);
+    assertUsageError(t, refused, /A service uses the database\. Stop it, and move again\./);
+  });
+  const moved = await run(['move', '--from', dataDir, '--to', url]);
+  t.equal(moved.code, 0, moved.stderr);
+  t.match(moved.stdout, /^Moved \d+ rows/);
+
+  await t.test('start again', async (t) => {
+    const { service, end } = await withService(t, { databaseUrl: url });
+    t.equal(service.apiKey, apiKey, 'the development key moved');
+    await end('conv-1');
+  });
+  // A service removes its configured keys when it stops.
+  const again = await run(['move', '--from', dataDir, '--to', url]);
+  t.equal(again.code, 0, again.stdout);
+  t.match(
+    again.stdout,
+    /^All \d+ rows of .* were already moved to .*\.\nSince then, a service .*:\n {2}keys: 0 instead of 1\n/,
   );
+  await t.test('use the directory', async (t) => {
+    await (await withService(t, { dataDir })).trace(makeSpan({ traceId: 'b'.repeat(32) }));
+  });
+  const changed = await run(['move', '--from', dataDir, '--to', url]);
+  t.equal(changed.code, 1, changed.stdout);
+  t.match(changed.stdout, /The directory has changed since its data was moved\./);
 });
 
 void t.test('a directory that changed after the move began is refused', async (t) => {

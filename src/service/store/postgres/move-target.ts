@@ -3,6 +3,7 @@ import { MoveError, movedTableNames, type MovedTable } from '../move/moved-table
 import { migrateWith } from './migrate.ts';
 import { MARKER_NAME, type MoveMarker } from './move-marker.ts';
 import { openPool } from './pool.ts';
+import { HAS_STOPPED } from './replicas.ts';
 import { createPartition } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import { shareValue } from './shared-values.ts';
@@ -10,6 +11,9 @@ import { inTransaction } from './transaction.ts';
 
 /** Counting a large table takes minutes. */
 const STATEMENT_MS_MAX = 600_000;
+
+/** Tables with data of owners that are not moved. */
+const OTHER_TABLES = ['seed_documents', 'simulation_leases', 'span_ids'];
 
 /** A column that rows are copied into. */
 interface TargetColumn {
@@ -24,7 +28,8 @@ interface TargetColumn {
 export interface MoveTarget {
   /**
    * Stores the marker of a new move, or returns that of the move that began earlier.
-   * @throws MoveError if the database has other data.
+   * Removes what the start of a service stored, such as its development key.
+   * @throws MoveError if the database has other data, or a service runs on it.
    */
   begin: (marker: MoveMarker) => Promise<MoveMarker>;
   columnsOf: (table: MovedTable) => readonly TargetColumn[];
@@ -117,18 +122,44 @@ async function begin(client: PoolClient, marker: MoveMarker): Promise<MoveMarker
     );
     return JSON.parse(rows[0]?.value ?? '') as MoveMarker;
   }
+  await assertUnused(client);
+  await assertNoData(client);
+  await client.query('delete from keys');
+  await client.query('delete from owners');
+  await client.query('delete from service_values where name <> $1', [MARKER_NAME]);
+  return marker;
+}
+
+/** @throws MoveError if a service runs on the database. */
+async function assertUnused(client: PoolClient): Promise<void> {
+  // A service that starts now waits for this row.
+  await client.query('select 1 from shared_state for update');
+  const { rowCount } = await client.query(`select 1 from replicas where not ${HAS_STOPPED}`);
+  if (rowCount === 0) return;
+  throw new MoveError(
+    'A service uses the database. Stop it, and move again. After kill -9, wait 15 s first.',
+  );
+}
+
+/**
+ * Checks that the database has only what the start of a service stores: its owners, its configured
+ * keys, and its development key.
+ * @throws MoveError
+ */
+async function assertNoData(client: PoolClient): Promise<void> {
+  const tables = movedTableNames.filter((table) => table !== 'owners' && table !== 'keys');
   const conditions = [
-    ...movedTableNames.map((table) => `exists (select 1 from "${table}")`),
-    'exists (select 1 from service_values where name <> $1)',
+    ...[...tables, ...OTHER_TABLES].map((table) => `exists (select 1 from "${table}")`),
+    'exists (select 1 from keys where configured = 0)',
   ];
   const { rows } = await client.query<{ has_data: boolean }>(
     `select ${conditions.join(' or ')} as has_data`,
-    [MARKER_NAME],
   );
-  if (rows[0]?.has_data === true) {
-    throw new MoveError('The database has other data. Create an empty database, and move to it.');
-  }
-  return marker;
+  if (rows[0]?.has_data !== true) return;
+  throw new MoveError(
+    'The database has other data, from a service or another program. Create an empty database, and ' +
+      'move to it before a service stores data there.',
+  );
 }
 
 /** @throws MoveError if the stored marker is not `from`. */

@@ -23,7 +23,7 @@ const PUBLISH_MS = 100;
 /** Replicas report every second. Changes don't wait for one that was not seen for this long. */
 const IS_RESPONSIVE = "seen_at > clock_timestamp() - interval '3 s'";
 /** A replica that was not seen for this long has stopped. */
-const HAS_STOPPED = "seen_at <= clock_timestamp() - interval '15 s'";
+export const HAS_STOPPED = "seen_at <= clock_timestamp() - interval '15 s'";
 
 /** Creates the access to what the replicas on a database share. */
 export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStore {

@@ -33,8 +33,8 @@ export const move = defineCommand({
     SANDBOX_KIT_DATABASE_URL: 'The same as --to, without showing the password to other users',
   },
   exitCodes: {
-    0: 'all rows are in the database',
-    1: 'tables differ',
+    0: 'all rows were moved, now or earlier',
+    1: 'rows are missing in the database, or the directory has changed since the move',
     3: 'interrupted, or the database failed; run the command again to continue',
   },
   notes: [
@@ -42,13 +42,12 @@ export const move = defineCommand({
   ],
   async run(flags) {
     const result = await moveFor(flags);
-    const isComplete = findDifferences(result).length === 0;
     if (flags.json) {
       const { to, isResumed, tables, nulCharacters } = result;
       const line = { from: flags.from, to, isResumed, tables, nulCharacters };
       process.stdout.write(`${JSON.stringify(line)}\n`);
     } else process.stdout.write(describeResult(result, flags));
-    if (!isComplete) process.exitCode = exitCodes.findings;
+    if (hasMissingRows(result)) process.exitCode = exitCodes.findings;
   },
 });
 
@@ -97,26 +96,48 @@ async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
 const findDifferences = ({ tables }: DirectoryMove): DirectoryMove['tables'] =>
   tables.filter(({ sourceRows, targetRows }) => sourceRows !== targetRows);
 
-function describeResult(result: DirectoryMove, { from }: MoveFlags): string {
-  const differences = findDifferences(result);
+/** A service that uses the database after the move changes its rows, but not the directory. */
+const hasMissingRows = (result: DirectoryMove): boolean =>
+  findDifferences(result).length > 0 && (!result.wasComplete || result.hasSourceChanged);
+
+/** Returns the lines about the numbers of rows. */
+function describeRows(result: DirectoryMove, from: string | undefined): string[] {
   const total = result.tables.reduce((sum, { sourceRows }) => sum + sourceRows, 0);
-  const { nulCharacters, to, wasComplete } = result;
-  const lines =
-    differences.length === 0
+  const { to, wasComplete } = result;
+  const rows = formatCount(total, 'row');
+  const differences = findDifferences(result).map(
+    ({ name, sourceRows, targetRows }) =>
+      `  ${name}: ${formatNumber(targetRows)} instead of ${formatNumber(sourceRows)}`,
+  );
+  if (differences.length === 0) {
+    return [
+      wasComplete
+        ? `All ${rows} of ${from} were already in ${to}.`
+        : `Moved ${rows} from ${from} to ${to}.`,
+    ];
+  }
+  if (!hasMissingRows(result)) {
+    return [
+      `All ${rows} of ${from} were already moved to ${to}.`,
+      'Since then, a service has changed the numbers of rows in the database:',
+      ...differences,
+    ];
+  }
+  return [
+    'The database has other numbers of rows than the directory:',
+    ...differences,
+    ...(wasComplete
       ? [
-          wasComplete
-            ? `All ${formatCount(total, 'row')} of ${from} were already in ${to}.`
-            : `Moved ${formatCount(total, 'row')} from ${from} to ${to}.`,
+          'The directory has changed since its data was moved. To move the changes, create an empty',
+          'database, and move to it.',
         ]
-      : [
-          'The database has other numbers of rows than the directory:',
-          ...differences.map(
-            ({ name, sourceRows, targetRows }) =>
-              `  ${name}: ${formatNumber(targetRows)} instead of ${formatNumber(sourceRows)}`,
-          ),
-          'If a service has used the database since the move, this is expected. Otherwise, move to',
-          'another empty database.',
-        ];
+      : ['Create an empty database, and move to it.']),
+  ];
+}
+
+function describeResult(result: DirectoryMove, { from }: MoveFlags): string {
+  const { nulCharacters } = result;
+  const lines = describeRows(result, from);
   if (nulCharacters > 0) {
     lines.push(
       `Replaced ${formatCount(nulCharacters, 'NUL character')} by U+FFFD: PostgreSQL can't store them.`,

@@ -20,6 +20,8 @@ export interface MoveResult {
   isResumed: boolean;
   /** Whether an earlier move had copied all rows. */
   wasComplete: boolean;
+  /** Whether the file has changed since the move began. */
+  hasSourceChanged: boolean;
   /** The rows of each table in the file and in the database. */
   tables: { name: string; sourceRows: number; targetRows: number }[];
   /** Number of NUL characters that were replaced, because PostgreSQL can't store them. */
@@ -91,8 +93,13 @@ async function move(
   if (!copied.isComplete && tables.every((table) => table.sourceRows === table.targetRows)) {
     await target.mark(copied, { ...copied, isComplete: true });
   }
-  const { nulCharacters } = copied;
-  return { isResumed: begun !== created, wasComplete: begun.isComplete, tables, nulCharacters };
+  return {
+    isResumed: begun !== created,
+    wasComplete: begun.isComplete,
+    hasSourceChanged: begun.sourceVersion !== source.version,
+    tables,
+    nulCharacters: copied.nulCharacters,
+  };
 }
 
 async function copyTables(

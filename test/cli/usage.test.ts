@@ -274,7 +274,12 @@ const agents: Row[] = [
     /Unknown mutant "nope" of a sandbox\. Run sandbox-kit selftest --list/,
   ],
   [['agent', '--mutant', 'chat/content-null', '--tls'], /--mutant serves plain HTTP/],
-  [['serve', '--retention', '30'], /--retention must be a number of days such as 30d, .* got "30"/],
+  [
+    ['serve', '--retention', '30'],
+    /--retention must be a number of days such as 30d, .* got "30"\. Did you mean 30d\?/,
+  ],
+  [['serve', '--retention', '48h'], /--retention must be .*, got "48h"\. Did you mean 2d\?/],
+  [['serve', '--retention', '30h'], /--retention must be .*, got "30h"\.$/m],
   [['serve', '--retention', '1d'], /--retention must be .* from 2d to 36500d, got "1d"/],
   [['agent', '--mutant', 'chat/content-null', '--port', '9'], /Remove --host and --port/],
 ];

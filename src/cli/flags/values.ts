@@ -146,7 +146,11 @@ export const retention = z
     const [, days] = /^(\d{1,5})d$/.exec(value) ?? [];
     const count = Number(days ?? NaN);
     if (count >= 2 && count <= 36_500) return count * DAY_MS;
-    const message = `must be ${RETENTION}, got ${JSON.stringify(value)}.`;
+    const [, number = '', unit] = /^(\d{1,6})(h?)$/.exec(value) ?? [];
+    const meantDays = unit === 'h' ? Number(number) / 24 : Number(number);
+    const isDays = Number.isInteger(meantDays) && meantDays >= 2 && meantDays <= 36_500;
+    const hint = isDays ? ` Did you mean ${meantDays}d?` : '';
+    const message = `must be ${RETENTION}, got ${JSON.stringify(value)}.${hint}`;
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   })

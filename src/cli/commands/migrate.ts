@@ -18,7 +18,11 @@ export const migrate = defineCommand({
   environment: {
     SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
   },
-  exitCodes: { 0: 'the database has the newest tables', 3: 'the database could not be used' },
+  exitCodes: {
+    0: 'the database has the newest tables',
+    2: 'wrong options, or a wrong database URL, password, or role',
+    3: 'the database was away, busy, or full',
+  },
   hintUnexpected: hintDatabase,
   async run(flags) {
     const databaseUrl = readDatabaseUrl(flags);

@@ -83,7 +83,11 @@ export const serve = defineCommand({
     SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY',
     SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY',
   },
-  exitCodes: { 0: 'stopped by a signal', 3: 'the database could not be used at the start' },
+  exitCodes: {
+    0: 'stopped by a signal',
+    2: 'wrong options, or a wrong database URL, password, or role',
+    3: 'the database was away, busy, or full at the start',
+  },
   notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
   hintUnexpected: (word) =>
     /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),

@@ -9,6 +9,7 @@ import {
   type SimulationReport,
 } from '../contract/index.ts';
 import { checkOptions } from '../platform/options.ts';
+import { toSentence } from '../platform/sandbox-kit-error.ts';
 import { resolveCallTarget } from './call-target.ts';
 import { rejectExposure } from './exposure.ts';
 import { readScenarioSet } from './input/scenario-files.ts';
@@ -98,6 +99,6 @@ function rejectInconsistent(
       ? formatPlace('evals', pointer.replace('/evals', ''))
       : formatPlace('scenarios', pointer);
     const rest = problem.slice(pointer.length).trimStart();
-    throw new TypeError(`simulate: ${place} ${rest}.`, { cause: error });
+    throw new TypeError(toSentence(`simulate: ${place} ${rest}`), { cause: error });
   }
 }

@@ -134,10 +134,15 @@ void t.test('Every schema example is accepted', async (t) => {
 
 void t.test('An inconsistent scenario is rejected with a JSON pointer to the error', async (t) => {
   const { send, admin } = await withService(t);
+  await admin('POST /evals', makeContainsEval('order-found', 'x'));
   const user = scenario.user;
   const rows: [object, RegExp][] = [
+    [{ ...scenario, evals: ['order-fond'] }, /got "order-fond"; did you mean order-found\?$/],
     [{ ...scenario, persona: 'nobody' }, /^\/persona must be the id of a persona, got "nobody"\.$/],
-    [{ ...scenario, evals: ['none'] }, /^\/evals\/0 must be the id of an eval, got "none"\.$/],
+    [
+      { ...scenario, evals: ['none'] },
+      /^\/evals\/0 must be the id of an eval, got "none"; .*order-found\.$/,
+    ],
     [
       { ...scenario, user: { ...user, steps: [{ say: 'a', next: 'b' }] } },
       /^\/user\/steps\/0\/next must be the id of a step, got "b"\.$/,

@@ -1,4 +1,5 @@
 import { findViolations, resolvePointer, type EvalDefinition } from '../../../contract/index.ts';
+import { toSentence } from '../../../platform/sandbox-kit-error.ts';
 import { parseBoundedJson } from '../../domain/bounded-json.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { parseEval } from '../../domain/evals.ts';
@@ -143,7 +144,8 @@ function checkEval(value: unknown, fields: readonly EvalField[]): ReadEval {
     if (!(error instanceof RequestError)) throw error;
     if (error instanceof InvalidDocumentError) {
       const field = fields.find(({ pointer }) => pointer === error.pointer);
-      const problem = `${field?.label ?? error.pointer} ${error.problem.slice(error.pointer.length).trim()}.`;
+      const rest = error.problem.slice(error.pointer.length).trim();
+      const problem = toSentence(`${field?.label ?? error.pointer} ${rest}`);
       return { problems: new Map([[field?.pointer ?? '', problem]]) };
     }
     return { problems: placeViolations(value, fields, error.message) };

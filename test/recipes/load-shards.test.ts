@@ -14,7 +14,7 @@ const MAIN = join(ROOT, 'src/cli/main.ts');
 
 /** A small run that starts when all processes of a busy machine are ready. */
 const SMALL = { RATE: '20', DURATION: '2s' };
-const START_IN = '20 seconds';
+const START_IN = '40 seconds';
 
 /** Creates a directory with programs: `sandbox-kit`, and `npx` that runs the kit of this repository. */
 function createPrograms(workspace: string, others: Record<string, string> = {}): string {
@@ -184,7 +184,7 @@ void t.test('Kubernetes: the pods of an Indexed Job send one load test', async (
     SANDBOX_URL: agent.url,
     IMAGE: 'registry.example.com/sandbox-kit:1',
     SHARDS: '3',
-    START_SECONDS: '20',
+    START_SECONDS: '40',
     SANDBOX_KIT: 'sandbox-kit',
     PATH: pathWith(createPrograms(workspace, { kubectl: KUBECTL })),
     CLUSTER: join(workspace, 'cluster'),

@@ -78,10 +78,9 @@ export function findShardConflict(
   if (compareWith) {
     return `${name} and ${show('compareWith')} can't be combined: only the merged report has verdicts. Compare it instead.`;
   }
-  const startAtMs = resolveShard(shard).startAtMs ?? Infinity;
-  const start = `The start time ${shard.startAt ?? ''}`;
-  if (startAtMs <= nowMs) return `${start} has passed. Choose a later one for all shards.`;
-  return startAtMs !== Infinity && startAtMs > nowMs + START_AHEAD_MS_MAX
-    ? `${start} is more than an hour away. Choose an earlier one.`
+  // A start time that has passed is no conflict: the report says that the shard was late.
+  const { startAtMs = nowMs } = resolveShard(shard);
+  return startAtMs > nowMs + START_AHEAD_MS_MAX
+    ? `The start time ${shard.startAt ?? ''} is more than an hour away. Choose an earlier one.`
     : undefined;
 }

@@ -198,6 +198,30 @@ void t.test('a shard ignores the report to compare with of the configuration fil
   t.match(unwrap(ran.stdout), /Nothing accepts connections at/);
 });
 
+void t.test('--merge says that a shard was interrupted', async (t) => {
+  const { agent } = await withAgent(t);
+  const cwd = t.testdir({});
+  for (const index of [1, 2]) {
+    const interrupt = new AbortController();
+    const report = await load({
+      ...{ url: agent.url, profile: 'health', rate: 10, durationMs: 1_000, warmUpMs: 3_000 },
+      ...{ shard: { index, count: 2 }, signal: interrupt.signal },
+      onProgress: ({ phase }) => {
+        if (index === 1 && phase === 'warm-up') interrupt.abort();
+      },
+    });
+    writeFileSync(join(cwd, `${index}.json`), JSON.stringify(report));
+  }
+  const ran = await run(['load', '--merge', '1.json', '2.json'], { cwd });
+  const message =
+    /--merge: 1\.json is the report of shard 1\/2, which was interrupted\. Run all shards again\./;
+  assertUsageError(t, ran, message);
+  t.match(
+    unwrap((await run(['load', '--help'])).stdout),
+    /2 wrong options, or the files of --merge/,
+  );
+});
+
 void t.test('a shard that is started after the start time is late', async (t) => {
   const { agent } = await withAgent(t);
   const cwd = t.testdir({});

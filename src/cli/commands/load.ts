@@ -216,6 +216,7 @@ export const load = defineCommand({
   exitCodes: {
     0: 'all tested targets are met (with --shard: the shard is complete)',
     1: 'a target is missed',
+    2: 'wrong options, or the files of --merge are not all shards of one run',
     3: 'could not judge',
   },
   async run(given, _rest, origin) {

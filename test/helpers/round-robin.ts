@@ -50,7 +50,8 @@ export async function withServicesAsOne(
       SANDBOX_KIT_ADMIN_URL: adminUrl,
     },
     async stop() {
-      for (const service of services) await service.stop();
+      // Together, so that none takes a job that another one releases.
+      await Promise.all(services.map((service) => service.stop()));
     },
   };
 }

@@ -73,7 +73,8 @@ function blockingLines(report: LoadReport, { style, width }: TextLayout): string
 const VERDICT_WIDTH = 11;
 
 function targetLines(report: LoadReport, { style, width }: TextLayout): string[] {
-  if (!hasRun(report)) return [];
+  // Only the merged report judges the targets.
+  if (!hasRun(report) || report.shard) return [];
   const textWidth = width - VERDICT_WIDTH - 2;
   return report.targets.flatMap((target) => {
     const { verdict, statement, reason } = target;
@@ -240,9 +241,13 @@ function noteLines({ notes }: LoadReport, { style, width }: TextLayout): string[
 }
 
 function verdictLines(report: LoadReport, { style, width }: TextLayout): string[] {
-  const { verdict, sentence, targets, blockedBy } = report;
+  const { verdict, sentence, targets, blockedBy, shard, exitCode } = report;
+  if (shard && verdict !== 'INVALID RUN') {
+    return wrap(sentence, width).map((line) => style(exitCode === 0 ? 'green' : 'yellow', line));
+  }
   const label = style(verdictStyles[verdict], style('bold', verdict));
   const cause = blockedBy ? '' : `${sentence} `;
-  const summary = verdict === 'INVALID RUN' ? `${cause}${countVerdicts(targets)}` : sentence;
+  const isCounted = verdict === 'INVALID RUN' && !shard;
+  const summary = isCounted ? `${cause}${countVerdicts(targets)}` : sentence;
   return labeled(`${label}  `, summary, width);
 }

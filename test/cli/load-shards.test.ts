@@ -36,6 +36,10 @@ void t.test('two shards are merged into one report with one verdict', async (t) 
     t.same(findViolations('LoadReport', report), []);
     t.equal(ran.code, report.selfCheck.valid ? 0 : 3, ran.stdout);
     t.match(ran.stdout, new RegExp(`^Sends shard ${nth + 1}/2 of about`, 'm'));
+    t.notMatch(ran.stdout, /NOT TESTED|targets/, 'a shard has no verdicts');
+    if (ran.code === 0) {
+      t.match(unwrap(ran.stdout), `Shard ${nth + 1} of 2 is complete. Run load --merge with the`);
+    }
     t.equal(report.seed, 'sharded');
     t.match(report.shard, { index: nth + 1, count: 2, startAt });
     t.equal(report.chat?.offered, 20);

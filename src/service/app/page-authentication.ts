@@ -21,6 +21,11 @@ export interface PageAuthenticationOptions {
   findKeyOwner: (headers: IncomingHttpHeaders) => Promise<Caller>;
 }
 
+const QUOTE_CHARS_MAX = 100;
+
+/** Quotes the value of a header, which any client can choose. */
+const quote = (value: string): string => JSON.stringify(value.slice(0, QUOTE_CHARS_MAX));
+
 /** Creates the authentication of pages. */
 export function createPageAuthentication(options: PageAuthenticationOptions): PageAuthentication {
   const { sessions, appUrl, adminDigest, checkLocal, findOwner, findKeyOwner } = options;
@@ -29,7 +34,12 @@ export function createPageAuthentication(options: PageAuthenticationOptions): Pa
     const sender = origin === undefined ? undefined : authorityOf(origin);
     const own = [host?.toLowerCase(), authorityOf(new URL(appUrl()).origin)];
     if (sender !== undefined && own.includes(sender)) return;
-    const message = 'Origin must name this service. Send forms from its own pages.';
+    const received = origin === undefined ? 'is missing' : `is ${quote(origin)}`;
+    const expected = [...new Set(own)].flatMap((name) => (name ? quote(name) : [])).join(' or ');
+    const message =
+      `Origin ${received}, but must name this service: ${expected}. Send forms from its own ` +
+      'pages. Behind a proxy, set --app-url to the address in the browser, or let the proxy ' +
+      'forward Host.';
     throw new RequestError('forbidden', message);
   };
   const checkSender: PageAuthentication['checkSender'] = (headers, access) => {

@@ -164,6 +164,21 @@ void t.test('the sign-in leads to no other host, and takes no form of another si
   t.equal((await signIn(service, { key: KEY }, {})).status, 403, 'no origin');
 });
 
+void t.test('behind a proxy that replaces Host, the sign-in says what to set', async (t) => {
+  const { service } = await withOpenService(t);
+  const origin = 'https://kit.example<b>';
+  const refused = await signIn(service, { key: KEY }, { origin });
+  const expected = JSON.stringify(new URL(service.url).host);
+  const { message } = (await refused.json()) as { message: string };
+  t.match(message, `Origin is "${origin}", but must name this service: ${expected}`);
+  t.match(message, 'set --app-url to the address in the browser, or let the proxy forward Host.');
+  const page = await signIn(service, { key: KEY }, { ...HTML, origin });
+  t.equal(page.status, 403);
+  const text = await page.text();
+  t.match(text, /<h1>Not allowed<\/h1>.*https:\/\/kit\.example&lt;b&gt;.*set --app-url/s);
+  t.notMatch(text, 'kit.example<b>', 'escaped');
+});
+
 void t.test('unknown pages are pages for browsers and JSON for programs', async (t) => {
   const { send } = await withService(t);
   const page = await send('GET /no-such-page', { key: null, headers: HTML });

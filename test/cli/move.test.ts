@@ -313,6 +313,8 @@ void t.test('a database or directory that can not be used', async (t) => {
   const { url: used } = await withPostgres(t);
   await t.test('use', async (t) => {
     await (await withService(t, { databaseUrl: used })).trace(makeSpan());
+    const refused = await move('--from', other, '--to', used);
+    assertUsageError(t, refused, /has other data/);
   });
   const keyed = await withPostgres(t);
   await t.test('add a key', async (t) => {

@@ -122,23 +122,25 @@ async function begin(client: PoolClient, marker: MoveMarker): Promise<MoveMarker
     );
     return JSON.parse(rows[0]?.value ?? '') as MoveMarker;
   }
-  await assertUnused(client);
+  const isUsed = await isUsedByService(client);
   await assertNoData(client);
+  if (isUsed) {
+    throw new MoveError(
+      'A service uses the database. Stop it, and move again. After kill -9, wait 15 s first.',
+    );
+  }
   await client.query('delete from keys');
   await client.query('delete from owners');
   await client.query('delete from service_values where name <> $1', [MARKER_NAME]);
   return marker;
 }
 
-/** @throws MoveError if a service runs on the database. */
-async function assertUnused(client: PoolClient): Promise<void> {
+/** Returns whether a service runs on the database. */
+async function isUsedByService(client: PoolClient): Promise<boolean> {
   // A service that starts now waits for this row.
   await client.query('select 1 from shared_state for update');
   const { rowCount } = await client.query(`select 1 from replicas where not ${HAS_STOPPED}`);
-  if (rowCount === 0) return;
-  throw new MoveError(
-    'A service uses the database. Stop it, and move again. After kill -9, wait 15 s first.',
-  );
+  return rowCount !== 0;
 }
 
 /**

@@ -123,8 +123,20 @@ const migrateTarget = async ({ url }: TestDatabase): Promise<void> =>
 /** The JSON that the command prints. */
 interface MoveReport {
   isResumed: boolean;
+  wasComplete: boolean;
+  hasSourceChanged: boolean;
+  hasTargetChanged: boolean;
   tables: { name: string; sourceRows: number; targetRows: number }[];
   nulCharacters: number;
+}
+
+/** Moves with `--json`. Returns the exit code, and what the report says about earlier moves and changes. */
+async function moveAsJson(dataDir: string, url: string) {
+  const { code, stdout } = await run(['move', '--from', dataDir, '--to', url, '--json']);
+  const { isResumed, wasComplete, hasSourceChanged, hasTargetChanged } = JSON.parse(
+    stdout,
+  ) as MoveReport;
+  return { code, isResumed, wasComplete, hasSourceChanged, hasTargetChanged };
 }
 
 /** Removes what each start chooses: the tokens of forms, and the ids of configured keys. */
@@ -210,8 +222,8 @@ void t.test('a move that is killed again and again continues', async (t) => {
     env: { SANDBOX_KIT_DATABASE_URL: database.url },
   });
   t.equal(moved.code, 0, moved.stderr);
-  const { isResumed, tables, nulCharacters } = JSON.parse(moved.stdout) as MoveReport;
-  t.equal(isResumed, true);
+  const { isResumed, wasComplete, tables, nulCharacters } = JSON.parse(moved.stdout) as MoveReport;
+  t.same({ isResumed, wasComplete }, { isResumed: true, wasComplete: false });
   t.equal(nulCharacters, NUL_SPANS, 'also those of earlier processes count');
   t.same(
     tables.map(({ name }) => name),
@@ -342,9 +354,10 @@ void t.test('a database on which a service was only started', async (t) => {
     const refused = await run(['move', '--from', dataDir, '--to', url]);
     assertUsageError(t, refused, /A service uses the database\. Stop it, and move again\./);
   });
-  const moved = await run(['move', '--from', dataDir, '--to', url]);
-  t.equal(moved.code, 0, moved.stderr);
-  t.match(moved.stdout, /^Moved \d+ rows/);
+  t.same(await moveAsJson(dataDir, url), {
+    ...{ code: 0, isResumed: false, wasComplete: false },
+    ...{ hasSourceChanged: false, hasTargetChanged: false },
+  });
 
   await t.test('start again', async (t) => {
     const { service, end } = await withService(t, { databaseUrl: url });
@@ -358,12 +371,19 @@ void t.test('a database on which a service was only started', async (t) => {
     again.stdout,
     /^All \d+ rows of .* were already moved to .*\.\nSince then, a service .*:\n {2}keys: 0 instead of 1\n/,
   );
+  const earlier = { isResumed: true, wasComplete: true };
+  t.same(await moveAsJson(dataDir, url), {
+    ...{ code: 0, ...earlier, hasSourceChanged: false, hasTargetChanged: true },
+  });
   await t.test('use the directory', async (t) => {
     await (await withService(t, { dataDir })).trace(makeSpan({ traceId: 'b'.repeat(32) }));
   });
   const changed = await run(['move', '--from', dataDir, '--to', url]);
   t.equal(changed.code, 1, changed.stdout);
   t.match(changed.stdout, /The directory has changed since its data was moved\./);
+  t.same(await moveAsJson(dataDir, url), {
+    ...{ code: 1, ...earlier, hasSourceChanged: true, hasTargetChanged: false },
+  });
 });
 
 void t.test('a directory that changed after the move began is refused', async (t) => {

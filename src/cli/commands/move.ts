@@ -39,13 +39,17 @@ export const move = defineCommand({
     3: 'interrupted, or the database was away, busy, or full; run the command again to continue',
   },
   notes: [
-    'With --json, stdout is {"from":…, "to":…, "isResumed":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',
+    'With --json, stdout is {"from":…, "to":…, "isResumed":…, "wasComplete":…, "hasSourceChanged":…, "hasTargetChanged":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',
+    'isResumed says that an earlier move had begun, and wasComplete that it had copied all rows. Since then, the directory may have changed (hasSourceChanged). If not, a service may have changed the numbers of rows in the database (hasTargetChanged).',
   ],
   async run(flags) {
     const result = await moveFor(flags);
     if (flags.json) {
-      const { to, isResumed, tables, nulCharacters } = result;
-      const line = { from: flags.from, to, isResumed, tables, nulCharacters };
+      const { to, isResumed, wasComplete, hasSourceChanged, tables, nulCharacters } = result;
+      const line = {
+        ...{ from: flags.from, to, isResumed, wasComplete, hasSourceChanged },
+        ...{ hasTargetChanged: hasTargetChanged(result), tables, nulCharacters },
+      };
       process.stdout.write(`${JSON.stringify(line)}\n`);
     } else process.stdout.write(describeResult(result, flags));
     if (hasMissingRows(result)) process.exitCode = exitCodes.findings;
@@ -98,8 +102,11 @@ const findDifferences = ({ tables }: DirectoryMove): DirectoryMove['tables'] =>
   tables.filter(({ sourceRows, targetRows }) => sourceRows !== targetRows);
 
 /** A service that uses the database after the move changes its rows, but not the directory. */
+const hasTargetChanged = (result: DirectoryMove): boolean =>
+  findDifferences(result).length > 0 && result.wasComplete && !result.hasSourceChanged;
+
 const hasMissingRows = (result: DirectoryMove): boolean =>
-  findDifferences(result).length > 0 && (!result.wasComplete || result.hasSourceChanged);
+  findDifferences(result).length > 0 && !hasTargetChanged(result);
 
 /** Returns the lines about the numbers of rows. */
 function describeRows(result: DirectoryMove, from: string | undefined): string[] {

@@ -8,6 +8,7 @@ export { startService, type RunningService, type ServiceEnvironment } from './ap
 export { watchDataDir } from './app/data-dir.ts';
 export { DatabaseUnavailableError, migrateDatabase } from './app/open-data.ts';
 export { MoveInterruptedError, moveDataDir, type DirectoryMove } from './app/move-data-dir.ts';
+export type { MoveProgress } from './store/move/move-data.ts';
 export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
 export type { ConversationScenario } from './domain/conversation-scenario.ts';
 export type {

@@ -197,11 +197,11 @@ void t.test('a move that is killed again and again continues', async (t) => {
     'select pg_advisory_xact_lock(1)',
     'SIGINT',
   );
-  t.same(stopped, {
-    code: 3,
-    stderr:
-      'sandbox-kit: The move was interrupted. To continue the move, run the command\nagain.\n',
-  });
+  t.equal(stopped.code, 3);
+  t.match(
+    unwrap(stopped.stderr),
+    /^sandbox-kit: The move was interrupted\. It has copied 2,\d{3} of 10,\d{3} rows\. To continue the move, run the command again\.\n$/,
+  );
   await execute(database.superuserUrl, 'drop trigger hold on spans');
   for (const table of ['tags', 'outcomes', 'ingest_log']) {
     await killWhileHeld(database, dataDir, `lock table ${table} in exclusive mode`);

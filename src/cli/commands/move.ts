@@ -1,11 +1,13 @@
-import { formatCount, formatDuration, formatNumber } from '../../report-kit/format.ts';
-import type { DirectoryMove } from '../../service/index.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { formatCount, formatNumber } from '../../report-kit/format.ts';
+import type { DirectoryMove, MoveProgress } from '../../service/index.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { fill } from '../output/help-layout.ts';
+import { createMoveProgress, formatMovedRows } from '../output/progress.ts';
 import { createTerminal, printWarning } from '../output/terminal.ts';
 import { onStopSignal } from '../signals.ts';
 
@@ -56,7 +58,11 @@ export const move = defineCommand({
   },
 });
 
-const CONTINUE = 'To continue the move, run the command again.';
+/** Says how far an interrupted move is, and how to continue. */
+function describeRest(progress: MoveProgress | undefined): string {
+  const advice = 'To continue the move, run the command again.';
+  return progress ? `It has copied ${formatMovedRows(progress)}. ${advice}` : advice;
+}
 
 type MoveFlags = ValuesOf<typeof options>;
 
@@ -71,24 +77,27 @@ async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
   }
   const service = await import('../../service/index.ts');
   const terminal = createTerminal(process.stderr);
+  const showProgress = createMoveProgress(terminal, systemClock);
+  let latest: MoveProgress | undefined;
   const listening = onStopSignal(() => {
     terminal.live('');
     // Each batch of rows is a transaction, so that a process can end at any time.
-    process.stderr.write(`${fill(`sandbox-kit: The move was interrupted. ${CONTINUE}`)}\n`);
+    const message = `The move was interrupted. ${describeRest(latest)}`;
+    process.stderr.write(`${fill(`sandbox-kit: ${message}`)}\n`);
     process.exit(exitCodes.notJudged);
   });
   try {
     return await service.moveDataDir({
       ...{ dataDir: from, databaseUrl },
       onWarning: printWarning,
-      onProgress({ table, copiedRows, totalRows, msLeft }) {
-        const rows = `${formatNumber(copiedRows)} of ${formatCount(totalRows, 'row')}`;
-        terminal.live(`  ${table}: ${rows}, ${formatDuration(msLeft)} left`);
+      onProgress(progress) {
+        latest = progress;
+        showProgress(progress);
       },
     });
   } catch (error) {
     if (error instanceof service.MoveInterruptedError) {
-      throw new OutputError(`${error.message} ${CONTINUE}`);
+      throw new OutputError(`${error.message} ${describeRest(latest)}`);
     }
     if (!(error instanceof service.StartError)) throw error;
     throw new UsageError(`Can't move ${from}: ${error.message}`);

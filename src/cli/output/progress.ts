@@ -1,6 +1,8 @@
 /** Progress on stderr: a live line on a terminal, a plain line every 10 s in a pipe. */
 import type { LoadProgress } from '../../../load/index.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { formatCount, formatNumber } from '../../report-kit/format.ts';
+import type { MoveProgress } from '../../service/index.ts';
 import type { Terminal } from './terminal.ts';
 
 const PLAIN_LINE_EVERY_MS = 10_000;
@@ -150,6 +152,26 @@ export function createLoadProgress(
     if (isPlainDue()) terminal.write(`Progress: ${line}, ${errors} errors\n`);
   };
 }
+
+/** Returns a function that shows the rows of a move. */
+export function createMoveProgress(
+  terminal: Terminal,
+  clock: Clock,
+): (progress: MoveProgress) => void {
+  const isPlainDue = createPlainTimer(terminal, clock);
+  return (progress) => {
+    const { table, copiedRows, totalRows, msLeft } = progress;
+    const isDone = copiedRows === totalRows;
+    const left = msLeft === undefined || isDone ? '' : `, ${formatMinutes(msLeft)} left`;
+    const line = `${formatMovedRows(progress)} (${isDone ? 'counting them' : table})${left}`;
+    terminal.live(`  ${line}`);
+    if (isPlainDue()) terminal.write(`Progress: ${line}\n`);
+  };
+}
+
+/** Formats how far a move is: "1 of 99,311 rows". */
+export const formatMovedRows = ({ copiedRows, totalRows }: MoveProgress): string =>
+  `${formatNumber(copiedRows)} of ${formatCount(totalRows, 'row')}`;
 
 function formatFigures(figures: LoadProgress): string {
   const { phase, perSecond, inFlight, p50Ms, p99Ms, calls } = figures;

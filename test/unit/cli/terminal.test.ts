@@ -1,7 +1,11 @@
 /** The terminal output: styles, width, and the live line. */
 import { stripVTControlCharacters } from 'node:util';
 import t, { type Test } from 'tap';
-import { createLoadProgress, createStepProgress } from '../../../src/cli/output/progress.ts';
+import {
+  createLoadProgress,
+  createMoveProgress,
+  createStepProgress,
+} from '../../../src/cli/output/progress.ts';
 import { createTerminal, type Terminal } from '../../../src/cli/output/terminal.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
@@ -161,5 +165,30 @@ void t.test('a pipe gets a plain line of progress every 10 s, which is not an er
     written(),
     'Progress: 2 of 8 requests\nProgress: 0:01 left (ramp-up), 1/s, 2 in flight, p50 1 ms, p99 1 ms, 4 errors\n',
   );
+  t.end();
+});
+
+void t.test('a move shows all its rows and the time left, in a pipe every 10 s', (t) => {
+  const clock = manualClock(0);
+  const live = createTestTerminal(t);
+  const pipe = createTestTerminal(t, { isTTY: false });
+  const shown = [live, pipe].map(({ terminal }) => createMoveProgress(terminal, clock));
+  const totalRows = 99_311;
+  for (const progress of [
+    { table: 'owners', copiedRows: 0, totalRows, msLeft: undefined },
+    { table: 'owners', copiedRows: 1, totalRows, msLeft: 700_000 },
+    { table: 'spans', copiedRows: 50_000, totalRows, msLeft: 9_500 },
+    { table: 'ingest_log', copiedRows: totalRows, totalRows, msLeft: 0 },
+  ]) {
+    for (const show of shown) show(progress);
+    clock.advance(5_000);
+  }
+  t.same(liveLinesOf(live.written()), [
+    '  0 of 99,311 rows (owners)',
+    '  1 of 99,311 rows (owners), 11:40 left',
+    '  50,000 of 99,311 rows (spans), 0:10 left',
+    '  99,311 of 99,311 rows (counting them)',
+  ]);
+  t.equal(pipe.written(), 'Progress: 50,000 of 99,311 rows (spans), 0:10 left\n');
   t.end();
 });

@@ -10,8 +10,8 @@ export interface MoveProgress {
   table: string;
   copiedRows: number;
   totalRows: number;
-  /** Estimated time until all rows are copied. */
-  msLeft: number;
+  /** Estimated time until all rows are copied; undefined before the first ones. */
+  msLeft: number | undefined;
 }
 
 /** The result of a move. */
@@ -109,6 +109,7 @@ async function copyTables(
   report: (marker: MoveMarker) => void,
 ): Promise<MoveMarker> {
   let marker = begun;
+  report(marker);
   for (const table of movedTableNames.slice(movedTableNames.indexOf(begun.table))) {
     const columns = target.columnsOf(table).map(({ name }) => name);
     for (;;) {
@@ -132,8 +133,10 @@ function createReporter(
 ): (marker: MoveMarker) => void {
   const startedMs = systemClock.monotonicMs();
   return ({ table, copiedRows }) => {
-    const msPerRow = (systemClock.monotonicMs() - startedMs) / (copiedRows - earlierRows);
-    onProgress({ table, copiedRows, totalRows, msLeft: msPerRow * (totalRows - copiedRows) });
+    const newRows = copiedRows - earlierRows;
+    const msPerRow = newRows > 0 ? (systemClock.monotonicMs() - startedMs) / newRows : undefined;
+    const msLeft = msPerRow === undefined ? undefined : msPerRow * (totalRows - copiedRows);
+    onProgress({ table, copiedRows, totalRows, msLeft });
   };
 }
 

@@ -386,6 +386,20 @@ void t.test('a database on which a service was only started', async (t) => {
   });
 });
 
+void t.test('a directory without a development key: the next start creates one', async (t) => {
+  const dataDir = join(t.testdir({}), 'data');
+  await t.test('fill', (t) => withService(t, { dataDir, keys: [{ key: 'a-key-of-mine' }] }));
+  const { url } = await withPostgres(t);
+  const keys: string[] = [];
+  const start = (t: Test) =>
+    withService(t, { databaseUrl: url }).then(({ service }) => keys.push(service.apiKey));
+  await t.test('start', start);
+  const moved = await run(['move', '--from', dataDir, '--to', url]);
+  t.equal(moved.code, 0, moved.stderr);
+  await t.test('start again', start);
+  t.equal(new Set(keys).size, 2, 'the earlier key is gone');
+});
+
 void t.test('a directory that changed after the move began is refused', async (t) => {
   const dataDir = join(t.testdir({}), 'data');
   await t.test('fill', async (t) => (await withService(t, { dataDir })).trace(makeSpan()));

@@ -7,6 +7,7 @@ import {
   assertUsageError,
   run,
   start,
+  unwrap,
   type RunOptions,
   type RunningCommand,
 } from '../helpers/command.ts';
@@ -108,6 +109,29 @@ void t.test('serve: with --app-url, callers get the address of the load balancer
   const mutant = ['--mutant', 'service/traces-202', '--app-url', 'https://kit.example'];
   t.match(await readText(...mutant), commands('http://127\\.0\\.0\\.1:\\d+'));
 });
+
+void t.test(
+  'serve: with --host 0.0.0.0, it names the addresses, and asks for --app-url',
+  async (t) => {
+    const readText = async (...args: string[]): Promise<string> => {
+      const env = { SANDBOX_KIT_SERVICE_API_KEY: 'a-key-of-mine' };
+      const { end, stdoutSoFar } = await start(t, ['serve', '--port', '0', ...args], { env });
+      t.equal(await end('SIGTERM'), 0);
+      return stdoutSoFar();
+    };
+    const everywhere = await readText('--host', '0.0.0.0');
+    const addresses = / host +all IPv4 addresses of this machine \(0\.0\.0\.0\)\n/;
+    t.match(everywhere, addresses);
+    t.match(
+      unwrap(everywhere),
+      / Other machines can't use 127\.0\.0\.1\. Set --app-url to .* http:\/\/HOST:\d+\. /,
+    );
+    const named = await readText('--host', '0.0.0.0', '--app-url', 'https://kit.example');
+    t.match(named, addresses);
+    t.notMatch(named, /Other machines|OTEL_EXPORTER_OTLP_ENDPOINT=http:/);
+    t.notMatch(await readText(), /addresses of this machine|Other machines/);
+  },
+);
 
 void t.test('serve: keeps its development key, unless the environment sets a key', async (t) => {
   const data = join(t.testdir(), 'data');

@@ -1,6 +1,6 @@
 import type * as serviceModule from '../../service/index.ts';
 import { formatDuration } from '../../report-kit/format.ts';
-import { isLoopbackHost } from '../../platform/loopback.ts';
+import { isLoopbackHost, isLoopbackUrl } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
 import { OutputError, UsageError } from '../errors.ts';
@@ -210,6 +210,22 @@ function describeKeptData(flags: ServeFlags, change: string | undefined): string
   return ', and its data was deleted. --data DIR keeps it.';
 }
 
+/** Describes the addresses of a service that listens on all of them, because its URL names only one. */
+function describeHost(url: string, { host, 'app-url': appUrl }: ServeFlags): string[] {
+  if (isLoopbackHost(host) || !isLoopbackUrl(url)) return [];
+  const { hostname, port } = new URL(url);
+  return [
+    `  host      all ${host.includes(':') ? '' : 'IPv4 '}addresses of this machine (${host})`,
+    ...(appUrl === undefined
+      ? [
+          '',
+          `Other machines can't use ${hostname}. Set --app-url to the address that they use, such as`,
+          `http://HOST:${port}. The commands below and the deep links then use it.`,
+        ]
+      : []),
+  ];
+}
+
 function introduce(service: RunningService & { breaks?: string }, flags: ServeFlags): void {
   const { url, apiKey, appUrl, adminUrl, env, hasLiveEvals, breaks } = service;
   if (flags.json) {
@@ -226,6 +242,7 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     `  API key   ${apiKey}`,
     `  admin     ${adminUrl}`,
     `  data      ${describeData(flags)}`,
+    ...describeHost(url, flags),
     '',
     'Send the traces of your agent:',
     ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: callerUrl })

@@ -1,6 +1,6 @@
 /** Unusable files in the data directory: one sentence with the file and what to do, exit code 2. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -89,4 +89,36 @@ void t.test('a read-only data directory is rejected', { skip }, async (t) => {
       /^sandbox-kit: Can't start the service: .*kit-read-only.*read-only.*[.]\n$/,
     );
   }
+});
+
+/** Returns a directory in which this user can't create another; undefined if no candidate is one. */
+function findUnwritable(): string | undefined {
+  const folder = t.testdir({});
+  chmodSync(folder, 0o555);
+  // The superuser may write everywhere, except where the kernel refuses it.
+  return [folder, '/sys'].find((parent) => {
+    try {
+      mkdirSync(join(parent, 'kit-new'));
+      rmdirSync(join(parent, 'kit-new'));
+      return false;
+    } catch (error) {
+      return /^(EACCES|EPERM)$/.test(String((error as NodeJS.ErrnoException).code));
+    }
+  });
+}
+
+const parent = findUnwritable();
+const whyNone = parent === undefined && 'this user can write everywhere';
+
+void t.test('a data directory whose parent is not writable', { skip: whyNone }, async (t) => {
+  const data = join(parent ?? '', 'new', 'data');
+  const { code, stderr } = await run(['serve', '--port', '0', '--data', data]);
+  t.equal(code, 2);
+  t.match(
+    unwrap(stderr),
+    new RegExp(
+      `The data directory ${data} can't be created, because ${parent} is not writable \\(E\\w+\\)\\. ` +
+        'Change its permissions, or choose another data directory\\.\\n$',
+    ),
+  );
 });

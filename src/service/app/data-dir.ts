@@ -28,7 +28,7 @@ export async function openDataDir(path: string | undefined): Promise<DataDir> {
     const temporary = await mkdtemp(join(tmpdir(), 'sandbox-kit-'));
     return { path: temporary, remove: () => rm(temporary, { recursive: true, force: true }) };
   }
-  await withDataFile(`The data directory ${path}`, () => createDirectory(resolve(path)));
+  await withDataFile(`The data directory ${path}`, () => createDirectory(path));
   return { path, remove: () => Promise.resolve() };
 }
 
@@ -39,13 +39,24 @@ export async function openDataDir(path: string | undefined): Promise<DataDir> {
 export const watchDataDir = (dataDir: string): (() => string | undefined) =>
   watchFile(join(dataDir, 'service.db'));
 
-/** Creates a directory and its parents. Node's own recursion reports a read-only disk as ENOENT. */
-async function createDirectory(path: string): Promise<void> {
+/**
+ * Creates a data directory and its parents. Node's own recursion reports a read-only disk as ENOENT.
+ * @throws StartError that names the parent in which it can't be created.
+ */
+async function createDirectory(dataDir: string, path = resolve(dataDir)): Promise<void> {
   if (existsSync(path)) return;
-  await createDirectory(dirname(path));
+  const parent = dirname(path);
+  await createDirectory(dataDir, parent);
   await mkdir(path).catch((error: unknown) => {
     // Another process may have created it in the meantime.
-    if (!existsSync(path)) throw error;
+    if (existsSync(path)) return;
+    const code = isError(error) && 'code' in error ? String(error.code) : '';
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    throw new StartError(
+      `The data directory ${dataDir} can't be created, because ${parent} is not writable (${code}). ` +
+        'Change its permissions, or choose another data directory.',
+      { cause: error },
+    );
   });
 }
 

@@ -236,6 +236,9 @@ void t.test('serve --drain: says how long it drains, and a second signal ends it
   await until('it drains', () => stderrSoFar() !== '');
   t.equal(stderrSoFar(), 'Draining for 600 s. Press Ctrl-C again to stop immediately.\n');
   t.equal(await end('SIGINT'), null, 'the signal ended it');
+  t.equal(child.signalCode, 'SIGINT', 'which a shell reports as 130');
+  const { stdout } = await run(['serve', '--help']);
+  t.match(unwrap(stdout), /, 130 ended by a second Ctrl-C, 143 ended by a second SIGTERM\./);
 });
 
 void t.test('serve: logs contain no conversation text and no key', async (t) => {

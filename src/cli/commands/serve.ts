@@ -87,6 +87,8 @@ export const serve = defineCommand({
     0: 'stopped by a signal',
     2: 'wrong options, or a wrong database URL, password, or role',
     3: 'the database was away, busy, or full at the start',
+    130: 'ended by a second Ctrl-C',
+    143: 'ended by a second SIGTERM',
   },
   notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
   hintUnexpected: (word) =>

@@ -27,7 +27,10 @@ const PARSER_ERRORS: Record<string, [code: ServiceErrorCode, message: string]> =
 /** Creates a server that responds to every error with `{"message"}` (spec 7, area A). */
 export function createServiceServer(
   log: Log,
-  databaseProblems: DatabaseProblemLog = createDatabaseProblemLog(log, 'requests'),
+  databaseProblems: DatabaseProblemLog = createDatabaseProblemLog(
+    { log, clock: systemClock },
+    'requests',
+  ),
 ): FastifyInstance {
   const app = createHttpServer({
     contentType: JSON_CONTENT_TYPE,

@@ -86,7 +86,7 @@ class JoinedReplica implements Replica {
     this.#member = { id: randomBytes(12).toString('hex'), keys, settings };
     this.#clock = clock;
     this.#log = log;
-    this.#database = createDatabaseRetry(log, 'replica_report');
+    this.#database = createDatabaseRetry({ log, clock }, 'replica_report');
   }
 
   async start(): Promise<void> {

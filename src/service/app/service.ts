@@ -131,7 +131,7 @@ const JOURNAL_ENTRIES_MAX = 1000;
 /** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
   const { clock, log, store, runner, simulator, wake, stopping, replica } = parts;
-  const databaseProblems = createDatabaseProblemLog(log, 'requests', PROBLEM_REPEAT_MS);
+  const databaseProblems = createDatabaseProblemLog({ log, clock }, 'requests', PROBLEM_REPEAT_MS);
   const app = limitWaits(createServiceServer(log, databaseProblems), store);
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });
@@ -207,7 +207,7 @@ function createCloser(parts: ServiceParts) {
     ...{ ingestLog: store.ingestLog, reportedProblems, clock, log },
   });
   const { idleCloses } = counters;
-  const turnChecks = createDatabaseRetry(log, 'turn_check');
+  const turnChecks = createDatabaseRetry({ log, clock }, 'turn_check');
   const deps: CloseDeps = {
     ...{ store, clock, log, makeSessionId, missingEvals, idleCloses, turnChecks, wake },
   };

@@ -1,10 +1,16 @@
-import { systemClock } from '../../platform/clock.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { findDatabaseProblem, type DatabaseProblem } from '../store/database-problem.ts';
 import { logDatabaseProblem } from './errors.ts';
 
 /** The pause between two attempts of background work while the database fails. */
 const PAUSE_MS = 1_000;
+
+/**
+ * The time without a problem after which an outage has ended. It is longer than a request waits for the
+ * database, so that a request that began during an outage fails in the same one.
+ */
+const RECOVERED_MS = 5_000;
 
 /** Repeats background work while the database fails. */
 export interface DatabaseRetry {
@@ -15,7 +21,7 @@ export interface DatabaseRetry {
   retry: <Result>(run: () => Promise<Result>, signal: AbortSignal) => Promise<Result>;
   /** Logs an error of the database, only the first one of a series. Returns false for other errors. */
   report: (error: unknown) => boolean;
-  /** Ends a series. */
+  /** Ends a series, unless another problem follows within 5 s. */
   reportSuccess: () => void;
 }
 
@@ -23,38 +29,53 @@ export interface DatabaseRetry {
 export interface DatabaseProblemLog {
   /** Logs the first problem of a series. */
   report: (problem: DatabaseProblem) => void;
-  /** Ends a series. */
+  /** Ends a series, unless another problem follows within 5 s. */
   reportSuccess: () => void;
 }
 
 /**
  * Creates the log of one worker, which it names.
+ * @param clock Shows how long the worker has worked again.
  * @param repeatMs A problem is logged again after this time, because not every success is reported.
  */
 export function createDatabaseProblemLog(
-  log: Log,
+  { log, clock }: { log: Log; clock: Clock },
   worker: string,
   repeatMs = Infinity,
 ): DatabaseProblemLog {
   let loggedAtMs: number | undefined;
+  let recovery: AbortController | undefined;
+  const awaitRecovery = async (ownRecovery: AbortController): Promise<void> => {
+    await clock.sleep(RECOVERED_MS, ownRecovery.signal).catch(() => undefined);
+    if (recovery !== ownRecovery) return;
+    // The default log level shows warnings, so that the log has not only the outage.
+    log.warn('database_recovered', { worker });
+    loggedAtMs = undefined;
+    recovery = undefined;
+  };
   return {
     report(problem) {
+      recovery?.abort();
+      recovery = undefined;
       const nowMs = systemClock.monotonicMs();
       if (loggedAtMs !== undefined && nowMs - loggedAtMs < repeatMs) return;
       logDatabaseProblem(log, problem, { worker });
       loggedAtMs = nowMs;
     },
     reportSuccess() {
-      // The default log level shows warnings, so that the log has not only the outage.
-      if (loggedAtMs !== undefined) log.warn('database_recovered', { worker });
-      loggedAtMs = undefined;
+      if (loggedAtMs === undefined || recovery) return;
+      recovery = new AbortController();
+      void awaitRecovery(recovery);
     },
   };
 }
 
 /** Creates the retries of one worker, which the log names. */
-export function createDatabaseRetry(log: Log, worker: string): DatabaseRetry {
-  const problems = createDatabaseProblemLog(log, worker);
+export function createDatabaseRetry(
+  logging: { log: Log; clock: Clock },
+  worker: string,
+): DatabaseRetry {
+  const problems = createDatabaseProblemLog(logging, worker);
   const { reportSuccess } = problems;
   const report: DatabaseRetry['report'] = (error) => {
     const problem = findDatabaseProblem(error);

@@ -35,7 +35,7 @@ export function startSweeper(options: SweeperOptions): {
 } {
   const { clock, log, worker, failureEvent, intervalMs, prepare, sweepOnce } = options;
   const stopping = new AbortController();
-  const database = createDatabaseRetry(log, worker);
+  const database = createDatabaseRetry(options, worker);
   let lastSweep = Promise.resolve();
 
   const sweep = (): Promise<void> => {

@@ -123,7 +123,7 @@ class QueueRunner implements JobRunner {
     this.#machineClock = options.machineClock ?? systemClock;
     const { store, worker, clock } = options;
     this.#writeOutcome = createOutcomeWriter({ jobs: store.jobs, worker, clock });
-    this.#database = createDatabaseRetry(options.log, 'job_runner');
+    this.#database = createDatabaseRetry(options, 'job_runner');
     this.#readSession = shareReads(options.readSession);
     this.#leased = new LeasedJobs({ jobs: store.jobs, worker, leaseMs: LEASE_MS });
   }

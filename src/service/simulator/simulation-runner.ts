@@ -126,7 +126,7 @@ class PlanRunner implements SimulationRunner {
     const { userModel } = options;
     this.#options = options;
     this.#model = userModel && openUserModel({ ...userModel, clock: machineClock });
-    this.#database = createDatabaseRetry(options.log, 'simulation_runner');
+    this.#database = createDatabaseRetry(options, 'simulation_runner');
   }
 
   start(): void {

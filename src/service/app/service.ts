@@ -132,7 +132,7 @@ const JOURNAL_ENTRIES_MAX = 1000;
 export function buildService(parts: ServiceParts): Service {
   const { clock, log, store, runner, simulator, wake, stopping, replica } = parts;
   const databaseProblems = createDatabaseProblemLog({ log, clock }, 'requests', PROBLEM_REPEAT_MS);
-  const app = limitWaits(createServiceServer(log, databaseProblems), store);
+  const app = limitWaits(createServiceServer(log, databaseProblems), store, databaseProblems);
   const { rateLimiter, forgetOwner } = createLimiter(parts);
   const faults = createFaultInjector({ clock, stopping, sharing: replica });
   const journal = createJournal(JOURNAL_ENTRIES_MAX);

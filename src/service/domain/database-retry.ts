@@ -31,7 +31,15 @@ export interface DatabaseProblemLog {
   report: (problem: DatabaseProblem) => void;
   /** Ends a series, unless another problem follows within 5 s. */
   reportSuccess: () => void;
+  /** Does the same after work that may have changed nothing, if the problem would also prevent such work. */
+  reportAnswer: () => void;
 }
+
+/** The problems of a database that may still answer queries. */
+const CHANGE_PROBLEMS: readonly DatabaseProblem['kind'][] = [
+  ...(['locked', 'unwritable', 'file_changed', 'disk_full', 'read_only'] as const),
+  'permission_denied',
+];
 
 /**
  * Creates the log of one worker, which it names.
@@ -44,6 +52,7 @@ export function createDatabaseProblemLog(
   repeatMs = Infinity,
 ): DatabaseProblemLog {
   let loggedAtMs: number | undefined;
+  let kind: DatabaseProblem['kind'] | undefined;
   let recovery: AbortController | undefined;
   const awaitRecovery = async (ownRecovery: AbortController): Promise<void> => {
     await clock.sleep(RECOVERED_MS, ownRecovery.signal).catch(() => undefined);
@@ -53,19 +62,24 @@ export function createDatabaseProblemLog(
     loggedAtMs = undefined;
     recovery = undefined;
   };
+  const reportSuccess = (): void => {
+    if (loggedAtMs === undefined || recovery) return;
+    recovery = new AbortController();
+    void awaitRecovery(recovery);
+  };
   return {
     report(problem) {
       recovery?.abort();
       recovery = undefined;
+      kind = problem.kind;
       const nowMs = systemClock.monotonicMs();
       if (loggedAtMs !== undefined && nowMs - loggedAtMs < repeatMs) return;
       logDatabaseProblem(log, problem, { worker });
       loggedAtMs = nowMs;
     },
-    reportSuccess() {
-      if (loggedAtMs === undefined || recovery) return;
-      recovery = new AbortController();
-      void awaitRecovery(recovery);
+    reportSuccess,
+    reportAnswer() {
+      if (kind && !CHANGE_PROBLEMS.includes(kind)) reportSuccess();
     },
   };
 }

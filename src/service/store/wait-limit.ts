@@ -4,6 +4,8 @@ import { systemClock } from '../../platform/clock.ts';
 /** The time for which one piece of work may still wait for the database. */
 export interface WaitLimit {
   remainingMs: () => number;
+  /** Whether the work has waited for the database. */
+  isUsed: () => boolean;
   /** Counts the time until the returned function is called. Concurrent waits count once. */
   start: () => () => void;
 }
@@ -14,8 +16,9 @@ const limits = new AsyncLocalStorage<WaitLimit>();
  * Runs work that waits for a PostgreSQL database for at most `ms` altogether. After that, its statements
  * fail with `ResponseTimeoutError`. Other waits, such as for a model, don't count.
  */
-export function limitDatabaseWaits<Result>(ms: number, run: () => Result): Result {
-  return limits.run(createWaitLimit(ms), run);
+export function limitDatabaseWaits<Result>(ms: number, run: (limit: WaitLimit) => Result): Result {
+  const limit = createWaitLimit(ms, findWaitLimit());
+  return limits.run(limit, run, limit);
 }
 
 /** Returns the limit of the current work; undefined for unlimited work. */
@@ -23,7 +26,9 @@ export function findWaitLimit(): WaitLimit | undefined {
   return limits.getStore();
 }
 
-function createWaitLimit(ms: number): WaitLimit {
+/** @param outer The limit of the work that this work is a part of. */
+function createWaitLimit(ms: number, outer: WaitLimit | undefined): WaitLimit {
+  let isUsed = false;
   let waitedMs = 0;
   let waiting = 0;
   let sinceMs = 0;
@@ -31,10 +36,14 @@ function createWaitLimit(ms: number): WaitLimit {
   const nowMs = (): number => systemClock.monotonicMs();
   return {
     remainingMs: () => ms - waitedMs - (waiting > 0 ? nowMs() - sinceMs : 0),
+    isUsed: () => isUsed,
     start() {
+      isUsed = true;
+      const stopOuter = outer?.start();
       if (waiting === 0) sinceMs = nowMs();
       waiting += 1;
       return () => {
+        stopOuter?.();
         waiting -= 1;
         if (waiting === 0) waitedMs += nowMs() - sinceMs;
       };

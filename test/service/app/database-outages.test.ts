@@ -238,10 +238,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
         () => count('database_recovered') === count('database_failed'),
       );
       const named = count('database_failed');
-      t.ok(
-        named >= 1 && named <= replicaCount,
-        `the log names the cause ${named} times`,
-      );
+      t.ok(named >= 1 && named <= replicaCount, `the log names the cause ${named} times`);
       const statuses = [...new Set([...seen.values()].flatMap((each) => [...each]))].join(', ');
       t.comment(
         `${outage.name}: clients saw ${statuses}; longest request ${longest.ms} ms (${longest.route}); ` +
@@ -262,6 +259,38 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   }
   t.notMatch(text, /request_failed|span_write_failed|replica_report_failed|turn_check_failed/);
   t.notMatch(text, url.password, 'no line shows the password');
+});
+
+void t.test('a request that reads, or a probe, shows that requests work again', async (t) => {
+  const { url: databaseUrl } = await withPostgres(t);
+  const url = new URL(databaseUrl);
+  const proxy = await withFreezingProxy(t, Number(url.port));
+  url.port = String(proxy.port);
+  const { log, lines } = createLineLog();
+  const { send, clock } = await withOneReplica(t, { databaseUrl: url.href, log });
+  const findLogged = () =>
+    lines
+      .map((line) => JSON.parse(line) as LogLine)
+      .filter(({ worker }) => worker === 'requests')
+      .map(({ event }) => event);
+  const sessions = 'GET /api/prod-evaluations/sessions/';
+  const expected: string[] = [];
+  for (const route of [sessions, 'GET /__admin/sessions', 'GET /ready']) {
+    proxy.freeze();
+    t.equal((await send(sessions)).status, 503);
+    proxy.thaw();
+    t.equal((await send('GET /openapi.json')).status, 200);
+    clock.advance(RECOVERED_MS);
+    t.same(findLogged(), [...expected, 'database_failed'], 'the database was not used');
+    await until(`${route} works`, async () => (await send(route)).status === 200);
+    // The response is complete shortly before the service knows.
+    await until('the end of the outage is logged', () => {
+      clock.advance(RECOVERED_MS);
+      return findLogged().length > expected.length + 1;
+    });
+    expected.push('database_failed', 'database_recovered');
+    t.same(findLogged(), expected, route);
+  }
 });
 
 void t.test('Turns that can not be checked are logged once per outage', async (t) => {

@@ -1,11 +1,13 @@
 /** `migrate` creates and updates the tables of a PostgreSQL database. */
 import { existsSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run, start, unwrap } from '../helpers/command.ts';
 import { execute, withPostgresServer } from '../helpers/postgres.ts';
 import { ROOT } from '../helpers/repository.ts';
+import { withTcpServer } from '../helpers/tcp-server.ts';
 
 /** Returns the statements in the documentation, for these roles. */
 function readGrants({ owner, role }: { owner: string; role: string }): string[] {
@@ -21,6 +23,11 @@ void t.test('migrate', async (t) => {
   const server = await withPostgresServer(t);
   const runOn = (url: string) => run(['migrate'], { env: { SANDBOX_KIT_DATABASE_URL: url } });
   const outputs: string[] = [];
+  const runArgs = async (args: string[], url: string) => {
+    const result = await run([...args, '--database', url]);
+    outputs.push(result.stdout, result.stderr);
+    return result;
+  };
 
   await t.test('Processes that migrate at the same time wait for each other', async (t) => {
     const results = await Promise.all([1, 2, 3].map(() => runOn(server.url)));
@@ -145,17 +152,38 @@ void t.test('migrate', async (t) => {
     t.same(tables, [{ name: null }], 'nothing was created');
   });
 
+  await t.test('A server that accepts connections and never responds is an error', async (t) => {
+    const sockets = new Set<Socket>();
+    const port = await withTcpServer(t, sockets, (client) => sockets.add(client));
+    const url = new URL(server.url);
+    url.hostname = '127.0.0.1';
+    url.port = String(port);
+    for (const args of [['migrate'], ['serve', '--port', '0']]) {
+      const result = await runArgs(args, url.href);
+      t.equal(result.code, 3);
+      t.match(
+        unwrap(result.stderr),
+        `The server at 127.0.0.1:${port} accepted the connection, but did not respond within 5 s (server_silent). `,
+      );
+    }
+  });
+
   await t.test('A database that is away at the start is an error', async (t) => {
     await server.stop();
-    for (const args of [['migrate'], ['serve', '--port', '0']]) {
-      const result = await run([...args, '--database', server.url]);
-      outputs.push(result.stdout, result.stderr);
-      t.equal(result.code, 3);
-      t.equal(result.stdout, '');
-      t.match(
-        result.stderr,
-        /The connection to the\s+database failed\s+\(ECONNREFUSED\)\. .*[^.]\.\n$/s,
-      );
+    const unknown = new URL(server.url);
+    unknown.hostname = 'db.invalid';
+    for (const [url, code] of [
+      [new URL(server.url), 'ECONNREFUSED'],
+      [unknown, '(ENOTFOUND|EAI_AGAIN)'],
+    ] as const) {
+      const place = `${url.hostname}:${url.port}`.replaceAll('.', '\\.');
+      const message = `The connection to the database at ${place} failed \\(${code}\\)\\. .*[^.]\\.\n$`;
+      for (const args of [['migrate'], ['serve', '--port', '0']]) {
+        const result = await runArgs(args, url.href);
+        t.equal(result.code, 3);
+        t.equal(result.stdout, '');
+        t.match(unwrap(result.stderr), new RegExp(message, 's'));
+      }
     }
   });
 

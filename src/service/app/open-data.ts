@@ -9,9 +9,12 @@ import {
   parseDatabaseUrl,
 } from '../store/postgres/database-url.ts';
 import {
+  CONNECT_MS_MAX,
   DatabaseEncodingError,
+  SILENT_CODE,
   SchemaTooNewError,
   findPostgresProblem,
+  type PostgresProblem,
 } from '../store/postgres/database-problem.ts';
 import type { Migration } from '../store/postgres/migrate.ts';
 import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
@@ -137,14 +140,27 @@ export async function withDatabase<Result>(
     }
     const problem = findPostgresProblem(error);
     if (!problem) throw error;
-    const text =
-      problem.kind === 'database_missing' ? describeMissing(databaseUrl) : problem.message;
+    const text = describeProblem(problem, databaseUrl);
     // The code stands at the end of the first sentence, which says what happened.
     const message = text.replace('. ', ` (${problem.code}). `);
     throw problem.canRetry
       ? new DatabaseUnavailableError(message, { cause: error })
       : new StartError(message, { cause: error });
   }
+}
+
+/** Describes a problem without user and password. */
+function describeProblem({ kind, code, message }: PostgresProblem, databaseUrl: string): string {
+  if (kind === 'database_missing') return describeMissing(databaseUrl);
+  if (kind !== 'unreachable') return message;
+  const { host, port } = parseDatabaseUrl(databaseUrl);
+  const place = host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return code === SILENT_CODE
+    ? `The server at ${place} accepted the connection, but did not respond within ${CONNECT_MS_MAX / 1000} s. It must be PostgreSQL, and must not hang. Check the server, and any proxy in front of it.`
+    : message.replace(
+        'connection to the database failed',
+        `connection to the database at ${place} failed`,
+      );
 }
 
 /** Describes a database that does not exist, without the values of parameters that its name contains. */

@@ -4,6 +4,9 @@ import { certificateProblems } from './certificate-problems.ts';
 /** Maximum number of connections of a pool. */
 export const CONNECTIONS_MAX = 10;
 
+/** Maximum time to get a connection to the server. */
+export const CONNECT_MS_MAX = 5_000;
+
 /** Kinds of failures of a database that is not a bug of this program. */
 export type PostgresProblemKind =
   | 'unreachable'
@@ -74,6 +77,15 @@ export class ReadOnlyError extends Error {
 
   constructor() {
     super('The database is read-only.');
+  }
+}
+
+/** Thrown if a connection that the server accepted ended before the server responded. */
+export class AcceptedConnectionLostError extends Error {
+  override name = 'AcceptedConnectionLostError';
+
+  constructor(cause: Error) {
+    super(cause.message, { cause });
   }
 }
 
@@ -200,6 +212,9 @@ const kindByCode: ReadonlyMap<string, PostgresProblemKind> = new Map(
   ),
 );
 
+/** The code of a server that accepts a connection, and then does not respond. */
+export const SILENT_CODE = 'server_silent';
+
 /** Errors of the driver without a code, by their message. */
 const driverErrors: readonly {
   kind: PostgresProblemKind;
@@ -212,7 +227,12 @@ const driverErrors: readonly {
     kind: 'unreachable',
     code: 'connection_lost',
     pattern:
-      /^Connection terminated|^timeout expired$|not queryable|^Client was closed|^Connection lost/,
+      /^Connection terminated(?! due to connection timeout)|^timeout expired$|not queryable|^Client was closed|^Connection lost/,
+  },
+  {
+    kind: 'unreachable',
+    code: 'connect_timeout',
+    pattern: /^Connection terminated due to connection timeout$/,
   },
   // All connections of the pool were in use for too long.
   { kind: 'timeout', code: 'pool_timeout', pattern: /^timeout exceeded when trying to connect$/ },
@@ -289,7 +309,10 @@ export function findPostgresProblem(error: unknown): PostgresProblem | undefined
   const isSocket = 'syscall' in error && error.syscall === 'connect';
   if (isSocket && ['ENOENT', 'EACCES'].includes(code)) return createProblem('unreachable', code);
   const known = driverErrors.find(({ pattern }) => pattern.test(error.message));
-  if (known && code === '') return createProblem(known.kind, known.code, known.message);
+  if (known && code === '') {
+    const isSilent = error.cause instanceof AcceptedConnectionLostError;
+    return createProblem(known.kind, isSilent ? SILENT_CODE : known.code, known.message);
+  }
   // An error of a name that has several addresses contains the error of each.
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
   return parts.map(findPostgresProblem).find((problem) => problem !== undefined);

@@ -2,7 +2,9 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionCounts } from '../connections.ts';
 import {
+  AcceptedConnectionLostError,
   CONNECTIONS_MAX,
+  CONNECT_MS_MAX,
   ResponseTimeoutError,
   findPostgresProblem,
   type PostgresProblem,
@@ -30,7 +32,6 @@ export interface PoolOptions {
   onConnectionLost?: (problem: PostgresProblem | undefined) => void;
 }
 
-const CONNECT_MS_MAX = 5_000;
 // Exporters wait 10 s for a response; a later one would not reach them.
 const STATEMENT_MS_MAX = 10_000;
 const LOCK_MS_MAX = 5_000;
@@ -81,6 +82,9 @@ export function countConnections(pool: pg.Pool): ConnectionCounts {
   return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
+/** How the driver says that a connection ended, also if the pool closed it. */
+const LOST_MESSAGE = 'Connection terminated unexpectedly';
+
 /**
  * A client that closes its connection if it can't be used; the driver leaves some open. Only the pool
  * connects it. The callback runs synchronously, because the pool adds its listeners in it: an error
@@ -91,9 +95,12 @@ class ClosingClient extends pg.Client {
   override connect(callback: (error: Error | null) => void): void;
   override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | undefined {
     if (!callback) return super.connect();
+    let isAccepted = false;
+    this.connection.stream.once('connect', () => (isAccepted = true));
     super.connect((error: Error | null) => {
       if (error) this.connection.stream.destroy();
-      callback(error);
+      const isLost = error && isAccepted && !('code' in error) && error.message === LOST_MESSAGE;
+      callback(isLost ? new AcceptedConnectionLostError(error) : error);
     });
     return undefined;
   }

@@ -73,9 +73,13 @@ void t.test('migrate', async (t) => {
     empty.username = role;
     empty.password = 'rows-secret';
     await execute(other.superuserUrl, 'revoke create on schema public from public');
-    const result = await runOn(empty.href);
-    outputs.push(result.stdout, result.stderr);
-    assertUsageError(t, result, /Can't migrate the database: .* lacks a permission.*\(42501\)/);
+    for (const args of [['migrate'], ['serve', '--port', '0']]) {
+      assertUsageError(
+        t,
+        await runArgs(args, empty.href),
+        /lacks a permission .*\(42501\)\. Run sandbox-kit migrate with a role that may create tables/,
+      );
+    }
   });
 
   await t.test('Unencrypted connections to another machine cause one warning', async (t) => {

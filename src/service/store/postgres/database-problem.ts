@@ -266,6 +266,12 @@ const serverErrors: readonly { code: string; pattern: RegExp; message: string }[
     message:
       'The role in the database URL may not use the tables. It needs GRANT USAGE ON SCHEMA, GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA, and GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA. Run them as the owner of the tables.',
   },
+  ...['42501', '3F000'].map((code) => ({
+    code,
+    pattern: /^permission denied for schema\b|^no schema has been selected|^must be owner of\b/,
+    message:
+      'The role in the database URL lacks a permission to create or update tables. Run sandbox-kit migrate with a role that may create tables, such as the owner of the database. This role then needs only the permissions to read and change rows.',
+  })),
   {
     code: '53300',
     pattern: /^too many connections for role/,

@@ -21,7 +21,7 @@ export interface DatabaseRetry {
   retry: <Result>(run: () => Promise<Result>, signal: AbortSignal) => Promise<Result>;
   /** Logs an error of the database, only the first one of a series. Returns false for other errors. */
   report: (error: unknown) => boolean;
-  /** Ends a series, unless another problem follows within 5 s. */
+  /** Ends a series if its last problem was 5 s ago. */
   reportSuccess: () => void;
 }
 
@@ -29,7 +29,7 @@ export interface DatabaseRetry {
 export interface DatabaseProblemLog {
   /** Logs the first problem of a series. */
   report: (problem: DatabaseProblem) => void;
-  /** Ends a series, unless another problem follows within 5 s. */
+  /** Ends a series if its last problem was 5 s ago. */
   reportSuccess: () => void;
   /** Does the same after work that may have changed nothing, if the problem would also prevent such work. */
   reportAnswer: () => void;
@@ -43,7 +43,7 @@ const CHANGE_PROBLEMS: readonly DatabaseProblem['kind'][] = [
 
 /**
  * Creates the log of one worker, which it names.
- * @param clock Shows how long the worker has worked again.
+ * @param clock Shows how long ago the last problem was.
  * @param repeatMs A problem is logged again after this time, because not every success is reported.
  */
 export function createDatabaseProblemLog(
@@ -53,24 +53,16 @@ export function createDatabaseProblemLog(
 ): DatabaseProblemLog {
   let loggedAtMs: number | undefined;
   let kind: DatabaseProblem['kind'] | undefined;
-  let recovery: AbortController | undefined;
-  const awaitRecovery = async (ownRecovery: AbortController): Promise<void> => {
-    await clock.sleep(RECOVERED_MS, ownRecovery.signal).catch(() => undefined);
-    if (recovery !== ownRecovery) return;
+  let failedAtMs = 0;
+  const reportSuccess = (): void => {
+    if (loggedAtMs === undefined || clock.nowMs() - failedAtMs < RECOVERED_MS) return;
     // The default log level shows warnings, so that the log has not only the outage.
     log.warn('database_recovered', { worker });
     loggedAtMs = undefined;
-    recovery = undefined;
-  };
-  const reportSuccess = (): void => {
-    if (loggedAtMs === undefined || recovery) return;
-    recovery = new AbortController();
-    void awaitRecovery(recovery);
   };
   return {
     report(problem) {
-      recovery?.abort();
-      recovery = undefined;
+      failedAtMs = clock.nowMs();
       kind = problem.kind;
       const nowMs = systemClock.monotonicMs();
       if (loggedAtMs !== undefined && nowMs - loggedAtMs < repeatMs) return;

@@ -185,6 +185,12 @@ function describeMatch({ turn, speaker, text }: Message, at: number): string {
 function describeAbsence(messages: readonly Message[]): string {
   const last = messages.at(-1);
   if (!last) return 'there are no messages.';
+  if (messages.every(({ text }) => text === '')) {
+    return (
+      `none of ${formatCount(messages.length, 'message')} has text. If the traces contain no ` +
+      "message content, turn on its capture in the agent's instrumentation."
+    );
+  }
   return `none of ${formatCount(messages.length, 'message')} has it; the last is ${quote(last.text)}.`;
 }
 

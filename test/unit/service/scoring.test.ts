@@ -64,6 +64,13 @@ testKind('contains', [
   ],
   ['any', { text: 'hello', in: 'any' }, say('Hello'), 'pass', /all messages/],
   ['no turns', { text: 'x' }, say(), 'fail', /there are no messages/],
+  [
+    'no text',
+    { text: 'x' },
+    say('', ''),
+    'fail',
+    /none of 2 messages has text\. .* turn on its capture/,
+  ],
   ['not a pattern', { text: '.*' }, say('Hello'), 'fail', /none/],
   ['a long message is cut', { text: 'shipped' }, say(LONG), 'pass', /…x* shipped y*…/],
   ['not across messages', { text: 'ab' }, say('a', 'b'), 'fail', /none of 2/],

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { formatAuthority } from '../platform/base-url.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { errorMessage, isError } from '../platform/error-origin.ts';
 import { StartError } from './errors.ts';
@@ -30,7 +31,7 @@ export async function listen(
   }
   const { port: actualPort } = app.server.address() as AddressInfo;
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
-  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${actualPort}`;
+  return `${scheme}://${formatAuthority(reachable, actualPort)}`;
 }
 
 /** What to do about an address that can't be used, by Node's error code. */

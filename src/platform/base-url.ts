@@ -75,3 +75,7 @@ function suggestScheme(text: string): string {
   if (!isLocal && port === undefined && !/\w\.\w/.test(host)) return '';
   return ` Did you mean ${isLocal ? 'http' : 'https'}://${text}?`;
 }
+
+/** Formats the host and port of a URL; an IPv6 address gets brackets. */
+export const formatAuthority = (host: string, port: number): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;

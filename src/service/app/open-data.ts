@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
+import { formatAuthority } from '../../platform/base-url.ts';
 import type { Log } from '../../platform/log.ts';
 import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
@@ -154,7 +155,7 @@ function describeProblem({ kind, code, message }: PostgresProblem, databaseUrl: 
   if (kind === 'database_missing') return describeMissing(databaseUrl);
   if (kind !== 'unreachable') return message;
   const { host, port } = parseDatabaseUrl(databaseUrl);
-  const place = host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const place = host.startsWith('/') ? host : formatAuthority(host, port);
   return code === SILENT_CODE
     ? `The server at ${place} accepted the connection, but did not respond within ${CONNECT_MS_MAX / 1000} s. It must be PostgreSQL, and must not hang. Check the server, and any proxy in front of it.`
     : message.replace(

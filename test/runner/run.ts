@@ -1,0 +1,79 @@
+/**
+ * Runs test files with tap, several in one process, because to start a process and to load the sources
+ * takes longer than most files do.
+ *
+ *     node test/runner/run.ts [PATH …] [--share 1/3] [--jobs N] [--coverage]
+ *
+ * A path is a file, a directory, or a glob; without one, all tests of a push run. `--share` runs a part,
+ * so that several machines can share the rest. Ends with the failures and the counts; the complete
+ * output of tap is in `.tap/run.tap`.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { atNight } from '../helpers/nightly.ts';
+import { ROOT } from '../helpers/repository.ts';
+import { formGroups, listTestFiles, selectShare, writeGroups } from './groups.ts';
+import { createProgress } from './progress.ts';
+
+/** The time limit of a process. A test that hangs fails with it. */
+const TIMEOUT_S = atNight(3_600, 600);
+
+const COVERAGE = [
+  '--no-disable-coverage',
+  '--allow-incomplete-coverage',
+  '--coverage-report=text-summary',
+  '--coverage-report=html',
+];
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: {
+      share: { type: 'string', default: '1/1' },
+      // Tests often wait for a process or the network, so a core has time for more than one.
+      jobs: { type: 'string', default: String(availableParallelism() + 1) },
+      coverage: { type: 'boolean', default: false },
+    },
+    allowPositionals: true,
+  });
+  const groups = selectShare(formGroups(listTestFiles(positionals)), values.share);
+  if (groups.length === 0) throw new Error(`No test file matches ${positionals.join(' ')}.`);
+  const options = [
+    `--jobs=${values.jobs}`,
+    `--timeout=${TIMEOUT_S}`,
+    ...(values.coverage ? COVERAGE : []),
+  ];
+  return await runTap(options, writeGroups(groups));
+}
+
+/** Runs files with tap, and returns the exit code. */
+async function runTap(options: readonly string[], files: readonly string[]): Promise<number> {
+  const startedMs = performance.now();
+  const tap = join(ROOT, 'node_modules/tap/dist/esm/run.mjs');
+  const child = spawn(process.execPath, [tap, '--reporter=tap', ...options, ...files], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node'), ...process.env },
+  });
+  const exit = once(child, 'exit') as Promise<[number | null]>;
+  const log = createWriteStream(join(ROOT, '.tap/run.tap'));
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  const progress = createProgress(files.length, write, () => performance.now() - startedMs);
+  for await (const line of createInterface(child.stdout)) {
+    log.write(`${line}\n`);
+    progress.read(line);
+  }
+  log.end();
+  const [code] = await exit;
+  const { passed, failed, skipped } = progress.counts();
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+  write(`Took ${minutes} min. All output: .tap/run.tap`);
+  write(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  return code ?? 1;
+}
+
+process.exitCode = await main();

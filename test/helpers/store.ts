@@ -18,7 +18,6 @@ import type {
 import type { NewDocument } from '../../src/service/store/store.ts';
 import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
-import { migratePartitioned } from './partitions.ts';
 import { withPostgres } from './postgres.ts';
 
 /** Noon of 2026-11-20, UTC. */
@@ -60,8 +59,7 @@ export async function newDatabaseOption(
 }
 
 async function createDatabase(t: Test): Promise<{ databaseUrl: string }> {
-  const { url } = await withPostgres(t);
-  if (isPartitioned) await migratePartitioned(url);
+  const { url } = await withPostgres(t, isPartitioned ? 'partitioned' : 'migrated');
   return { databaseUrl: url };
 }
 

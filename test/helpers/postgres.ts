@@ -147,10 +147,7 @@ interface Template {
 /** The templates that this process has found or made, by their server and name. */
 const templates = new Map<string, Promise<Template>>();
 
-function ensureTemplate(
-  superuserUrl: string,
-  schema: Exclude<Schema, 'empty'>,
-): Promise<Template> {
+function ensureTemplate(superuserUrl: string, schema: Exclude<Schema, 'empty'>): Promise<Template> {
   const name = `kit_template_${schema}_${digestSchema()}`;
   const key = `${superuserUrl} ${name}`;
   const known = templates.get(key) ?? makeTemplate(superuserUrl, name, schema);
@@ -193,7 +190,9 @@ async function makeTemplate(
 /** Returns a digest of the sources on which the tables depend, because a server may outlive them. */
 function digestSchema(): string {
   const store = join(ROOT, 'src/service/store');
-  const hash = createHash('sha256').update(readFileSync(join(import.meta.dirname, 'partitions.ts')));
+  const hash = createHash('sha256').update(
+    readFileSync(join(import.meta.dirname, 'partitions.ts')),
+  );
   for (const file of globSync('**/*.ts', { cwd: store }).sort()) {
     hash.update(readFileSync(join(store, file)));
   }

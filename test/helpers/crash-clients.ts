@@ -174,9 +174,9 @@ export async function listSessions(
   return page.items;
 }
 
-/** Waits until everything is scored, but not until the leases of the killed process end. */
+/** Waits until everything is scored, but not until the leases of the killed process end, after 60 s. */
 export async function drain({ adminUrl }: Pick<ReachedService, 'adminUrl'>): Promise<void> {
-  using deadline = systemClock.deadline(30_000);
+  using deadline = systemClock.deadline(55_000);
   const { signal } = deadline;
   const response = await fetch(`${adminUrl}/drain`, { method: 'POST', signal });
   if (response.status !== 200) throw new Error(await response.text());

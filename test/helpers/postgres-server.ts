@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -274,12 +274,22 @@ function writePrivateFile(path: string, text: string, account: Account | undefin
   if (account) chownSync(path, account.uid, account.gid);
 }
 
-/** Returns a port that is free now. PostgreSQL can't choose one itself. */
+/** The ports that no system gives to clients, or to servers that ask for any port. */
+const PORTS = { first: 20_000, count: 12_000 };
+
+/**
+ * Returns a port that is free now, because PostgreSQL can't choose one itself. Other programs get it
+ * only by its number, so that it remains free while the server restarts.
+ */
 async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = PORTS.first + randomInt(PORTS.count);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) return port;
+  }
 }

@@ -20,7 +20,7 @@ export async function withReplicas(
   count: number,
   options: Partial<ServiceSetup> = {},
 ): Promise<Replicas> {
-  const databaseUrl = options.databaseUrl ?? (await withPostgres(t)).url;
+  const databaseUrl = options.databaseUrl ?? (await withPostgres(t, 'migrated')).url;
   const clock = manualClock(START_MS);
   const settings = { clock, randomSeed: 'test', ...options, databaseUrl };
   const { services, url } = await withServices(t, count, settings);

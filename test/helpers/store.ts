@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Test } from 'tap';
+import root, { type Test } from 'tap';
 import { openFile } from '../../src/service/store/sqlite/open-file.ts';
 import type { StoreLocation } from '../../src/service/store/location.ts';
 import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
@@ -18,14 +18,16 @@ import type {
 import type { NewDocument } from '../../src/service/store/store.ts';
 import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
-import { migratePartitioned } from './partitions.ts';
 import { withPostgres } from './postgres.ts';
 
 /** Noon of 2026-11-20, UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
 export const noonNs = BigInt(NOON_MS) * 1_000_000n;
 
-/** Whether the tests use PostgreSQL; `npm run test:postgres` sets the variable. */
+/** A database that a service can use. */
+export type Database = 'SQLite' | 'PostgreSQL';
+
+/** Whether all tests use PostgreSQL; `npm run test:postgres` sets the variable. */
 export const isPostgres = process.env.SANDBOX_KIT_TEST_STORE === 'postgres';
 
 /** Whether the tables in PostgreSQL are partitioned by owner; `npm run test:partitions` sets it. */
@@ -35,6 +37,26 @@ const isPartitioned = process.env.SANDBOX_KIT_TEST_PARTITIONS === '1';
  * How many replicas a service of a test has, if it has a database; `npm run test:replicas` sets it to 3.
  */
 export const replicaCount = isPostgres ? Number(process.env.SANDBOX_KIT_TEST_REPLICAS ?? 1) : 1;
+
+/** The databases of the tests that run on both. */
+const testedDatabases: readonly Database[] = isPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'];
+const databasesOfTests = new WeakMap<Test, Database>();
+
+/**
+ * Runs a test with SQLite and with PostgreSQL: `withStore` opens a store in the one or the other. Tests
+ * of the store do so in every run, other tests only run with the database that the environment chooses.
+ */
+export function testOnEachDatabase(
+  title: string,
+  run: (t: Test, database: Database) => Promise<void>,
+): void {
+  for (const database of testedDatabases) {
+    void root.test(`${title} (${database})`, (t) => {
+      databasesOfTests.set(t, database);
+      return run(t, database);
+    });
+  }
+}
 
 /** A store in a temporary file or database, with a span writer and an owner. */
 export interface OpenStore {
@@ -46,7 +68,8 @@ export interface OpenStore {
 
 /** Returns a new file or database for a test. */
 export async function newStoreLocation(t: Test): Promise<StoreLocation> {
-  if (isPostgres) return createDatabase(t);
+  const database = databasesOfTests.get(t) ?? (isPostgres ? 'PostgreSQL' : 'SQLite');
+  if (database === 'PostgreSQL') return createDatabase(t);
   return { file: join(t.testdir(), 'store.db') };
 }
 
@@ -60,8 +83,7 @@ export async function newDatabaseOption(
 }
 
 async function createDatabase(t: Test): Promise<{ databaseUrl: string }> {
-  const { url } = await withPostgres(t);
-  if (isPartitioned) await migratePartitioned(url);
+  const { url } = await withPostgres(t, isPartitioned ? 'partitioned' : 'migrated');
   return { databaseUrl: url };
 }
 

@@ -15,10 +15,13 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { withDatabaseServer } from '../helpers/postgres.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { formGroups, listTestFiles, selectShare, writeGroups } from './groups.ts';
 import { createProgress } from './progress.ts';
+
+const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/node');
 
 /** The time limit of a process. A test that hangs fails with it. */
 const TIMEOUT_S = atNight(3_600, 600);
@@ -42,22 +45,29 @@ async function main(): Promise<number> {
   });
   const groups = selectShare(formGroups(listTestFiles(positionals)), values.share);
   if (groups.length === 0) throw new Error(`No test file matches ${positionals.join(' ')}.`);
+  const isUnit = groups.flat().every((file) => file.startsWith('test/unit/'));
   const options = [
     `--jobs=${values.jobs}`,
     `--timeout=${TIMEOUT_S}`,
     ...(values.coverage ? COVERAGE : []),
   ];
-  return await runTap(options, writeGroups(groups));
+  const files = writeGroups(groups);
+  if (isUnit) return runTap(options, files, {});
+  return withDatabaseServer((environment) => runTap(options, files, environment));
 }
 
 /** Runs files with tap, and returns the exit code. */
-async function runTap(options: readonly string[], files: readonly string[]): Promise<number> {
+async function runTap(
+  options: readonly string[],
+  files: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<number> {
   const startedMs = performance.now();
   const tap = join(ROOT, 'node_modules/tap/dist/esm/run.mjs');
   const child = spawn(process.execPath, [tap, '--reporter=tap', ...options, ...files], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node'), ...process.env },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...environment },
   });
   const exit = once(child, 'exit') as Promise<[number | null]>;
   const log = createWriteStream(join(ROOT, '.tap/run.tap'));

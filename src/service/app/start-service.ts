@@ -170,7 +170,7 @@ async function start(
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.
     draining.abort();
-    await systemClock.sleep(options.drainMs ?? 0);
+    if (options.drainMs) await machineClock.sleep(options.drainMs);
     await closeService(service, stopping);
   });
   await guard(() => loadSeed(service, store, { ...options, ownerName }));

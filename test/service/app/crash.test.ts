@@ -1,7 +1,7 @@
 /**
- * `kill -9` while clients send spans and close conversations. CRASH_ROUNDS sets the number of rounds.
- * CRASH_SEED sets the random seed, which determines what the clients send and after how many responses
- * the service is killed; a failure prints it.
+ * `kill -9` while clients send spans and close conversations. CRASH_SEED sets the random seed, which
+ * determines what the clients send and after how many responses the service is killed; a failure prints
+ * it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,12 +26,13 @@ import {
   type ReachedService,
   type Route,
 } from '../../helpers/crash-clients.ts';
+import { atNight } from '../../helpers/nightly.ts';
 
-const { CRASH_ROUNDS = '10', CRASH_SEED = randomSeed() } = process.env;
-const ROUNDS = Number(CRASH_ROUNDS);
+const { CRASH_SEED = randomSeed() } = process.env;
+const ROUNDS = atNight(100, 3);
 // Each client has its own key, because a key allows 120 requests per minute.
 const keys = Array.from({ length: 8 }, (_, nth) => `key-of-client-${nth}`);
-const RESPONSES_MAX = 300;
+const RESPONSES_MAX = atNight(300, 120);
 const CONVERSATIONS_MAX = 1_000;
 const SEED_FILE = JSON.stringify({
   keys: keys.map((key) => ({ key })),

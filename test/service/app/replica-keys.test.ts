@@ -34,7 +34,7 @@ async function tryKeys(replica: Bench, ...keys: string[]): Promise<number[]> {
 }
 
 void t.test('The keys of all running replicas work on each of them', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const second = await startWith(t, url, [NEW_KEY]);
   const third = await startWith(t, url, []);
@@ -51,7 +51,7 @@ void t.test('The keys of all running replicas work on each of them', async (t) =
 });
 
 void t.test('A rolling restart changes the key without refusing a request', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const old = [await startWith(t, url, [OLD_KEY]), await startWith(t, url, [OLD_KEY])];
   const { key: added = '' } = (await old[0]?.admin('POST /keys', {})) as { key?: string };
   const renewed: Bench[] = [];
@@ -67,7 +67,7 @@ void t.test('A rolling restart changes the key without refusing a request', asyn
 });
 
 void t.test('The first of all running replicas revokes the keys of earlier ones', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const earlier = await startWith(t, url, [OLD_KEY]);
   const { key: added = '' } = (await earlier.admin('POST /keys', {})) as { key?: string };
   await earlier.service.stop();
@@ -76,7 +76,7 @@ void t.test('The first of all running replicas revokes the keys of earlier ones'
 });
 
 void t.test('The key of a replica that died stops working', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const replica = await startWith(t, url, [NEW_KEY]);
   const digest = digestKey(OLD_KEY);
   await execute(
@@ -94,7 +94,7 @@ void t.test('The key of a replica that died stops working', async (t) => {
 });
 
 void t.test('A replica that the others took for dead brings its key back', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const second = await startWith(t, url, [NEW_KEY]);
   const digest = digestKey(OLD_KEY);
@@ -111,7 +111,7 @@ void t.test('A replica that the others took for dead brings its key back', async
 });
 
 void t.test('A replica whose keys differ from those of the others warns once', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   const findWarnings = (): string[] => lines.filter((line) => line.includes('replica_keys_differ'));
   const other = 'another-key-of-the-service';
@@ -124,7 +124,7 @@ void t.test('A replica whose keys differ from those of the others warns once', a
 });
 
 void t.test('A replica that stops stays away, also when the state changes meanwhile', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const { replicas } = await withReplicas(t, 4, { databaseUrl: url });
   await execute(
     url,
@@ -139,7 +139,7 @@ void t.test('A replica that stops stays away, also when the state changes meanwh
 });
 
 void t.test('A replica whose keys differ from those of a killed one does not warn', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   const appUrl = 'https://kit.example';
   await startWith(t, url, [NEW_KEY], { appUrl });
@@ -153,7 +153,7 @@ void t.test('A replica whose keys differ from those of a killed one does not war
 });
 
 void t.test('A replica whose options differ from those of a running one warns', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   const findWarnings = (): unknown[] =>
     lines
@@ -188,7 +188,7 @@ void t.test('A replica whose options differ from those of a running one warns', 
 });
 
 void t.test('A key of another owner stops the start, and changes nothing', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const first = await startWith(t, url, [OLD_KEY]);
   const keys = [{ key: NEW_KEY }, { key: OLD_KEY, owner: 'other' }];
   await t.rejects(withReplicas(t, 1, { databaseUrl: url, keys }), {

@@ -7,10 +7,12 @@ import type { Readable, Writable } from 'node:stream';
 import t from 'tap';
 import { startAgent, startService } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { atNight } from '../../helpers/nightly.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../helpers/own-service.ts');
-const COUNT = 8;
-const RUN_MS_MAX = 60_000;
+const COUNT = atNight(8, 3);
+/** Ends a process that hangs; a busy machine must not. */
+const RUN_MS_MAX = 600_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -25,7 +27,7 @@ async function launch(
   return { child, exit, urls: line.split(' ') };
 }
 
-void t.test('Eight processes run concurrently, each with its own service and agent', async (t) => {
+void t.test('Processes run concurrently, each with its own service and agent', async (t) => {
   const names = Array.from({ length: COUNT }, (_, nth) => `process-${nth}`);
   const processes = await Promise.all(names.map(launch));
   using deadline = systemClock.deadline(RUN_MS_MAX);

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of the service while simulated users talk. CRASH_ROUNDS sets how often the service is
- * killed, CRASH_SEED is the random seed of the times.
+ * `kill -9` of the service while simulated users talk. CRASH_SEED is the random seed of the times; a
+ * failure prints it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,13 @@ import t, { type Test } from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import { start, type RunningCommand } from '../../helpers/command.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeUserScenario } from '../../helpers/simulation.ts';
 
-const { CRASH_ROUNDS = '3', CRASH_SEED = randomSeed() } = process.env;
-const ROUNDS = Number(CRASH_ROUNDS);
+const { CRASH_SEED = randomSeed() } = process.env;
+/** How often the service is killed. */
+const ROUNDS = atNight(30, 2);
 const evals = [
   { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } },
   { id: 'says', name: 'Says yes', kind: 'contains', params: { text: 'yes' } },

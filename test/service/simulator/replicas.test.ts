@@ -1,6 +1,7 @@
 /** Simulations on several replicas: one runs each, and another one continues it after a `kill -9`. */
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
+import { atNight, nightOnly } from '../../helpers/nightly.ts';
 import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
 import { startReplica, withReplicas } from '../../helpers/replicas.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
@@ -65,10 +66,10 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
 });
 
 void t.test('Another replica continues the simulation of a killed one', async (t) => {
-  const { url: databaseUrl } = await withPostgres(t);
+  const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const killed = await startReplica(t, databaseUrl);
-  const samples = 150;
+  const samples = atNight(150, 40);
   const { id } = await killed.request<Simulation>(
     '/__admin/simulations',
     newRun(double.url, samples),
@@ -105,7 +106,7 @@ void t.test('Another replica continues the simulation of a killed one', async (t
   t.ok(repeated >= 0 && repeated <= 3 * LINES.length, `${repeated} requests were repeated`);
 });
 
-void t.test('A simulation continues when its stopped database is back', async (t) => {
+void t.test('A simulation continues when its stopped database is back', nightOnly, async (t) => {
   const server = await withPostgresServer(t);
   const { replicas } = await withReplicas(t, 2, { databaseUrl: server.url });
   const [first] = replicas as [Bench];

@@ -9,6 +9,7 @@ import {
   makeStoredSpan,
   user,
 } from '../../helpers/stored-span.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { damageJson, randomJson } from '../../helpers/random-json.ts';
 
 /** Returns the turn of one chat span. */
@@ -132,7 +133,7 @@ void t.test('Messages of any shape give a turn and never throw', (t) => {
   ]);
   const anyText = (): string =>
     chance.integer(0, 2) === 0 ? randomJson(chance) : damageJson(good, chance);
-  for (let round = 0; round < 3000; round++) {
+  for (let round = 0; round < atNight(3_000, 500); round++) {
     const spans = ['a', 'b', 'c'].map((id, index) =>
       makeStoredSpan({
         id,

@@ -9,7 +9,7 @@ for (const [code, name] of [
   ['40001', 'serialization failure'],
 ] as const) {
   void t.test(`a ${name} is retried, and reported if it remains`, async (t) => {
-    const { url, superuserUrl } = await withPostgres(t);
+    const { url, superuserUrl } = await withPostgres(t, 'migrated');
     const { send } = await withService(t, { databaseUrl: url });
     // A sequence counts attempts, because no rollback resets it.
     const fail = (count: number) => [

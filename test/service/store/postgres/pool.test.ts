@@ -16,6 +16,9 @@ import { withFreezingProxy } from '../../../helpers/freezing-proxy.ts';
 import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
 import { until } from '../../../helpers/until.ts';
 
+/** Long enough for any work on a busy machine, and short enough to wait for. */
+const BUSY_MS = 2_500;
+
 function withPool(t: Test, url: string, options: PoolOptions = {}): pg.Pool {
   const pool = openPool(url, options);
   t.teardown(() => pool.end());
@@ -71,7 +74,7 @@ void t.test('int8 is a number, unless it would lose digits', async (t) => {
 
 void t.test('no more connections are open than allowed; others wait', async (t) => {
   const { url, superuserUrl, name } = await withPostgres(t);
-  const pool = withPool(t, url, { connectionsMax: 3, connectMsMax: 300 });
+  const pool = withPool(t, url, { connectionsMax: 3, connectMsMax: BUSY_MS });
   await Promise.all(Array.from({ length: 20 }, () => pool.query('select pg_sleep(0)')));
   const [row] = await execute(
     superuserUrl,
@@ -201,23 +204,29 @@ void t.test('a read-only database', async (t) => {
 void t.test('statements, locks, and idle transactions have limits', async (t) => {
   const { url } = await withPostgres(t);
   await execute(url, 'create table kept (n int)', 'insert into kept values (1)');
-  const pool = withPool(t, url, {
-    ...{ statementMsMax: 400, lockMsMax: 100, idleInTransactionMsMax: 300 },
+  // Each limit has its own pool, so that no other one ends first on a busy machine.
+  const brief = withPool(t, url, { statementMsMax: 400 });
+  t.match(await findProblem(brief.query('select pg_sleep(60)')), {
+    ...{ kind: 'timeout', code: '57014' },
   });
-  t.match(await findProblem(pool.query('select pg_sleep(60)')), { kind: 'timeout', code: '57014' });
+  const pool = withPool(t, url, { lockMsMax: 100 });
   const holder = await pool.connect();
-  const broken = once(holder, 'error');
   await holder.query('begin');
   await holder.query('update kept set n = 2');
   t.match(await findProblem(pool.query('update kept set n = 3')), {
     ...{ kind: 'timeout', code: '55P03' },
   });
+  await holder.query('rollback');
+  const idle = await withPool(t, url, { idleInTransactionMsMax: 300 }).connect();
+  const broken = once(idle, 'error');
+  await idle.query('begin');
   const [error] = (await broken) as [Error];
   t.match(
     findPostgresProblem(error),
     { kind: 'timeout', code: '25P03' },
     'the transaction is idle',
   );
+  idle.release();
   holder.release();
   await pool.query('update kept set n = 4');
 });
@@ -229,7 +238,7 @@ void t.test('a server that stops responding fails the query, and its connection'
     t,
     changeUrl(url, (parsed) => (parsed.port = String(proxy.port))),
     {
-      ...{ connectionsMax: 1, responseMsMax: 300, connectMsMax: 300 },
+      ...{ connectionsMax: 1, responseMsMax: BUSY_MS, connectMsMax: BUSY_MS },
     },
   );
   await pool.query('select 1');

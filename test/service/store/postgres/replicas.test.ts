@@ -18,7 +18,7 @@ async function withReplicaStore(
 }
 
 void t.test('Topics reach all replicas, and connections that broke are replaced', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const [first, second] = [await withReplicaStore(t, url), await withReplicaStore(t, url)];
   const topics: string[] = [];
   second.replicas.listen((topic) => topics.push(topic));
@@ -37,7 +37,7 @@ void t.test('Topics reach all replicas, and connections that broke are replaced'
 });
 
 void t.test('One process has the lease of a simulation, and only it stores sessions', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const [first, second] = [await withReplicaStore(t, url), await withReplicaStore(t, url)];
   const ownerId = await first.store.owners.ensure('development');
   const id = await first.store.simulations.add(newSimulation(ownerId));

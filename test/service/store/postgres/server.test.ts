@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import t, { type Test } from 'tap';
+import { nightOnly } from '../../../helpers/nightly.ts';
+import { migrate } from '../../../../src/service/store/postgres/migrate.ts';
 import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
 import { ROOT } from '../../../helpers/repository.ts';
 import { until } from '../../../helpers/until.ts';
@@ -44,6 +46,20 @@ void t.test('commits are durable', async (t) => {
   ]);
 });
 
+void t.test('a database can have the tables of the service, owned by its role', async (t) => {
+  const { url, name } = await withPostgres(t, 'migrated');
+  const other = await withPostgres(t, 'migrated');
+  t.not(other.name, name);
+  const owners = await execute(
+    url,
+    `select distinct pg_get_userbyid(relowner)::text as owner from pg_class
+       where relnamespace = 'public'::regnamespace
+     union select pg_get_userbyid(datdba)::text from pg_database where datname = '${name}'`,
+  );
+  t.same(owners, [{ owner: name }]);
+  t.same(await migrate(url), { from: 1, to: 1 }, 'they are up to date');
+});
+
 void t.test('two databases are independent, and are dropped after their tests', async (t) => {
   let dropped = '';
   await t.test('with a database', async (t) => {
@@ -64,21 +80,25 @@ void t.test('two databases are independent, and are dropped after their tests', 
   t.same(await execute(superuserUrl, `select from pg_roles where rolname = '${dropped}'`), []);
 });
 
-void t.test('a server that stops and starts again keeps its data and its URL', async (t) => {
-  const { url, restart, stop, start } = await withPostgresServer(t);
-  await execute(url, 'create table kept (n int)', 'insert into kept values (7)');
-  const client = await connect(t, url);
-  const ended = once(client, 'error');
-  await restart();
-  await ended;
-  t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
-  await stop();
-  await t.rejects(execute(url, 'select 1'), { code: 'ECONNREFUSED' });
-  await start();
-  t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
-});
+void t.test(
+  'a server that stops and starts again keeps its data and its URL',
+  nightOnly,
+  async (t) => {
+    const { url, restart, stop, start } = await withPostgresServer(t);
+    await execute(url, 'create table kept (n int)', 'insert into kept values (7)');
+    const client = await connect(t, url);
+    const ended = once(client, 'error');
+    await restart();
+    await ended;
+    t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
+    await stop();
+    await t.rejects(execute(url, 'select 1'), { code: 'ECONNREFUSED' });
+    await start();
+    t.same(await execute(url, 'select * from kept'), [{ n: 7 }]);
+  },
+);
 
-void t.test('a killed server recovers what it acknowledged', async (t) => {
+void t.test('a killed server recovers what it acknowledged', nightOnly, async (t) => {
   const { url, kill, start } = await withPostgresServer(t);
   await execute(url, 'create table kept (n int)');
   let acknowledged = 0;
@@ -102,7 +122,7 @@ void t.test('a killed server recovers what it acknowledged', async (t) => {
   }
 });
 
-void t.test('a server has its own settings', async (t) => {
+void t.test('a server has its own settings', nightOnly, async (t) => {
   const { url } = await withPostgresServer(t, { settings: { max_connections: '12' } });
   t.same(await execute(url, 'show max_connections'), [{ max_connections: '12' }]);
 });

@@ -36,7 +36,7 @@ interface Opened {
 }
 
 async function open(t: Test): Promise<Opened> {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const store = await openStore({ databaseUrl: url });
   const writer = await openSpanWriter({ databaseUrl: url });
   t.teardown(async () => {
@@ -66,7 +66,7 @@ async function removeAll({ store, ownerId }: Opened, receivedBeforeMs: number): 
 }
 
 void t.test('A service creates partitions ahead, and drops old ones', async (t) => {
-  const { url } = await withPostgres(t);
+  const { url } = await withPostgres(t, 'migrated');
   const bench = await withService(t, { databaseUrl: url, retentionMs: 30 * DAY_MS });
   const { admin, end, trace } = bench;
   await trace(makeSpan({ conversationId: 'old', traceId: '1'.repeat(32) }));
@@ -166,7 +166,7 @@ void t.test('Two processes create and drop partitions at the same time', async (
 });
 
 void t.test('A role that may not create tables deletes old spans row by row', async (t) => {
-  const { url, superuserUrl, name } = await withPostgres(t);
+  const { url, superuserUrl, name } = await withPostgres(t, 'migrated');
   await (await openStore({ databaseUrl: url })).close();
   const role = `${name}_app`;
   const password = 'only-a-test';

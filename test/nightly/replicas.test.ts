@@ -9,7 +9,7 @@ import { withRoundRobinProxy } from '../helpers/round-robin.ts';
 const REPLICAS = 3;
 
 async function startReplicas(t: Test): Promise<{ serviceUrl: string; serviceApiKey: string }> {
-  const { url: databaseUrl } = await withPostgres(t);
+  const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const urls: string[] = [];
   const serviceUrl = await withRoundRobinProxy(t, () => urls);
   let serviceApiKey = '';

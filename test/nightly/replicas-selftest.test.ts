@@ -8,7 +8,7 @@ import { withPostgres } from '../helpers/postgres.ts';
 import { withServicesAsOne } from '../helpers/round-robin.ts';
 
 void t.test('The checks detect every fault of replicas behind a proxy', async (t) => {
-  const { url: databaseUrl } = await withPostgres(t);
+  const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const { url, apiKey } = await withServicesAsOne(t, 3, { databaseUrl });
   const result = await selftest({
     serviceUrl: url,

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { withFreezingProxy } from '../../helpers/freezing-proxy.ts';
 import { createLineLog } from '../../helpers/log-lines.ts';
+import { atNight, nightOnly } from '../../helpers/nightly.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import {
   execute,
@@ -33,6 +34,8 @@ interface Outage {
   canRead?: boolean;
   /** Whether the service says that it is ready, because only some work fails. */
   isReady?: boolean;
+  /** Whether a push tries it; the others take seconds each. */
+  atPush?: boolean;
 }
 
 const disconnectAll = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -44,6 +47,7 @@ const outages: readonly Outage[] = [
     begin: (server) => server.stop(),
     end: (server) => server.start(),
     message: /can't reach its database|starting or stopping/,
+    atPush: true,
   },
   {
     name: 'killed',
@@ -110,7 +114,7 @@ const outages: readonly Outage[] = [
       await execute(superuserUrl, 'drop function fail_full cascade');
     },
     message: /The disk of the database is full\. Nothing was stored/,
-    ...{ canRead: true, isReady: true },
+    ...{ canRead: true, isReady: true, atPush: true },
   },
   {
     name: 'at its connection limit',
@@ -204,7 +208,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   await admin('POST /evals', makeContainsEval('greets', 'Hello'));
   await admin('PUT /settings', { evals: ['greets'] });
   await trace(makeSpan({ conversationId: 'kept' }));
-  for (const outage of outages) {
+  for (const outage of outages.filter(({ atPush = false }) => atNight(true, atPush))) {
     await t.test(outage.name, async (t) => {
       const conversationId = `before-${outage.name.slice(0, 6)}`;
       await trace(makeSpan({ conversationId }));
@@ -263,41 +267,45 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   t.notMatch(text, url.password, 'no line shows the password');
 });
 
-void t.test('a request that reads, or a probe, shows that requests work again', async (t) => {
-  const { url: databaseUrl } = await withPostgres(t);
-  const url = new URL(databaseUrl);
-  const proxy = await withFreezingProxy(t, Number(url.port));
-  url.port = String(proxy.port);
-  const { log, lines } = createLineLog();
-  const { send, clock } = await withOneReplica(t, { databaseUrl: url.href, log });
-  const findLogged = () =>
-    lines
-      .map((line) => JSON.parse(line) as LogLine)
-      .filter(({ worker }) => worker === 'requests')
-      .map(({ event }) => event);
-  const sessions = 'GET /api/prod-evaluations/sessions/';
-  const expected: string[] = [];
-  for (const route of [sessions, 'GET /__admin/sessions', 'GET /ready']) {
-    proxy.freeze();
-    t.equal((await send(sessions)).status, 503);
-    proxy.thaw();
-    t.equal((await send('GET /openapi.json')).status, 200);
-    clock.advance(RECOVERED_MS);
-    t.same(findLogged(), [...expected, 'database_failed'], 'the database was not used');
-    await until(`${route} works`, async () => (await send(route)).status === 200);
-    // The response is complete shortly before the service knows.
-    await until('the end of the outage is logged', async () => {
+void t.test(
+  'a request that reads, or a probe, shows that requests work again',
+  nightOnly,
+  async (t) => {
+    const { url: databaseUrl } = await withPostgres(t, 'migrated');
+    const url = new URL(databaseUrl);
+    const proxy = await withFreezingProxy(t, Number(url.port));
+    url.port = String(proxy.port);
+    const { log, lines } = createLineLog();
+    const { send, clock } = await withOneReplica(t, { databaseUrl: url.href, log });
+    const findLogged = () =>
+      lines
+        .map((line) => JSON.parse(line) as LogLine)
+        .filter(({ worker }) => worker === 'requests')
+        .map(({ event }) => event);
+    const sessions = 'GET /api/prod-evaluations/sessions/';
+    const expected: string[] = [];
+    for (const route of [sessions, 'GET /__admin/sessions', 'GET /ready']) {
+      proxy.freeze();
+      t.equal((await send(sessions)).status, 503);
+      proxy.thaw();
+      t.equal((await send('GET /openapi.json')).status, 200);
       clock.advance(RECOVERED_MS);
-      await send(route);
-      return findLogged().length > expected.length + 1;
-    });
-    expected.push('database_failed', 'database_recovered');
-    t.same(findLogged(), expected, route);
-  }
-});
+      t.same(findLogged(), [...expected, 'database_failed'], 'the database was not used');
+      await until(`${route} works`, async () => (await send(route)).status === 200);
+      // The response is complete shortly before the service knows.
+      await until('the end of the outage is logged', async () => {
+        clock.advance(RECOVERED_MS);
+        await send(route);
+        return findLogged().length > expected.length + 1;
+      });
+      expected.push('database_failed', 'database_recovered');
+      t.same(findLogged(), expected, route);
+    }
+  },
+);
 
 void t.test('Turns that can not be checked are logged once per outage', async (t) => {
-  const { url, superuserUrl } = await withPostgres(t);
+  const { url, superuserUrl } = await withPostgres(t, 'migrated');
   const { log, lines } = createLineLog();
   // The default log level hides info.
   const shown = { ...log, info() {} };

@@ -1,8 +1,8 @@
 /**
  * `kill -9` of replicas and of their database, connections that end during a commit, and a slow network,
  * while clients send spans and close conversations, readers list sessions, and simulated users talk.
- * CRASH_ROUNDS sets the number of rounds. CRASH_SEED sets the random seed, which determines what the
- * clients send, what is killed, after how many responses, and for how long; a failure prints it.
+ * CRASH_SEED sets the random seed, which determines what the clients send, what is killed, after how
+ * many responses, and for how long; a failure prints it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,14 +39,16 @@ import {
   waitUntilReady,
   type Cluster,
 } from '../helpers/crash-cluster.ts';
+import { atNight } from '../helpers/nightly.ts';
 import { behaviors, startOpenAiServer, type Behavior } from '../helpers/openai-server.ts';
 import { execute } from '../helpers/postgres.ts';
 import type { ReplicaProcess } from '../helpers/replicas.ts';
 import { reply, withSandboxDouble, type SandboxDouble } from '../helpers/sandbox-double.ts';
 import { makeUserScenario } from '../helpers/simulation.ts';
 
-const { CRASH_ROUNDS = '7', CRASH_SEED = randomSeed() } = process.env;
-const ROUNDS = Number(CRASH_ROUNDS);
+const { CRASH_SEED = randomSeed() } = process.env;
+/** Once for each kind of disturbance, unless it is night. */
+const ROUNDS = atNight(28, 7);
 const REPLICAS = 3;
 const CLIENTS = 8;
 const CONVERSATIONS_PER_CLIENT = 10;

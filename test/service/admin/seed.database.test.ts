@@ -1,6 +1,7 @@
 /** Seed data: stored completely or not at all, and restored by a reset. */
 import t from 'tap';
 import type { SeedDocument, TranscriptUpload } from '../../../src/contract/index.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import {
   makeContainsEval,
@@ -8,6 +9,9 @@ import {
   assertRejected,
   withService,
 } from '../../helpers/service.ts';
+
+/** The number of transcripts in large seed data. */
+const COUNT = atNight(3_000, 600);
 
 void t.test(
   'Reset deletes everything but the keys, and restores the seed data on request',
@@ -139,11 +143,11 @@ void t.test(
     const seed: SeedDocument = {
       evals: [makeContainsEval('says', 'Hello')],
       settings: { evals: ['says'] },
-      transcripts: Array.from({ length: 3000 }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
+      transcripts: Array.from({ length: COUNT }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
     };
     const progress: number[] = [];
     const onSeedProgress = (done: number, total: number): void => {
-      t.equal(total, 3000);
+      t.equal(total, COUNT);
       progress.push(done);
     };
     const { admin, send, drain, production } = await withService(t, { seed, onSeedProgress });
@@ -152,10 +156,10 @@ void t.test(
       progress,
       progress.toSorted((a, b) => a - b),
     );
-    t.equal(progress.at(-1), 3000);
+    t.equal(progress.at(-1), COUNT);
     await drain();
     const { total } = await production('?limit=1');
-    t.equal(total, 3000, 'every transcript is scored');
+    t.equal(total, COUNT, 'every transcript is scored');
 
     const seeding = admin('POST /seed?owner=other', seed).then(() => 'seeded');
     const read = async (): Promise<string> => {
@@ -164,6 +168,6 @@ void t.test(
     };
     t.equal(await Promise.race([seeding, read()]), 'read', 'the read does not wait');
     await seeding;
-    t.equal(progress.length, progress.indexOf(3000) + 1, 'only startup reports progress');
+    t.equal(progress.length, progress.indexOf(COUNT) + 1, 'only startup reports progress');
   },
 );

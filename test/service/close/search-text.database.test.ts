@@ -25,7 +25,7 @@ async function search({ send }: Bench, word: string): Promise<string[]> {
 /** Starts a service, and returns a function that runs statements in its database. */
 async function withDatabase(t: Test) {
   if (isPostgres) {
-    const { url } = await withPostgres(t);
+    const { url } = await withPostgres(t, 'migrated');
     const bench = await withService(t, { databaseUrl: url });
     return { bench, run: (statement: string) => execute(url, statement) };
   }
@@ -67,7 +67,7 @@ void t.test('Without its search text, no conversation is closed or queued', asyn
 });
 
 void t.test('A search finds a session if its close committed without an answer', async (t) => {
-  const { url: direct } = await withPostgres(t);
+  const { url: direct } = await withPostgres(t, 'migrated');
   const url = new URL(direct);
   const proxy = await withDatabaseProxy(t, Number(url.port));
   url.port = String(proxy.port);

@@ -77,8 +77,9 @@ void t.test(
     const quick = { id: 'quick', name: 'Quick', kind: 'max_turns', params: { max: 1 } };
     for (const definition of [slow, quick]) await admin('POST /evals', definition);
     const turns = [{ user_input: 'Hi', agent_response: `${'a'.repeat(1_000_000)}b` }];
+    const COUNT = 2;
     const id = (nth: number): string => `t-${nth}`;
-    for (let nth = 0; nth < 4; nth += 1) {
+    for (let nth = 0; nth < COUNT; nth += 1) {
       await admin('POST /transcripts', { session_id: id(nth), turns, evals: ['slow', 'quick'] });
     }
     const drained = new AbortController();
@@ -89,9 +90,9 @@ void t.test(
       if (response.status === 200) responseCount += 1;
     }
     await draining;
-    t.ok(responseCount > 20, `${responseCount} responses meanwhile`);
+    t.ok(responseCount > 5, `${responseCount} responses meanwhile`);
     const { items, total } = await production();
-    t.equal(total, 4);
+    t.equal(total, COUNT);
     for (const { url, outcome_summary: summary } of items) {
       t.match(
         summary,

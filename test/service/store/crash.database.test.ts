@@ -7,6 +7,7 @@ import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../../src/service/store/sqlite/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import {
   newCloseRequest,
   newSession,
@@ -14,6 +15,7 @@ import {
   newSpans,
   NOON_MS,
   withFileStore,
+  testOnEachDatabase,
   withStore,
 } from '../../helpers/store.ts';
 import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
@@ -45,7 +47,7 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
   // No other process has the file open from here on, so the next one to open it runs the recovery.
   await store.close();
   t.comment(`seed ${seed}`);
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < atNight(10, 2); round += 1) {
     const acknowledged = await killAfter(chance.integer(1, 30_000), [file, ownerId, `${round}`]);
     const db = openFile(file, { busyMs: 0 });
     t.equal(readValue(db, 'pragma integrity_check'), 'ok');
@@ -149,7 +151,7 @@ void t.test('The span writer stores nothing and throws when it cannot get the lo
   );
 });
 
-void t.test('Concurrent writes are all applied', async (t) => {
+testOnEachDatabase('Concurrent writes are all applied', async (t) => {
   const { store, ownerId } = await withStore(t);
   // PostgreSQL fails a write that waits more than 5 s for a connection, so not all are concurrent.
   for (const round of [1, 2, 3, 4]) {

@@ -29,7 +29,7 @@ const scenario = makeUserScenario(
 );
 
 void t.test('A replica that continues after a long pause writes nothing late', async (t) => {
-  const { url: databaseUrl } = await withPostgres(t);
+  const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const [slowJudge, judge] = [await startOpenAiServer(t), await startOpenAiServer(t)];
   const late = createPendingBehavior();
   slowJudge.behave(late.behave);

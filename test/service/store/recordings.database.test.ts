@@ -5,10 +5,11 @@ import {
   newRecording,
   newSimulatedSession,
   withFileStore,
+  testOnEachDatabase,
   withStore,
 } from '../../helpers/store.ts';
 
-void t.test('A recording belongs to its session and its owner', async (t) => {
+testOnEachDatabase('A recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);
   const { recordings } = store;
   await recordings.add(ownerId, 'unknown', newRecording());

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { start } from '../../helpers/command.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
@@ -58,6 +59,7 @@ void t.test('A voice run is stored and shown like a chat run', async (t) => {
 
 void t.test(
   'After kill -9 during a call, the restarted service runs the session once',
+  nightOnly,
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));

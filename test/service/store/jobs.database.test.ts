@@ -8,7 +8,7 @@ import {
   newSpan,
   newSpans,
 } from '../../helpers/store.ts';
-import { isPostgres, NOON_MS, withStore } from '../../helpers/store.ts';
+import { isPostgres, NOON_MS, testOnEachDatabase, withStore } from '../../helpers/store.ts';
 
 const LEASE_MS = 1_000;
 
@@ -25,7 +25,7 @@ async function withQueue(t: Parameters<typeof withStore>[0]) {
   return { ...open, statusOf };
 }
 
-void t.test('Jobs are taken in order', async (t) => {
+testOnEachDatabase('Jobs are taken in order', async (t) => {
   const { store, ownerId } = await withQueue(t);
   t.match(await take(store, NOON_MS, 'one', 2), [
     { ownerId, sessionId: 'one', definition: newEval('a'), attempt: 1 },
@@ -34,7 +34,7 @@ void t.test('Jobs are taken in order', async (t) => {
   t.match(await take(store, NOON_MS, 'two', 2), [{ definition: newEval('c'), attempt: 1 }]);
 });
 
-void t.test('Each job is taken by one of two workers that ask concurrently', async (t) => {
+testOnEachDatabase('Each job is taken by one of two workers that ask concurrently', async (t) => {
   const { store } = await withQueue(t);
   const taken = await Promise.all([take(store, NOON_MS, 'one', 2), take(store, NOON_MS, 'two', 2)]);
   // With PostgreSQL, either worker may get two of them.
@@ -45,7 +45,7 @@ void t.test('Each job is taken by one of two workers that ask concurrently', asy
   t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: NOON_MS + LEASE_MS });
 });
 
-void t.test('A job has the definition from when it was queued', async (t) => {
+testOnEachDatabase('A job has the definition from when it was queued', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a', { params: { max: 1 } }));
   const evals = await store.evals.list(ownerId);
@@ -55,7 +55,7 @@ void t.test('A job has the definition from when it was queued', async (t) => {
   t.match(await take(store, NOON_MS), [{ definition: { params: { max: 1 } } }]);
 });
 
-void t.test('Jobs of a closed conversation are due from the close on', async (t) => {
+testOnEachDatabase('Jobs of a closed conversation are due from the close on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newCloseRequest(ownerId, { atMs: NOON_MS }));
@@ -64,7 +64,7 @@ void t.test('Jobs of a closed conversation are due from the close on', async (t)
   t.equal((await take(store, NOON_MS)).length, 2);
 });
 
-void t.test('A session completes with its last job, not before', async (t) => {
+testOnEachDatabase('A session completes with its last job, not before', async (t) => {
   const { store, ownerId, statusOf } = await withQueue(t);
   const [a, b, c] = await take(store, NOON_MS);
   const steps: [Job | undefined, 'pass' | 'fail' | 'error', string][] = [
@@ -92,20 +92,23 @@ void t.test('A session completes with its last job, not before', async (t) => {
   t.same(await store.jobs.getBacklog(), { count: 0, nextDueAtMs: undefined });
 });
 
-void t.test('A failed or canceled session keeps its status when its jobs are done', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  const evals = [newEval('a')];
-  for (const status of ['failed', 'cancelled', 'completed'] as const) {
-    await store.sessions.add(newSession(ownerId, status, { status, outcomes: [], evals }));
-  }
-  t.equal((await store.sessions.find(ownerId, 'completed'))?.status, 'evaluating');
-  for (const job of await take(store, NOON_MS)) {
-    await store.jobs.finish('worker', job, newOutcome('a'), NOON_MS);
-    t.equal((await store.sessions.find(ownerId, job.sessionId))?.status, job.sessionId);
-  }
-});
+testOnEachDatabase(
+  'A failed or canceled session keeps its status when its jobs are done',
+  async (t) => {
+    const { store, ownerId } = await withStore(t);
+    const evals = [newEval('a')];
+    for (const status of ['failed', 'cancelled', 'completed'] as const) {
+      await store.sessions.add(newSession(ownerId, status, { status, outcomes: [], evals }));
+    }
+    t.equal((await store.sessions.find(ownerId, 'completed'))?.status, 'evaluating');
+    for (const job of await take(store, NOON_MS)) {
+      await store.jobs.finish('worker', job, newOutcome('a'), NOON_MS);
+      t.equal((await store.sessions.find(ownerId, job.sessionId))?.status, job.sessionId);
+    }
+  },
+);
 
-void t.test('A job is finished once; a late worker writes nothing', async (t) => {
+testOnEachDatabase('A job is finished once; a late worker writes nothing', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one');
   if (!job) throw new Error('A job is missing.');
@@ -119,7 +122,7 @@ void t.test('A job is finished once; a late worker writes nothing', async (t) =>
   t.match(session?.outcomes, [newOutcome('a', 'pass')]);
 });
 
-void t.test(
+testOnEachDatabase(
   'After a lease expires, another worker can take the job and the first one is fenced off',
   async (t) => {
     const { store, ownerId } = await withQueue(t);
@@ -142,7 +145,7 @@ void t.test(
   },
 );
 
-void t.test(
+testOnEachDatabase(
   'A worker can finish with an expired lease if no other worker took the job',
   async (t) => {
     const { store } = await withQueue(t);
@@ -152,7 +155,7 @@ void t.test(
   },
 );
 
-void t.test('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
+testOnEachDatabase('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
   const { store } = await withQueue(t);
   const leased = await take(store, NOON_MS, 'one');
   const [first] = leased;
@@ -168,7 +171,7 @@ void t.test('A renewed lease stays valid; a lost lease cannot be renewed', async
   t.equal((await take(store, NOON_MS + 6 * LEASE_MS, 'three')).length, 2);
 });
 
-void t.test('A released job can be taken again when it is due', async (t) => {
+testOnEachDatabase('A released job can be taken again when it is due', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one', 1);
   await take(store, NOON_MS, 'two');
@@ -179,7 +182,7 @@ void t.test('A released job can be taken again when it is due', async (t) => {
   t.match(await take(store, NOON_MS + 500), [{ id: job.id, attempt: 2 }]);
 });
 
-/** Why a test of the start has nothing to test: leases that other replicas hold must stay. */
+/** Why a test of a start has nothing to test: leases that other replicas hold must stay. */
 const ofReplicas = isPostgres && 'replicas keep the leases of each other until they expire';
 
 void t.test(
@@ -209,7 +212,7 @@ void t.test(
   },
 );
 
-void t.test('Jobs of a replaced or deleted session are deleted', async (t) => {
+testOnEachDatabase('Jobs of a replaced or deleted session are deleted', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [old] = await take(store, NOON_MS);
   if (!old) throw new Error('A job is missing.');
@@ -224,7 +227,7 @@ void t.test('Jobs of a replaced or deleted session are deleted', async (t) => {
   t.equal((await store.jobs.getBacklog()).count, 0);
 });
 
-void t.test('An outcome added with the session is not overwritten', async (t) => {
+testOnEachDatabase('An outcome added with the session is not overwritten', async (t) => {
   const { store, ownerId } = await withStore(t);
   const outcomes = [newOutcome('a', 'fail')];
   await store.sessions.add(newSession(ownerId, 'one', { outcomes, evals: [newEval('a')] }));

@@ -1,4 +1,3 @@
-import t from 'tap';
 import {
   newCloseRequest,
   newEval,
@@ -7,33 +6,36 @@ import {
   NOON_MS,
   noonNs,
 } from '../../helpers/store.ts';
-import { withStore } from '../../helpers/store.ts';
+import { testOnEachDatabase, withStore } from '../../helpers/store.ts';
 
-void t.test('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
-  const { store, sink, ownerId } = await withStore(t);
-  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
-  const requests = ['one', 'another'].map((sessionId, nth) =>
-    newCloseRequest(ownerId, { sessionId, atMs: NOON_MS + 60_000 + nth }),
-  );
-  const results = await Promise.all(requests.map((each) => store.conversations.close(each)));
-  // With PostgreSQL, either request may be the first.
-  const first = results.findIndex((result) => result?.alreadyClosed === false);
-  const run = 'Live traces 2026-11-20';
-  t.same(results[first], { run, evaluationsQueued: 2, alreadyClosed: false });
-  t.same(results[1 - first], { run, evaluationsQueued: 0, alreadyClosed: true });
-  const [sessionId, otherId] = first === 0 ? ['one', 'another'] : ['another', 'one'];
-  t.match(await store.conversations.find(ownerId, 'conversation-1'), {
-    ...{ state: 'closed', closedAtMs: NOON_MS + 60_000 + first, run, sessionId },
-  });
-  t.match(await store.sessions.find(ownerId, sessionId), {
-    ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
-    ...{ startedAtMs: NOON_MS, endedAtMs: NOON_MS + 1_000, sourceSessionId: 'conversation-1' },
-  });
-  t.equal(await store.sessions.find(ownerId, otherId), undefined);
-  t.equal((await store.jobs.getBacklog()).count, 2);
-});
+testOnEachDatabase(
+  'Closing happens once and is atomic: state, run, session, and jobs',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
+    const requests = ['one', 'another'].map((sessionId, nth) =>
+      newCloseRequest(ownerId, { sessionId, atMs: NOON_MS + 60_000 + nth }),
+    );
+    const results = await Promise.all(requests.map((each) => store.conversations.close(each)));
+    // With PostgreSQL, either request may be the first.
+    const first = results.findIndex((result) => result?.alreadyClosed === false);
+    const run = 'Live traces 2026-11-20';
+    t.same(results[first], { run, evaluationsQueued: 2, alreadyClosed: false });
+    t.same(results[1 - first], { run, evaluationsQueued: 0, alreadyClosed: true });
+    const [sessionId, otherId] = first === 0 ? ['one', 'another'] : ['another', 'one'];
+    t.match(await store.conversations.find(ownerId, 'conversation-1'), {
+      ...{ state: 'closed', closedAtMs: NOON_MS + 60_000 + first, run, sessionId },
+    });
+    t.match(await store.sessions.find(ownerId, sessionId), {
+      ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
+      ...{ startedAtMs: NOON_MS, endedAtMs: NOON_MS + 1_000, sourceSessionId: 'conversation-1' },
+    });
+    t.equal(await store.sessions.find(ownerId, otherId), undefined);
+    t.equal((await store.jobs.getBacklog()).count, 2);
+  },
+);
 
-void t.test('A failed close leaves the conversation open', async (t) => {
+testOnEachDatabase('A failed close leaves the conversation open', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
@@ -46,7 +48,7 @@ void t.test('A failed close leaves the conversation open', async (t) => {
   t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
-void t.test(
+testOnEachDatabase(
   "An unknown conversation and another owner's conversation are not closed",
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -59,7 +61,7 @@ void t.test(
   },
 );
 
-void t.test(
+testOnEachDatabase(
   'Without evals, a conversation is closed, joins its run, and stays unscored and unlisted',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -71,7 +73,7 @@ void t.test(
   },
 );
 
-void t.test('An eval named twice is queued once', async (t) => {
+testOnEachDatabase('An eval named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
@@ -80,7 +82,7 @@ void t.test('An eval named twice is queued once', async (t) => {
   });
 });
 
-void t.test(
+testOnEachDatabase(
   'The backlog can be scored later, and each conversation joins the run of its date',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -120,14 +122,14 @@ void t.test(
   },
 );
 
-void t.test('An open conversation is not scored', async (t) => {
+testOnEachDatabase('An open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.same(await store.conversations.listUnscored(ownerId, 9), []);
   t.equal(await store.conversations.queueScoring(newCloseRequest(ownerId)), undefined);
 });
 
-void t.test(
+testOnEachDatabase(
   'Spans after the close are stored as late and do not change the conversation',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -153,7 +155,7 @@ void t.test(
   },
 );
 
-void t.test('Idle conversations are listed oldest first, without closed ones', async (t) => {
+testOnEachDatabase('Idle conversations are listed oldest first, without closed ones', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const insertSpan = (owner: string, conversationId: string, receivedAtMs: number) =>
@@ -170,7 +172,7 @@ void t.test('Idle conversations are listed oldest first, without closed ones', a
   t.same(await store.conversations.listIdle(11, 9), [{ ownerId: other, conversationId: 'first' }]);
 });
 
-void t.test(
+testOnEachDatabase(
   'A conversation that receives a span in the meantime is not closed as idle',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -184,7 +186,7 @@ void t.test(
   },
 );
 
-void t.test('Open and unscored conversations are listed, newest first', async (t) => {
+testOnEachDatabase('Open and unscored conversations are listed, newest first', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   for (const [nth, id] of ['one', 'two', 'three', 'four'].entries()) {

@@ -1,15 +1,14 @@
-import t from 'tap';
 import {
-  isPostgres,
   newCloseRequest,
   newSpan,
   newSpans,
   NOON_MS,
   noonNs,
+  testOnEachDatabase,
   withStore,
 } from '../../helpers/store.ts';
 
-void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
+testOnEachDatabase('A span is stored unchanged, to the nanosecond', async (t, database) => {
   const { store, sink, ownerId } = await withStore(t);
   const span = newSpan('1', {
     startNs: 1_763_640_000_123_456_789n,
@@ -25,12 +24,14 @@ void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
   const stored = {
     ...{ ...span, receivedAtMs: request.receivedAtMs, late: false },
     // PostgreSQL stores no NUL character.
-    ...(isPostgres && { inputMessages: span.inputMessages?.replace('\0', '\uFFFD') }),
+    ...(database === 'PostgreSQL' && {
+      inputMessages: span.inputMessages?.replace('\0', '\uFFFD'),
+    }),
   };
   t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [stored]);
 });
 
-void t.test('Spans are returned in start order, regardless of arrival order', async (t) => {
+testOnEachDatabase('Spans are returned in start order, regardless of arrival order', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
   await sink.insert([
@@ -44,7 +45,7 @@ void t.test('Spans are returned in start order, regardless of arrival order', as
   );
 });
 
-void t.test('A repeated span changes nothing, even in another conversation', async (t) => {
+testOnEachDatabase('A repeated span changes nothing, even in another conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
@@ -64,7 +65,7 @@ void t.test('A repeated span changes nothing, even in another conversation', asy
   ]);
 });
 
-void t.test('A new conversation has the time bounds of its new spans only', async (t) => {
+testOnEachDatabase('A new conversation has the time bounds of its new spans only', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
   const conversationId = 'conversation-2';
@@ -76,7 +77,7 @@ void t.test('A new conversation has the time bounds of its new spans only', asyn
   });
 });
 
-void t.test('The same span id of two owners identifies two spans', async (t) => {
+testOnEachDatabase('The same span id of two owners identifies two spans', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const results = await sink.insert([
@@ -89,7 +90,7 @@ void t.test('The same span id of two owners identifies two spans', async (t) => 
   t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
 });
 
-void t.test('A conversation has its first start, last end, and last arrival', async (t) => {
+testOnEachDatabase('A conversation has its first start, last end, and last arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
   await sink.insert([
@@ -108,14 +109,14 @@ void t.test('A conversation has its first start, last end, and last arrival', as
   });
 });
 
-void t.test('A span without times does not date its conversation to 1970', async (t) => {
+testOnEachDatabase('A span without times does not date its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
   const closed = await store.conversations.close(newCloseRequest(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 
-void t.test('Times out of range are stored as the nearest valid time', async (t) => {
+testOnEachDatabase('Times out of range are stored as the nearest valid time', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const [result] = await sink.insert([
     newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
@@ -126,7 +127,7 @@ void t.test('Times out of range are stored as the nearest valid time', async (t)
   t.equal(span?.endNs, 2n ** 63n - 1n);
 });
 
-void t.test('Tags are stored once per conversation, up to the limit', async (t) => {
+testOnEachDatabase('Tags are stored once per conversation, up to the limit', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
   const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
@@ -147,7 +148,7 @@ void t.test('Tags are stored once per conversation, up to the limit', async (t) 
   );
 });
 
-void t.test('A trace maps to the conversation of its first span', async (t) => {
+testOnEachDatabase('A trace maps to the conversation of its first span', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const spans = [
     newSpan('1', { traceId: 'shared' }),
@@ -160,7 +161,7 @@ void t.test('A trace maps to the conversation of its first span', async (t) => {
   t.same(await sink.findConversations(other, ['shared']), new Map());
 });
 
-void t.test(
+testOnEachDatabase(
   'A request that fails stores nothing; the others in its batch are stored',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);

@@ -1,0 +1,44 @@
+/** Tests that run on SQLite and on PostgreSQL have a marker in their file names, by which scripts choose them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { listFiles, ROOT } from '../helpers/repository.ts';
+
+const files = listFiles();
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const namesAny = (names: readonly string[]): RegExp => new RegExp(`\\b(${names.join('|')})\\b`);
+
+/** Functions that use the database which the environment chooses, also by way of another helper. */
+const direct = ['withService', 'withOneReplica', 'withStore', 'testOnEachDatabase'];
+direct.push('newStoreLocation', 'newDatabaseOption');
+const indirect = files
+  .filter((path) => /^test\/helpers\/(?!service\.ts|store\.ts)/.test(path))
+  .map(read)
+  .filter((text) => namesAny(direct).test(text))
+  .flatMap((text) => [...text.matchAll(/^export (?:async )?function (with\w+)/gm)])
+  .map(([, name = '']) => name);
+const choosing = namesAny([...direct, ...indirect]);
+
+/** Pages do not depend on the database, and these tests name PostgreSQL themselves. */
+const UNMARKED = /^test\/service\/(web|store\/postgres)\//;
+
+const MARKER = '.database.test.ts';
+
+void t.test(`Tests of the service that use either database are named *${MARKER}`, (t) => {
+  const tests = files.filter((path) => path.endsWith('.test.ts'));
+  const ofService = tests.filter((path) => /^test\/(service|nightly)\//.test(path));
+  const chosen = ofService.filter((path) => !UNMARKED.test(path) && choosing.test(read(path)));
+  t.ok(indirect.includes('withFilledService'));
+  t.ok(chosen.length > 30, `${chosen.length} files`);
+  t.same(
+    chosen.filter((path) => !path.endsWith(MARKER)),
+    [],
+    'these files need the marker, or npm run test:postgres leaves them out',
+  );
+  t.same(
+    tests.filter((path) => path.endsWith(MARKER) && !chosen.includes(path)),
+    [],
+    'these files do not depend on the database, and need no marker',
+  );
+  t.end();
+});

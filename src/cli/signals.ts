@@ -38,12 +38,15 @@ export function abortOnStopSignal(
   return { signal: controller.signal, [Symbol.dispose]: listening[Symbol.dispose] };
 }
 
-/** Waits for the first stop signal. A second one ends the process. */
-export async function waitForStopSignal(process: CommandProcess): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const listening = onStopSignal(process, () => {
-      listening[Symbol.dispose]();
-      resolve();
-    });
+/**
+ * Listens for the first stop signal from now on. A second one ends the process, as do all after it is
+ * disposed of.
+ */
+export function listenForStop(process: CommandProcess): Disposable & { received: Promise<void> } {
+  const { promise: received, resolve } = Promise.withResolvers<void>();
+  const listening = onStopSignal(process, () => {
+    listening[Symbol.dispose]();
+    resolve();
   });
+  return { received, [Symbol.dispose]: listening[Symbol.dispose] };
 }

@@ -7,6 +7,7 @@ import type { CommandProcess } from '../../src/cli/process.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ROOT } from './repository.ts';
+import { until } from './until.ts';
 
 const MAIN = join(ROOT, 'src/cli/main.ts');
 /** Node's compile cache, shared by all processes that the tests start. */
@@ -117,46 +118,46 @@ async function enterDirectory(path: string): Promise<Disposable> {
   };
 }
 
-/** A server command inside the test process; it is stopped after the test. */
-export interface RunningServer {
+/** A command that runs inside the test process; it is stopped after the test. */
+export interface BackgroundCommand {
   firstLine: string;
+  /** Its whole stderr; resolves when the command has ended. */
+  stderr: Promise<string>;
+  /** Its stdout so far. */
   stdoutSoFar: () => string;
+  /** Its stderr so far. */
   stderrSoFar: () => string;
+  /** Sends a signal, and does not wait for the end. */
+  signal: (signal: NodeJS.Signals) => void;
   /** Sends a signal, waits until the command has ended, and returns its exit code. */
   end: (signal: NodeJS.Signals) => Promise<number>;
 }
 
-/** Starts a server command inside the test process, and waits for its first line on stdout. */
-export async function serve(
+/** Starts a command inside the test process, and waits for its first line on stdout. */
+export async function runInBackground(
   t: Test,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<RunningServer> {
-  const command = createCommandProcess(options.env);
+): Promise<BackgroundCommand> {
+  const { process, stdoutSoFar, stderrSoFar, signal, assertReleased } = createCommandProcess(
+    options.env,
+  );
   const directory = await enterDirectory(options.cwd ?? ROOT);
-  const firstLine = new EventEmitter();
-  const { stdout } = command.process;
-  const write = stdout.write.bind(stdout);
-  stdout.write = (text) => {
-    write(text);
-    if (command.stdoutSoFar().includes('\n')) firstLine.emit('written');
-  };
-  const ended = runCommandLine(args, command.process);
-  const end = async (signal: NodeJS.Signals): Promise<number> => {
-    command.signal(signal);
+  const ended = runCommandLine(args, process);
+  const end = async (name: NodeJS.Signals): Promise<number> => {
+    signal(name);
     const code = await ended;
-    command.assertReleased();
+    assertReleased();
     return code;
   };
   t.teardown(() => end('SIGTERM'));
-  await Promise.race([once(firstLine, 'written'), ended]);
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
+  await until('the first line', () => hasEnded || stdoutSoFar().includes('\n'));
   directory[Symbol.dispose]();
-  return {
-    firstLine: command.stdoutSoFar().split('\n')[0] || `exited: ${command.stderrSoFar()}`,
-    stdoutSoFar: command.stdoutSoFar,
-    stderrSoFar: command.stderrSoFar,
-    end,
-  };
+  const firstLine = hasEnded ? `exited: ${stderrSoFar()}` : (stdoutSoFar().split('\n')[0] ?? '');
+  const stderr = ended.then(stderrSoFar);
+  return { firstLine, stderr, stdoutSoFar, stderrSoFar, signal, end };
 }
 
 /** Runs a command of the kit from its sources in a process of its own until it exits. */

@@ -10,7 +10,7 @@ import * as values from '../flags/values.ts';
 import { readTextFile, reserveFile, writeOutput } from '../input/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { waitForStopSignal } from '../signals.ts';
+import { listenForStop } from '../signals.ts';
 import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 8080;
@@ -90,7 +90,7 @@ async function runAgent(flags: AgentFlags, { process }: Invocation): Promise<num
   const running = await start(reference, flags, process);
   const mutant = await mutants?.start(running.url);
   // Listen for signals first: a caller that reads the URL may stop the agent immediately.
-  const stopSignal = waitForStopSignal(process);
+  using stop = listenForStop(process);
   try {
     if (running.caPem !== null) {
       writeOutput(flags['ca-out'], running.caPem, '--ca-out', process.stdout);
@@ -108,7 +108,7 @@ async function runAgent(flags: AgentFlags, { process }: Invocation): Promise<num
       flags,
       process,
     );
-    await stopSignal;
+    await stop.received;
   } finally {
     await mutant?.stop();
     await running.stop();

@@ -20,7 +20,7 @@ import { createKitFunctions } from '../../library/kit-functions.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { waitForStopSignal } from '../signals.ts';
+import { listenForStop } from '../signals.ts';
 import { createSpan, encodeTraces, type Span } from './demo-traces.ts';
 
 type Conformance = typeof conformanceModule;
@@ -92,7 +92,7 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
         ? describeServers({ agent: agent.url, mutant: mutant.url, admin: service.adminUrl })
         : NEXT_STEPS,
     );
-    if (keep) await waitForStopSignal(process);
+    if (keep) await listenForStop(process).received;
     return isOk;
   } finally {
     await service.stop();

@@ -20,7 +20,7 @@ import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { waitForStopSignal } from '../signals.ts';
+import { listenForStop } from '../signals.ts';
 import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 9090;
@@ -97,7 +97,7 @@ export const serve = defineCommand({
   async run(flags, { process }) {
     const mutants = await loadMutants(flags, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
-    const stopSignal = waitForStopSignal(process);
+    using stop = listenForStop(process);
     const service = await startServiceFor(
       { ...flags, port: flags.port ?? (mutants ? 0 : PORT) },
       process,
@@ -108,7 +108,7 @@ export const serve = defineCommand({
     try {
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, flags, process);
-      await stopSignal;
+      await stop.received;
       if (flags.drain) {
         const drain = formatDuration(flags.drain);
         const text = `Draining for ${drain}. Press Ctrl-C again to stop immediately.`;

@@ -117,15 +117,24 @@ export default defineConfig(
     },
   },
   {
-    // Only the CLI reads the environment and ends the process.
+    // Only the CLI reads the environment and ends the process. Its commands get the process as a value.
     files: ['src/cli/**/*.ts'],
     rules: {
+      'no-restricted-globals': [
+        'error',
+        ...timers.map((name) => ({ name, message: TIME_AND_RANDOMNESS })),
+        { name: 'process', message: 'Take a CommandProcess, so that tests can control it.' },
+      ],
       'no-restricted-properties': [
         'error',
         { object: 'Math', property: 'random', message: TIME_AND_RANDOMNESS },
         { object: 'Date', property: 'now', message: TIME_AND_RANDOMNESS },
       ],
     },
+  },
+  {
+    files: ['src/cli/main.ts'],
+    rules: { 'no-restricted-globals': 'off' },
   },
   {
     // Generators that developers run.

@@ -1,7 +1,8 @@
 import type * as z from 'zod';
-import { allFromCommandLine, configOption, type ValueOrigin } from './flags/config-file.ts';
+import { configOption, type ValueOrigin } from './flags/config-file.ts';
 import type { Option } from './flags/option.ts';
 import { parseValues } from './flags/parse.ts';
+import type { CommandProcess } from './process.ts';
 
 /** A positional argument of a command. Help and errors show its name in capitals. */
 export interface Argument<Schema extends z.ZodType = z.ZodType> {
@@ -42,14 +43,22 @@ export interface CommandDescription extends CommandSummary {
   hintUnexpected?: (word: string, args: readonly string[]) => string | undefined;
 }
 
+/** What a command gets in addition to its values. */
+export interface Invocation {
+  process: CommandProcess;
+  /** The words after `--`. */
+  rest: readonly string[];
+  origin: ValueOrigin;
+}
+
 /** A command, ready to run. */
 export interface Command extends CommandDescription {
   /**
-   * Runs with the values of the command line and the configuration file, and the words after `--`.
+   * Runs with the values of the command line and the configuration file, and returns the exit code.
    *
    * @throws {UsageError} if a value is invalid.
    */
-  run: (values: unknown, rest: string[], origin?: ValueOrigin) => Promise<void>;
+  run: (values: unknown, invocation: Invocation) => Promise<number>;
 }
 
 /** A command as its file defines it. Its name and summary are in commands/index.ts. */
@@ -74,18 +83,17 @@ export function defineCommand<
     options: Options;
     run: (
       values: ValuesOf<Arguments & Options>,
-      rest: string[],
-      origin: ValueOrigin,
-    ) => void | Promise<void>;
+      invocation: Invocation,
+    ) => number | Promise<number>;
   },
 ): CommandDefinition {
   return {
     ...definition,
     options: { ...definition.options, config: configOption },
-    async run(values, rest, origin = allFromCommandLine) {
+    async run(values, invocation) {
       const { arguments: positionals, options } = definition;
       const parsed = parseValues(positionals, options, values);
-      await definition.run(parsed as ValuesOf<Arguments & Options>, rest, origin);
+      return definition.run(parsed as ValuesOf<Arguments & Options>, invocation);
     },
   };
 }

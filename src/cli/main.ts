@@ -1,181 +1,23 @@
-/** The entry point of the command line. */
-import yargs, { type Argv } from 'yargs';
-import type { Command } from './command.ts';
-import { commandEntries, loadCommands } from './commands/index.ts';
-import { didYouMean, exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
-import {
-  commandLineOptions,
-  joinDashValues,
-  readNumber,
-  repeatGreedyOptions,
-} from './flags/command-line.ts';
-import { kitVersion } from '../library/kit-version.ts';
-import { formatGlobalHelp } from './output/global-help.ts';
-import { fill } from './output/help-layout.ts';
-import { ignoreClosedPipes } from './signals.ts';
-import { maskUrls } from '../platform/base-url.ts';
-import { isError } from '../platform/error-origin.ts';
-
-/** The option with which the script of `sandbox-kit completion` asks for completions. */
-const COMPLETION_OPTION = '--get-yargs-completions';
-
-/** Runs sandbox-kit with command line arguments, and sets the exit code of the process. */
-async function main(commandLine: readonly string[]): Promise<void> {
-  ignoreClosedPipes();
-  process.on('uncaughtException', (error) => {
-    reportError(error);
-    process.exit();
-  });
-  try {
-    if (commandLine[0] === COMPLETION_OPTION) {
-      await printCompletions(commandLine.slice(1));
-      return;
-    }
-    const args = joinDashValues(expandHelp(commandLine));
-    const commands = await loadMentionedCommands(args);
-    const { options = {} } = commands.find(({ name }) => name === args[0]) ?? {};
-    await createParser(repeatGreedyOptions(args, options), commands).parseAsync();
-  } catch (error) {
-    reportError(error);
-  }
-}
-
-/** Turns `help check` into `check --help`, and `help` into `--help`. */
-const expandHelp = (args: readonly string[]): readonly string[] =>
-  args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args;
-
-/** Prints the words that can complete a command line. */
-async function printCompletions(line: readonly string[]): Promise<void> {
-  const { findCompletions, formatCompletions } = await import('./completion.ts');
-  const { readVariable } = await import('./flags/environment.ts');
-  // Only the script for zsh sets this variable.
-  const isZsh = readVariable('COMP_LINE') !== undefined;
-  const candidates = await findCompletions(line, commandEntries);
-  process.stdout.write(formatCompletions(candidates, isZsh));
-}
-
-/** Loads the commands whose names occur in the arguments: the one to run, and few others. */
-function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {
-  const mentioned = commandEntries.filter(({ name }) => args.includes(name));
-  return Promise.all(mentioned.map(({ load }) => load()));
-}
+/** The entry point of the command line: runs it in this process. */
+import { OutputError } from './errors.ts';
+import { reasonOf } from './input/files.ts';
+import { reportError, runCommandLine } from './run.ts';
 
 /**
- * Creates the yargs parser for these commands. Yargs only parses: the help comes from the description
- * of a command, and `rejectUnexpected` replaces the strict mode, whose messages name no option.
+ * Lets a run continue after the reader of its output has closed the pipe, as `head` does: the run
+ * still writes its files and sets its exit code. Throws an OutputError for other errors of stdout
+ * and stderr.
  */
-function createParser(args: readonly string[], commands: readonly Command[]): Argv {
-  const parser = yargs([...args])
-    .scriptName('sandbox-kit')
-    .parserConfiguration({
-      // `--prompt TEXT URL` must not take the URL as a second prompt.
-      'greedy-arrays': false,
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'parse-positional-numbers': false,
-      'populate--': true,
-    })
-    .help(false)
-    .version(false)
-    .option('help', { type: 'boolean', alias: 'h' })
-    .option('version', { type: 'boolean' })
-    // `process.exit` would lose output that is still being written.
-    .exitProcess(false)
-    .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? new UsageError(message ?? 'Invalid arguments.');
-    })
-    .command('$0', false, {}, (values) => runWithoutCommand(values as ParsedValues));
-  return commands.reduce(
-    (all, command) =>
-      all.command({
-        command: [command.name, ...Object.keys(command.arguments).map((name) => `[${name}]`)].join(
-          ' ',
-        ),
-        builder: (each) => addOptions(each, command),
-        handler: (values) => runCommand(command, args, values as ParsedValues),
-      }),
-    parser,
-  );
-}
-
-function addOptions(parser: Argv, command: Command): Argv {
-  const withArguments = Object.keys(command.arguments).reduce(
-    (all, name) => all.positional(name, { type: 'string' }),
-    parser,
-  );
-  return Object.entries(commandLineOptions(command.options)).reduce(
-    (all, [name, { type, isList }]) =>
-      all.option(
-        name,
-        type === 'boolean'
-          ? { type }
-          : { type: 'string', array: isList, ...(type === 'number' && { coerce: readNumber }) },
-      ),
-    withArguments,
-  );
-}
-
-/** What yargs parses: options by name, and other words in `_`. */
-interface ParsedValues extends Record<string, unknown> {
-  _: string[];
-  '--'?: string[];
-  help?: boolean;
-  version?: boolean;
-}
-
-async function runCommand(
-  command: Command,
-  args: readonly string[],
-  values: ParsedValues,
-): Promise<void> {
-  if (values.help) {
-    const { formatCommandHelp } = await import('./output/help.ts');
-    process.stdout.write(formatCommandHelp(command));
-  } else if (values.version) process.stdout.write(`${kitVersion()}\n`);
-  else {
-    const { rejectUnexpected } = await import('./flags/parse.ts');
-    rejectUnexpected(command, args, values);
-    const { applyConfigFile } = await import('./config/apply-config-file.ts');
-    const configured = await applyConfigFile(command, loadCommands, values);
-    await command.run(configured.values, values['--'] ?? [], configured.origin);
+function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // A socket reports ECONNRESET if its reader left data unread.
+      if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return;
+      throw new OutputError(`Can't write the output: ${reasonOf(error)}.`);
+    });
   }
 }
 
-function runWithoutCommand(values: ParsedValues): void {
-  const [word] = values._;
-  if (word !== undefined) {
-    const names = commandEntries.map(({ name }) => name);
-    const hint = didYouMean(word, names, 'Run sandbox-kit --help to list all commands.');
-    throw new UsageError(`Unknown command ${JSON.stringify(word)}. ${hint}`);
-  }
-  if (values.help) process.stdout.write(formatGlobalHelp(commandEntries));
-  else if (values.version) process.stdout.write(`${kitVersion()}\n`);
-  else {
-    const option = Object.keys(values).find((name) => !['_', '$0', '--'].includes(name));
-    const help = 'Run sandbox-kit --help to list all commands.';
-    throw new UsageError(
-      option === undefined
-        ? `Specify a command, for example sandbox-kit demo. ${help}`
-        : `Unknown option --${option}. ${didYouMean(`--${option}`, ['--help', '--version'], help)}`,
-    );
-  }
-}
-
-function reportError(error: unknown): void {
-  if (error instanceof UsageError || error instanceof SandboxKitError) {
-    const items = error instanceof UsageError ? error.items : [];
-    // A URL in the wrong place may contain a password.
-    const message = maskUrls(error.message);
-    const lines = [fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${maskUrls(item)}`)];
-    process.stderr.write(`${lines.join('\n')}\n`);
-    process.exitCode = error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
-    return;
-  }
-  const stack = isError(error) ? error.stack : String(error);
-  process.stderr.write(
-    `sandbox-kit: Internal error. Please report it with this stack trace:\n${stack ?? ''}\n`,
-  );
-  process.exitCode = exitCodes.internal;
-}
-
-await main(process.argv.slice(2));
+ignoreClosedPipes();
+process.on('uncaughtException', (error) => process.exit(reportError(error, process.stderr)));
+process.exitCode = await runCommandLine(process.argv.slice(2), process);

@@ -1,14 +1,14 @@
-import { exitCodes, OutputError } from './errors.ts';
-import { reasonOf } from './input/files.ts';
+import { exitCodes } from './errors.ts';
 import { fill } from './output/help-layout.ts';
-
-/** Ctrl-C, the signal of `kill` and containers, and a closed terminal. */
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+import { STOP_SIGNALS, type CommandProcess } from './process.ts';
 
 /**
  * Calls a function for each stop signal. Until it is disposed of, the signals do not end the process.
  */
-export function onStopSignal(listener: (signal: NodeJS.Signals) => void): Disposable {
+export function onStopSignal(
+  process: CommandProcess,
+  listener: (signal: NodeJS.Signals) => void,
+): Disposable {
   for (const signal of STOP_SIGNALS) process.on(signal, listener);
   return {
     [Symbol.dispose]() {
@@ -22,11 +22,15 @@ export function onStopSignal(listener: (signal: NodeJS.Signals) => void): Dispos
  * undefined. A second stop signal ends the process.
  */
 export function abortOnStopSignal(
+  process: CommandProcess,
   message: string | (() => string | undefined),
 ): Disposable & { signal: AbortSignal } {
   const controller = new AbortController();
-  const listening = onStopSignal(() => {
-    if (controller.signal.aborted) process.exit(exitCodes.notJudged);
+  const listening = onStopSignal(process, () => {
+    if (controller.signal.aborted) {
+      process.exit(exitCodes.notJudged);
+      return;
+    }
     const text = typeof message === 'string' ? message : message();
     if (text !== undefined) process.stderr.write(`\n${fill(text)}\n`);
     controller.abort();
@@ -34,27 +38,15 @@ export function abortOnStopSignal(
   return { signal: controller.signal, [Symbol.dispose]: listening[Symbol.dispose] };
 }
 
-/** Waits for the first stop signal. A second one ends the process. */
-export async function waitForStopSignal(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const listening = onStopSignal(() => {
-      listening[Symbol.dispose]();
-      resolve();
-    });
-  });
-}
-
 /**
- * Lets a run continue after the reader of its output has closed the pipe, as `head` does: the run
- * still writes its files and sets its exit code. Throws an OutputError for other errors of stdout
- * and stderr.
+ * Listens for the first stop signal from now on. A second one ends the process, as do all after it is
+ * disposed of.
  */
-export function ignoreClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      // A socket reports ECONNRESET if its reader left data unread.
-      if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return;
-      throw new OutputError(`Can't write the output: ${reasonOf(error)}.`);
-    });
-  }
+export function listenForStop(process: CommandProcess): Disposable & { received: Promise<void> } {
+  const { promise: received, resolve } = Promise.withResolvers<void>();
+  const listening = onStopSignal(process, () => {
+    listening[Symbol.dispose]();
+    resolve();
+  });
+  return { received, [Symbol.dispose]: listening[Symbol.dispose] };
 }

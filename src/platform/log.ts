@@ -1,4 +1,4 @@
-import { pino, destination } from 'pino';
+import { pino } from 'pino';
 
 /**
  * Writes structured log lines. Events and fields are names in snake_case, such as `eval_errored`. Fields
@@ -15,9 +15,9 @@ export type LogFields = Record<string, string | number | boolean | null>;
 /** The lowest level that is logged. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info';
 
-/** Creates a log that writes one JSON object per line to stderr. stdout is for results. */
-export function stderrLog(level: LogLevel): Log {
-  const lines = pino({ level, base: null }, destination({ fd: 2, sync: true }));
+/** Creates a log that writes one JSON object per line to a stream. */
+export function createLog(level: LogLevel, stream: { write(line: string): unknown }): Log {
+  const lines = pino({ level, base: null }, { write: (line) => void stream.write(line) });
   return {
     info: (event, fields = {}) => lines.info(fields, event),
     warn: (event, fields = {}) => lines.warn(fields, event),

@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, start, type RunningCommand } from '../helpers/command.ts';
+import {
+  assertUsageError,
+  run,
+  runInBackground,
+  type BackgroundCommand,
+} from '../helpers/command.ts';
 import { until } from '../helpers/until.ts';
 
 /** A sandbox with only a health endpoint that a test stops, changes, and starts again. */
@@ -39,7 +44,7 @@ async function withHealthSandbox(t: Test, status: string): Promise<HealthSandbox
   return Object.assign(sandbox, { url: `http://127.0.0.1:${port}`, stop, start: restart });
 }
 
-const shown = (command: RunningCommand, text: string): Promise<void> =>
+const shown = (command: BackgroundCommand, text: string): Promise<void> =>
   until(`shows ${text}`, () => command.stdoutSoFar().includes(text));
 
 void t.test(
@@ -48,7 +53,7 @@ void t.test(
     const sandbox = await withHealthSandbox(t, 'fine');
     const json = join(t.testdir({}), 'check.json');
     const args = ['check', sandbox.url, '--area', 'health', '--watch', '--json', json];
-    const command = await start(t, args);
+    const command = await runInBackground(t, args);
     await shown(command, `Watching ${sandbox.url}. Press Ctrl-C to stop.`);
     t.match(command.stdoutSoFar(), /FAIL {2}HEALTH-010[^]*\nNOT CONFORMING/);
 
@@ -75,7 +80,7 @@ void t.test(
 
 void t.test('a new version also starts a run; a stop signal keeps the exit code', async (t) => {
   const sandbox = await withHealthSandbox(t, 'fine');
-  const command = await start(t, ['check', sandbox.url, '--area', 'health', '--watch']);
+  const command = await runInBackground(t, ['check', sandbox.url, '--area', 'health', '--watch']);
   await shown(command, 'Watching ');
   sandbox.health = { status: 'fine', version: '1.1' };
   await shown(command, 'The version of the sandbox changed from "1.0" to "1.1".');
@@ -87,7 +92,7 @@ void t.test('a new version also starts a run; a stop signal keeps the exit code'
 void t.test('a note that is no longer reported is also a change', async (t) => {
   const sandbox = await withHealthSandbox(t, 'healthy');
   sandbox.health['webrtc_status'] = 'odd';
-  const command = await start(t, ['check', sandbox.url, '--area', 'health', '--watch']);
+  const command = await runInBackground(t, ['check', sandbox.url, '--area', 'health', '--watch']);
   await shown(command, 'Watching ');
   sandbox.health = { status: 'healthy', version: '1.1', webrtc_status: 'operational' };
   await shown(command, 'Changed since run 1: note to pass HEALTH-015.');

@@ -11,7 +11,7 @@ import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run, start, type CommandResult } from '../helpers/command.ts';
+import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
 import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
@@ -159,7 +159,7 @@ void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked',
 
 void t.test('Ctrl-C gives up requests in flight, and deletes the users', async (t) => {
   const double = await withSandboxDouble(t, { chat: hang });
-  const { end } = await start(t, ['check', double.url, '--area', 'chat']);
+  const { end } = await runInBackground(t, ['check', double.url, '--area', 'chat']);
   await double.waitForRequests('chat', 1);
   const sinceMs = systemClock.monotonicMs();
   t.equal(await end('SIGINT'), 3);
@@ -171,7 +171,7 @@ void t.test('Ctrl-C gives up requests in flight, and deletes the users', async (
 void t.test('Ctrl-C ends the pause that a 429 demands', async (t) => {
   const chat = refusal(429, 'rate_limit', { 'retry-after': '60' });
   const double = await withSandboxDouble(t, { chat });
-  const { end } = await start(t, ['check', double.url, '--area', 'chat']);
+  const { end } = await runInBackground(t, ['check', double.url, '--area', 'chat']);
   await double.waitForRequests('chat', 1);
   const sinceMs = systemClock.monotonicMs();
   t.equal(await end('SIGINT'), 3);

@@ -10,7 +10,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { loadCommands } from '../../src/cli/commands/index.ts';
 import { formatCommandHelp } from '../../src/cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import { assertUsageError, run, start } from '../helpers/command.ts';
+import { assertUsageError, run, runInBackground, start } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
@@ -36,7 +36,7 @@ void t.test(
 );
 
 void t.test('agent: the first line of text contains the address', async (t) => {
-  const agent = await start(t, ['agent', '--port', '0']);
+  const agent = await runInBackground(t, ['agent', '--port', '0']);
   t.match(agent.firstLine, /^The agent listens at http:\/\/127\.0\.0\.1:\d+$/);
   t.equal(await agent.end('SIGTERM'), 0);
 });
@@ -59,7 +59,15 @@ void t.test(
   'agent --tls: a check that trusts its CA passes; any other check exits with 3',
   async (t) => {
     const ca = join(t.testdir({}), 'ca.pem');
-    const agent = await start(t, ['agent', '--port', '0', '--tls', '--ca-out', ca, '--json']);
+    const agent = await runInBackground(t, [
+      'agent',
+      '--port',
+      '0',
+      '--tls',
+      '--ca-out',
+      ca,
+      '--json',
+    ]);
     const { url, caFile } = JSON.parse(agent.firstLine) as { url: string; caFile: string };
     t.match(url, /^https:/);
     t.equal(caFile, ca);
@@ -74,7 +82,7 @@ void t.test(
 void t.test('agent --mutant: a check finds the broken requirement', async (t) => {
   const args = ['agent', '--mutant', 'users/created-at-missing', '--json'];
   const env = { SANDBOX_KIT_API_KEY: 'a-key' };
-  const agent = await start(t, args, { env });
+  const agent = await runInBackground(t, args, { env });
   const { url } = JSON.parse(agent.firstLine) as { url: string };
   const checked = await run(['check', url, '--area', 'users'], { env });
   t.equal(checked.code, 1, checked.stdout);

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, start, unwrap, type CommandResult } from '../helpers/command.ts';
+import {
+  assertUsageError,
+  run,
+  runInBackground,
+  unwrap,
+  type CommandResult,
+} from '../helpers/command.ts';
 
 const KEY = 'sk-config-0123456789';
 
@@ -148,7 +154,7 @@ agent: { port: 0, voice: false, json: true, apiKey: "\${AGENT_KEY}", fault: [unh
 exec: { seed: from-file, agent: true }
 `,
   });
-  const agent = await start(t, ['agent'], { cwd: directory, env: { AGENT_KEY: KEY } });
+  const agent = await runInBackground(t, ['agent'], { cwd: directory, env: { AGENT_KEY: KEY } });
   const { url, voiceUrl, apiKey } = JSON.parse(agent.firstLine) as Record<string, string>;
   t.equal(voiceUrl, undefined);
   t.equal(apiKey, KEY);

@@ -16,7 +16,7 @@ import * as library from '../../src/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
-import { run, start } from '../helpers/command.ts';
+import { run, runInBackground } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { ROOT } from '../helpers/repository.ts';
 
@@ -107,7 +107,7 @@ void t.test('every command in the documentation runs', async (t) => {
   const agentForCurl = await startAgent();
   const service = await startService();
   t.teardown(() => Promise.all([agent.stop(), agentForCurl.stop(), service.stop()]));
-  const faulty = await start(t, ['agent', '--mutant', 'chat/content-null', '--json']);
+  const faulty = await runInBackground(t, ['agent', '--mutant', 'chat/content-null', '--json']);
   const faultyUrl = (JSON.parse(faulty.firstLine) as { url: string }).url;
   const env = {
     CI_RUN_ID: 'build-7',
@@ -433,7 +433,7 @@ async function runCurl(script: string, env: Record<string, string>): Promise<str
 
 async function runServer(t: Test, command: Command, words: string[], cwd: string): Promise<void> {
   const hasPort = words.includes('--port');
-  const server = await start(t, hasPort ? words : [...words, '--port', '0'], { cwd });
+  const server = await runInBackground(t, hasPort ? words : [...words, '--port', '0'], { cwd });
   const maskDigits = (text: string): string => text.replaceAll(/\d+/g, '0');
   const line = `${command.page}: ${words.join(' ')}`;
   t.match(server.firstLine, /^(\{"url":|The \w+ listens at )/, line);

@@ -2,27 +2,30 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { assertUsageError, run, start } from '../helpers/command.ts';
+import {
+  assertUsageError,
+  run,
+  runInBackground,
+  runProcess,
+  start,
+  type RunOptions,
+} from '../helpers/command.ts';
 import { until } from '../helpers/until.ts';
 
-/** Runs a JavaScript program inside `exec`, with its own temporary directory. */
-async function exec(t: Test, program: string, flags: string[] = []) {
-  const temp = t.testdir({});
-  const ran = await run(['exec', ...flags, '--', process.execPath, '-e', program], {
-    env: { TMPDIR: temp, INHERITED: 'yes' },
-  });
-  t.same(readdirSync(temp), [], 'the temporary directory is empty');
-  return ran;
-}
+/** Returns the arguments that run a JavaScript program inside `exec`. */
+const execArgs = (program: string, flags: string[] = []): string[] => [
+  ...['exec', ...flags, '--', process.execPath, '-e', program],
+];
 
 void t.test('exec: the command can reach the service, which stops afterwards', async (t) => {
-  const ran = await exec(
-    t,
-    `const { SANDBOX_KIT_SERVICE_URL: url, SANDBOX_KIT_SERVICE_API_KEY: key } = process.env;
-     const headers = { 'x-service-api-key': key };
-     fetch(url + '/api/prod-evaluations/sessions/', { headers })
-       .then(({ status }) => console.log(JSON.stringify({ status, env: process.env })));`,
-  );
+  const temp = t.testdir({});
+  const program = `
+    const { SANDBOX_KIT_SERVICE_URL: url, SANDBOX_KIT_SERVICE_API_KEY: key } = process.env;
+    const headers = { 'x-service-api-key': key };
+    fetch(url + '/api/prod-evaluations/sessions/', { headers })
+      .then(({ status }) => console.log(JSON.stringify({ status, env: process.env })));`;
+  const ran = await runProcess(execArgs(program), { env: { TMPDIR: temp, INHERITED: 'yes' } });
+  t.same(readdirSync(temp), [], 'the temporary directory is empty');
   t.equal(ran.code, 0, ran.stderr);
   const { status, env } = JSON.parse(ran.stdout) as { status: number; env: Record<string, string> };
   t.equal(status, 200);
@@ -39,9 +42,8 @@ void t.test('exec: the command can reach the service, which stops afterwards', a
 });
 
 void t.test('exec: an OpenTelemetry exporter needs only the environment variables', async (t) => {
-  const ran = await exec(
-    t,
-    `import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+  const ran = await run(
+    execArgs(`import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
      import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
      const provider = new BasicTracerProvider({
        spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter())],
@@ -51,7 +53,7 @@ void t.test('exec: an OpenTelemetry exporter needs only the environment variable
      await provider.shutdown();
      const { SANDBOX_KIT_SERVICE_URL: url, SANDBOX_KIT_SERVICE_API_KEY: key } = process.env;
      const headers = { 'x-service-api-key': key };
-     console.log((await fetch(url + '/v1/sessions/c/end', { method: 'POST', headers })).status);`,
+     console.log((await fetch(url + '/v1/sessions/c/end', { method: 'POST', headers })).status);`),
   );
   t.same([ran.code, ran.stdout.trim()], [0, '200'], ran.stderr);
 });
@@ -59,14 +61,14 @@ void t.test('exec: an OpenTelemetry exporter needs only the environment variable
 void t.test('exec --agent: also starts a sandbox', async (t) => {
   const program = `fetch(process.env.SANDBOX_KIT_AGENT_URL + '/health')
     .then((response) => response.json()).then(({ status }) => console.log(status));`;
-  const ran = await exec(t, program, ['--agent']);
+  const ran = await run(execArgs(program, ['--agent']));
   t.same([ran.code, ran.stdout.trim()], [0, 'healthy'], ran.stderr);
 });
 
 void t.test('exec: exits with the exit code of the command', async (t) => {
-  t.equal((await exec(t, 'process.exit(7)')).code, 7);
-  t.equal((await exec(t, `process.kill(process.pid, 'SIGKILL')`)).code, 128 + 9);
-  t.match(await exec(t, `throw new Error('boom')`), { code: 1, stderr: /boom/ });
+  t.equal((await run(execArgs('process.exit(7)'))).code, 7);
+  t.equal((await run(execArgs(`process.kill(process.pid, 'SIGKILL')`))).code, 128 + 9);
+  t.match(await run(execArgs(`throw new Error('boom')`)), { code: 1, stderr: /boom/ });
 });
 
 void t.test('exec: a command that cannot be run is wrong usage', async (t) => {
@@ -86,10 +88,14 @@ const onSignals = (onSignal: string): string =>
    console.log(process.pid + ' ' + process.env.SANDBOX_KIT_SERVICE_URL);`;
 
 /** Starts `exec` with a program; `assertClean` asserts that nothing of either is left. */
-async function startExec(t: Test, program: string) {
+async function startExec<Started extends { firstLine: string }>(
+  t: Test,
+  program: string,
+  startIn: (t: Test, args: string[], options: RunOptions) => Promise<Started>,
+) {
   const temp = t.testdir({});
-  const args = ['exec', '--agent', '--', process.execPath, '-e', program];
-  const started = await start(t, args, { env: { TMPDIR: temp } });
+  const args = execArgs(program, ['--agent']);
+  const started = await startIn(t, args, { env: { TMPDIR: temp } });
   const [pid = '', url = ''] = started.firstLine.split(' ');
   const isRunning = (): boolean => {
     try {
@@ -111,8 +117,12 @@ async function startExec(t: Test, program: string) {
 void t.test(
   'exec: passes SIGINT, SIGTERM, and SIGHUP on to the command, then exits with its code',
   async (t) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      const running = await startExec(t, onSignals('process.exit(5)'));
+    for (const [signal, startIn] of [
+      ['SIGINT', start],
+      ['SIGTERM', runInBackground],
+      ['SIGHUP', runInBackground],
+    ] as const) {
+      const running = await startExec(t, onSignals('process.exit(5)'), startIn);
       t.equal(await running.end(signal), 5, signal);
       await running.assertClean();
     }
@@ -121,8 +131,8 @@ void t.test(
 
 void t.test('exec: a second signal kills a command that does not stop', async (t) => {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
-    const running = await startExec(t, onSignals(`console.error('received')`));
-    running.child.kill(signal);
+    const running = await startExec(t, onSignals(`console.error('received')`), runInBackground);
+    running.signal(signal);
     await until('the command received the signal', () =>
       running.stderrSoFar().includes('received'),
     );

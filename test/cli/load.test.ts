@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { run, start } from '../helpers/command.ts';
+import { run, runInBackground } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
@@ -125,7 +125,7 @@ void t.test(
     const target = await withTarget(t);
     const json = join(t.testdir({}), 'run.json');
     const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '0s'];
-    const { end, stderr, stdoutSoFar } = await start(t, [...args, '--json', json]);
+    const { end, stderr, stdoutSoFar } = await runInBackground(t, [...args, '--json', json]);
     await until('60 requests', () => target.chats > 60);
     t.equal(await end('SIGINT'), 3);
     t.match(await stderr, /Stopping\. The report covers the requests so far\./);

@@ -4,7 +4,14 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../src/service/index.ts';
-import { assertUsageError, run, start, unwrap } from '../helpers/command.ts';
+import {
+  assertUsageError,
+  run,
+  runInBackground,
+  runProcess,
+  start,
+  unwrap,
+} from '../helpers/command.ts';
 import { execute, withPostgresServer } from '../helpers/postgres.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { withTcpServer } from '../helpers/tcp-server.ts';
@@ -30,7 +37,9 @@ void t.test('migrate', async (t) => {
   };
 
   await t.test('Processes that migrate at the same time wait for each other', async (t) => {
-    const results = await Promise.all([1, 2, 3].map(() => runOn(server.url)));
+    const env = { SANDBOX_KIT_DATABASE_URL: server.url };
+    const migrating = [run, run, runProcess].map((runIn) => runIn(['migrate'], { env }));
+    const results = await Promise.all(migrating);
     outputs.push(...results.flatMap(({ stdout, stderr }) => [stdout, stderr]));
     t.same(
       results.map(({ code, stderr }) => ({ code, stderr })),
@@ -66,7 +75,7 @@ void t.test('migrate', async (t) => {
     await execute(server.url, ...readGrants({ owner: name, role }));
     await execute(server.url, 'create table of_a_later_version (n bigserial)');
     await execute(url.href, 'insert into of_a_later_version default values');
-    const { firstLine } = await start(t, ['serve', '--port', '0', '--json'], options);
+    const { firstLine } = await runInBackground(t, ['serve', '--port', '0', '--json'], options);
     t.match(JSON.parse(firstLine), { url: /^http:/ });
     const other = await server.createDatabase();
     const empty = new URL(other.url);
@@ -92,7 +101,7 @@ void t.test('migrate', async (t) => {
     t.equal(migrated.code, 0);
     t.match(unwrap(migrated.stderr), warning);
     const env = { SANDBOX_KIT_DATABASE_URL: remote.href };
-    const { end, stderr } = await start(t, ['serve', '--port', '0'], { env });
+    const { end, stderr } = await runInBackground(t, ['serve', '--port', '0'], { env });
     t.equal(await end('SIGTERM'), 0);
     const lines = (await stderr).split('\n').filter((line) => line.startsWith('{'));
     t.match(
@@ -109,7 +118,10 @@ void t.test('migrate', async (t) => {
     const url = new URL(server.url);
     const env = { PGPASSWORD: url.password };
     url.password = '';
-    t.match(await run(['migrate', '--database', url.href], { env }), { code: 0, stderr: '' });
+    t.match(await runProcess(['migrate', '--database', url.href], { env }), {
+      code: 0,
+      stderr: '',
+    });
   });
 
   const canRead = existsSync('/proc/self/cmdline');

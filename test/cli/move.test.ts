@@ -10,7 +10,7 @@ import { schemas } from '../../src/contract/index.ts';
 import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { movedTableNames } from '../../src/service/store/move/moved-tables.ts';
-import { assertUsageError, run, unwrap } from '../helpers/command.ts';
+import { assertUsageError, run, runProcess, unwrap } from '../helpers/command.ts';
 import { withFilledService } from '../helpers/filled-service.ts';
 import { makeSpan } from '../helpers/otlp.ts';
 import { execute, withPostgres, type TestDatabase } from '../helpers/postgres.ts';
@@ -209,7 +209,7 @@ void t.test('a move that is killed again and again continues', async (t) => {
   }
 
   // An open connection would keep the process alive for 60 s.
-  const early = await run(['serve', '--port', '0', '--database', database.url], {
+  const early = await runProcess(['serve', '--port', '0', '--database', database.url], {
     timeoutMs: 45_000,
   });
   assertUsageError(

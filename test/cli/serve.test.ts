@@ -6,10 +6,11 @@ import { systemClock } from '../../src/platform/clock.ts';
 import {
   assertUsageError,
   run,
+  runInBackground,
   start,
   unwrap,
   type RunOptions,
-  type RunningCommand,
+  type BackgroundCommand,
 } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { until } from '../helpers/until.ts';
@@ -22,10 +23,10 @@ interface FirstLine {
   adminUrl: string;
 }
 
-type Served = RunningCommand & { introduction: FirstLine };
+type Served = BackgroundCommand & { introduction: FirstLine };
 
 async function serve(t: Test, args: string[] = [], options: RunOptions = {}): Promise<Served> {
-  const started = await start(t, ['serve', '--port', '0', '--json', ...args], options);
+  const started = await runInBackground(t, ['serve', '--port', '0', '--json', ...args], options);
   return { ...started, introduction: JSON.parse(started.firstLine) as FirstLine };
 }
 
@@ -42,7 +43,8 @@ async function send({ url, apiKey }: FirstLine, route: string, body?: unknown) {
 
 void t.test('serve --json: the first line contains the URLs and the key', async (t) => {
   const startMs = systemClock.monotonicMs();
-  const { introduction, end } = await serve(t);
+  const { firstLine, end } = await start(t, ['serve', '--port', '0', '--json']);
+  const introduction = JSON.parse(firstLine) as FirstLine;
   t.comment(`ready after ${Math.round(systemClock.monotonicMs() - startMs)} ms`);
   t.same(Object.keys(introduction), ['url', 'apiKey', 'appUrl', 'adminUrl']);
   t.match(introduction.url, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -54,7 +56,7 @@ void t.test('serve --json: the first line contains the URLs and the key', async 
 });
 
 void t.test('serve: the first line of text contains the address', async (t) => {
-  const { firstLine, end } = await start(t, ['serve', '--port', '0']);
+  const { firstLine, end } = await runInBackground(t, ['serve', '--port', '0']);
   t.match(firstLine, /^The service listens at http:\/\/127\.0\.0\.1:\d+$/);
   t.equal(await end('SIGHUP'), 0, 'the terminal was closed');
 });
@@ -69,7 +71,7 @@ void t.test('serve and agent: one line on stderr says that they stopped', async 
     [['agent', '--json'], /^$/],
   ] as const;
   for (const [args, line] of lines) {
-    const { end, stderr } = await start(t, [...args, '--port', '0']);
+    const { end, stderr } = await runInBackground(t, [...args, '--port', '0']);
     t.equal(await end('SIGINT'), 0);
     t.match(await stderr, line, args.join(' '));
   }
@@ -84,7 +86,7 @@ void t.test('serve: says at the start that no evals are set', async (t) => {
       'settings: { evals: [any] }\n',
   });
   const readText = async (rest: readonly string[]): Promise<string> => {
-    const { end, stdoutSoFar } = await start(t, ['serve', '--port', '0', ...rest]);
+    const { end, stdoutSoFar } = await runInBackground(t, ['serve', '--port', '0', ...rest]);
     t.equal(await end('SIGTERM'), 0);
     return stdoutSoFar();
   };
@@ -94,7 +96,7 @@ void t.test('serve: says at the start that no evals are set', async (t) => {
 
 void t.test('serve: with --app-url, callers get the address of the load balancer', async (t) => {
   const readText = async (...args: string[]): Promise<string> => {
-    const { end, stdoutSoFar } = await start(t, ['serve', '--port', '0', ...args]);
+    const { end, stdoutSoFar } = await runInBackground(t, ['serve', '--port', '0', ...args]);
     t.equal(await end('SIGTERM'), 0);
     return stdoutSoFar();
   };
@@ -115,7 +117,9 @@ void t.test(
   async (t) => {
     const readText = async (...args: string[]): Promise<string> => {
       const env = { SANDBOX_KIT_SERVICE_API_KEY: 'a-key-of-mine' };
-      const { end, stdoutSoFar } = await start(t, ['serve', '--port', '0', ...args], { env });
+      const { end, stdoutSoFar } = await runInBackground(t, ['serve', '--port', '0', ...args], {
+        env,
+      });
       t.equal(await end('SIGTERM'), 0);
       return stdoutSoFar();
     };
@@ -158,7 +162,7 @@ void t.test('serve: data is not kept where the user does not expect it', async (
   t.notMatch(asDirectory.stderr, 'secret');
   const args = ['serve', '--port', '0', '--data', t.testdir()];
   const env = { SANDBOX_KIT_DATABASE_URL: url };
-  const { end, stdoutSoFar } = await start(t, args, { env });
+  const { end, stdoutSoFar } = await runInBackground(t, args, { env });
   t.equal(await end('SIGTERM'), 0);
   t.match(stdoutSoFar(), /; SANDBOX_KIT_DATABASE_URL is not used$/m);
 });

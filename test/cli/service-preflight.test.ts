@@ -3,7 +3,7 @@ import t from 'tap';
 import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { assertUsageError, run, start } from '../helpers/command.ts';
+import { assertUsageError, run, runInBackground } from '../helpers/command.ts';
 
 const SERVICE = ['--area', 'service'];
 
@@ -76,7 +76,7 @@ void t.test('a dead peer gives one cause with its fix, and exit code 3', { jobs:
 });
 
 void t.test('serve --mutant: a check finds the broken requirement, and no other', async (t) => {
-  const mutant = await start(t, ['serve', '--mutant', 'service/traces-202', '--json']);
+  const mutant = await runInBackground(t, ['serve', '--mutant', 'service/traces-202', '--json']);
   const { url, apiKey } = JSON.parse(mutant.firstLine) as { url: string; apiKey: string };
   const env = { SANDBOX_KIT_SERVICE_API_KEY: apiKey };
   const checked = await run(['check', url, ...SERVICE, '--no-intrusive'], { env });
@@ -85,7 +85,7 @@ void t.test('serve --mutant: a check finds the broken requirement, and no other'
   t.match(checked.stdout, /\nNOT CONFORMING {2}\d+ pass, 1 fail, /);
   t.equal(await mutant.end('SIGTERM'), 0);
 
-  const plain = await start(t, ['serve', '--mutant', 'service/traces-202']);
+  const plain = await runInBackground(t, ['serve', '--mutant', 'service/traces-202']);
   t.match(plain.firstLine, /^The mutant listens at http:/);
   t.equal(await plain.end('SIGINT'), 0);
 });

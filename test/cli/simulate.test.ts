@@ -13,7 +13,7 @@ import {
 import { systemClock } from '../../src/platform/clock.ts';
 import { assertAccessible } from '../helpers/accessibility.ts';
 import { openPage, withBrowser } from '../helpers/browser.ts';
-import { assertUsageError, run, start, type CommandResult } from '../helpers/command.ts';
+import { assertUsageError, run, runInBackground, type CommandResult } from '../helpers/command.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 import { until } from '../helpers/until.ts';
@@ -272,7 +272,14 @@ void t.test(
     const path = file('mine/hello.scenario.yaml', HELLO);
     const double = await withSandboxDouble(t, { chat: hang });
     const json = join(FOLDER, 'stopped.json');
-    const { end } = await start(t, ['simulate', double.url, '--scenario', path, '--json', json]);
+    const { end } = await runInBackground(t, [
+      'simulate',
+      double.url,
+      '--scenario',
+      path,
+      '--json',
+      json,
+    ]);
     await double.waitForRequests('chat', 1);
     t.equal(await end('SIGINT'), 3);
     t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
@@ -286,7 +293,13 @@ void t.test(
     const path = file('mine/hello.scenario.yaml', HELLO);
     const double = await withSandboxDouble(t, { chat: hang });
     const args = ['--samples', '50', '--concurrency', '2', '--json', join(FOLDER, 'early.json')];
-    const { end, stderr } = await start(t, ['simulate', double.url, '--scenario', path, ...args]);
+    const { end, stderr } = await runInBackground(t, [
+      'simulate',
+      double.url,
+      '--scenario',
+      path,
+      ...args,
+    ]);
     await double.waitForRequests('chat', 2);
     t.equal(await end('SIGINT'), 3);
     t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two sessions were running');
@@ -296,7 +309,7 @@ void t.test(
 
 void t.test('Ctrl-C before the first session gives up the request in flight', async (t) => {
   const double = await withSandboxDouble(t, { health: hang });
-  const { end, stdoutSoFar } = await start(t, ['simulate', double.url]);
+  const { end, stdoutSoFar } = await runInBackground(t, ['simulate', double.url]);
   await double.waitForRequests('health', 1);
   const sinceMs = systemClock.monotonicMs();
   t.equal(await end('SIGINT'), 3);
@@ -379,8 +392,7 @@ void t.test('Ctrl-C during the preflight ends the run with exit code 3', async (
   });
   const json = join(FOLDER, 'preflight.json');
   const args = ['simulate', double.url, '--scenario', 'opening-hours', '--json', json];
-  const { child, end, stderrSoFar } = await start(t, args);
-  child.stdout.resume();
+  const { end, stderrSoFar } = await runInBackground(t, args);
   await double.waitForRequests('health', 1);
   const exitCode = end('SIGINT');
   await until('the command received the signal', () => stderrSoFar().includes('Stopping.'));

@@ -2,7 +2,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertUsageError, run, type RunOptions } from '../helpers/command.ts';
+import { assertUsageError, run, runProcess } from '../helpers/command.ts';
 
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
@@ -364,20 +364,24 @@ const tables: Record<string, Row[]> = {
 };
 
 for (const [name, rows] of Object.entries(tables)) {
-  void t.test(`wrong usage: ${name}`, { jobs: 4 }, (t) => {
+  void t.test(`wrong usage: ${name}`, async (t) => {
     for (const [args, message, env = {}] of rows) {
-      void t.test(args.join(' ').replaceAll(FOLDER, '…'), { buffered: true }, async (t) => {
-        const options: RunOptions = { env, cwd: FOLDER };
-        const ran = await run(args, options);
+      await t.test(args.join(' ').replaceAll(FOLDER, '…'), async (t) => {
+        const ran = await run(args, { env, cwd: FOLDER });
         assertUsageError(t, ran, message);
-        const { stderr } = ran;
         t.notMatch(
-          stderr,
+          ran.stderr,
           /\bat .*\.[tj]s|secret|(?<!received )undefined|\[object/,
           'no stack trace and no secret',
         );
       });
     }
-    t.end();
   });
 }
+
+void t.test('wrong usage ends a process with the same message and exit code', async (t) => {
+  for (const [[args, , env = {}] = [[], /./]] of Object.values(tables)) {
+    const options = { env, cwd: FOLDER };
+    t.same(await runProcess(args, options), await run(args, options), args.join(' '));
+  }
+});

@@ -22,7 +22,7 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
-import { assertUsageError, run } from '../helpers/command.ts';
+import { assertUsageError, run, runProcess } from '../helpers/command.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 
 /** No server listens at this address. */
@@ -277,7 +277,7 @@ void t.test('check --area service: exit code, report, and a redacted key', async
   t.equal(stale.code, 1, stale.stderr);
   t.match(stale.stdout, /The list of known failures is outdated: SERVICE-001 now passes\./);
   const other = JSON.stringify({ accepted: [{ id: 'CHAT-001', comment: 'of a sandbox' }] });
-  const foreign = await run(['grade', record, '--known-failures', '-'], { input: other });
+  const foreign = await runProcess(['grade', record, '--known-failures', '-'], { input: other });
   assertUsageError(
     t,
     foreign,

@@ -196,7 +196,6 @@ void t.test(
     const ran = await run([...args, ...files, '--save-audio', 'calls'], {
       cwd: folder,
       env: { SANDBOX_KIT_API_KEY: KEY },
-      timeoutMs: 120_000,
     });
     t.equal(ran.code, 0, ran.stdout + ran.stderr);
     t.match(ran.stdout, /^Calls\n[^]* conversation +ready \d+ ms, media \d+ ms, 2 turns/m);

@@ -1,24 +1,32 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
+import type { CommandProcess } from '../../src/cli/process.ts';
+import { runCommandLine } from '../../src/cli/run.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ROOT } from './repository.ts';
+import { until } from './until.ts';
 
 const MAIN = join(ROOT, 'src/cli/main.ts');
 /** Node's compile cache, shared by all processes that the tests start. */
 const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled');
 
-/** How to run a command. */
+/** How to run a command inside the test process. */
 export interface RunOptions {
   /** Variables in addition to PATH and HOME; the environment of the test is not inherited. */
   env?: Record<string, string>;
+  /** The working directory (default: the root of the repository). */
+  cwd?: string;
+}
+
+/** How to run a command in a process of its own. */
+export interface ProcessOptions extends RunOptions {
   /** The input on stdin. */
   input?: string | Uint8Array;
   /** Ends a command that hangs (default: 5 minutes, so that a slow machine fails no test). */
   timeoutMs?: number;
-  cwd?: string;
   /** Size limit of written files; a write beyond it fails like a write to a full disk. */
   fileBytesMax?: number;
 }
@@ -31,10 +39,131 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs a command of the kit from its sources until it exits. */
+/**
+ * Runs a command of the kit inside the test process, which is much faster than a process of its own.
+ * Its output is captured, and it gets neither the environment nor the signals of the test.
+ *
+ * @throws {Error} if the command still listens for signals after it has ended.
+ */
 export async function run(
   args: readonly string[],
   options: RunOptions = {},
+): Promise<CommandResult> {
+  const command = createCommandProcess(options.env);
+  using _directory = await enterDirectory(options.cwd ?? ROOT);
+  const code = await runCommandLine(args, command.process);
+  command.assertReleased();
+  return { code, stdout: command.stdoutSoFar(), stderr: command.stderrSoFar() };
+}
+
+/** A process for a command inside the test process. */
+interface FakeProcess {
+  process: CommandProcess;
+  stdoutSoFar: () => string;
+  stderrSoFar: () => string;
+  /** Sends a signal to the command. */
+  signal: (signal: NodeJS.Signals) => void;
+  /** Throws if the command still listens for signals or reads stdin. */
+  assertReleased: () => void;
+}
+
+function createCommandProcess(variables: Record<string, string> = {}): FakeProcess {
+  const { PATH = '', HOME = '' } = process.env;
+  const signals = new EventEmitter();
+  const stdin = Object.assign(new EventEmitter(), { isTTY: false, pause() {} });
+  const written = { stdout: '', stderr: '' };
+  const streamOf = (name: keyof typeof written) => ({
+    write: (text: string | Uint8Array) => (written[name] += Buffer.from(text).toString()),
+  });
+  return {
+    process: {
+      env: { PATH, HOME, ...variables },
+      stdin: stdin as unknown as CommandProcess['stdin'],
+      stdout: streamOf('stdout'),
+      stderr: streamOf('stderr'),
+      title: 'node',
+      on: (signal, listener) => signals.on(signal, listener),
+      off: (signal, listener) => signals.off(signal, listener),
+      exit(code) {
+        throw new Error(`The command ended its process with ${code}: use runProcess or start.`);
+      },
+    },
+    stdoutSoFar: () => written.stdout,
+    stderrSoFar: () => written.stderr,
+    signal: (signal) => signals.emit(signal, signal),
+    assertReleased() {
+      const left = [...signals.eventNames(), ...stdin.eventNames()];
+      if (left.length > 0) throw new Error(`The command still listens for ${left.join(', ')}.`);
+    },
+  };
+}
+
+/** The working directory of the commands that run now. Node has one for the whole process. */
+const shared = { path: '', commands: 0, freed: new EventEmitter() };
+
+/** Changes to a directory. Waits until no command runs in another one. */
+async function enterDirectory(path: string): Promise<Disposable> {
+  while (shared.commands > 0 && shared.path !== path) await once(shared.freed, 'freed');
+  const before = process.cwd();
+  if (path !== before) process.chdir(path);
+  shared.path = path;
+  shared.commands += 1;
+  return {
+    [Symbol.dispose]() {
+      shared.commands -= 1;
+      if (shared.commands > 0) return;
+      process.chdir(ROOT);
+      shared.freed.emit('freed');
+    },
+  };
+}
+
+/** A command that runs inside the test process; it is stopped after the test. */
+export interface BackgroundCommand {
+  firstLine: string;
+  /** Its whole stderr; resolves when the command has ended. */
+  stderr: Promise<string>;
+  /** Its stdout so far. */
+  stdoutSoFar: () => string;
+  /** Its stderr so far. */
+  stderrSoFar: () => string;
+  /** Sends a signal, and does not wait for the end. */
+  signal: (signal: NodeJS.Signals) => void;
+  /** Sends a signal, waits until the command has ended, and returns its exit code. */
+  end: (signal: NodeJS.Signals) => Promise<number>;
+}
+
+/** Starts a command inside the test process, and waits for its first line on stdout. */
+export async function runInBackground(
+  t: Test,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<BackgroundCommand> {
+  const { process, stdoutSoFar, stderrSoFar, signal, assertReleased } = createCommandProcess(
+    options.env,
+  );
+  const directory = await enterDirectory(options.cwd ?? ROOT);
+  const ended = runCommandLine(args, process);
+  const end = async (name: NodeJS.Signals): Promise<number> => {
+    signal(name);
+    const code = await ended;
+    assertReleased();
+    return code;
+  };
+  t.teardown(() => end('SIGTERM'));
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
+  await until('the first line', () => hasEnded || stdoutSoFar().includes('\n'));
+  directory[Symbol.dispose]();
+  const firstLine = hasEnded ? `exited: ${stderrSoFar()}` : (stdoutSoFar().split('\n')[0] ?? '');
+  const stderr = ended.then(stderrSoFar);
+  return { firstLine, stderr, stdoutSoFar, stderrSoFar, signal, end };
+}
+
+/** Runs a command of the kit from its sources in a process of its own until it exits. */
+export async function runProcess(
+  args: readonly string[],
+  options: ProcessOptions = {},
 ): Promise<CommandResult> {
   const child = launch(args, options);
   child.stdin.end(options.input ?? '');
@@ -70,7 +199,7 @@ export function assertUsageError(
   t.match(unwrap(stderr), /^sandbox-kit: [^\n]+[^.?!\n][.?]\n$/);
 }
 
-/** A running server command; it is killed after the test. */
+/** A server command in a process of its own; it is killed after the test. */
 export interface RunningCommand {
   firstLine: string;
   child: ChildProcessWithoutNullStreams;
@@ -84,11 +213,11 @@ export interface RunningCommand {
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Starts a server command, and waits for its first line on stdout. */
+/** Starts a server command in a process of its own, and waits for its first line on stdout. */
 export async function start(
   t: Test,
   args: readonly string[],
-  options: RunOptions = {},
+  options: ProcessOptions = {},
 ): Promise<RunningCommand> {
   const child = launch(args, options);
   let stdoutSoFar = '';
@@ -118,7 +247,7 @@ export async function start(
   };
 }
 
-function launch(args: readonly string[], options: RunOptions): ChildProcessWithoutNullStreams {
+function launch(args: readonly string[], options: ProcessOptions): ChildProcessWithoutNullStreams {
   const { PATH = '', HOME = '' } = process.env;
   const cwd = options.cwd ?? ROOT;
   // The hooks that tap adds to a process double its start time and write files.

@@ -1,15 +1,16 @@
 import type * as agentModule from '../../../reference-agent/index.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
-import { stderrLog } from '../../platform/log.ts';
-import { defineCommand, type ValuesOf } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { createLog } from '../../platform/log.ts';
+import { defineCommand, type Invocation, type ValuesOf } from '../command.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import { readSandboxKey } from '../flags/environment.ts';
 import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { readTextFile, reserveFile, writeTextFile } from '../input/files.ts';
+import { readTextFile, reserveFile, writeOutput } from '../input/files.ts';
 import { createTerminal } from '../output/terminal.ts';
-import { waitForStopSignal } from '../signals.ts';
+import type { CommandProcess } from '../process.ts';
+import { listenForStop } from '../signals.ts';
 import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 8080;
@@ -81,17 +82,19 @@ export const agent = defineCommand({
   run: runAgent,
 });
 
-async function runAgent(flags: AgentFlags): Promise<void> {
+async function runAgent(flags: AgentFlags, { process }: Invocation): Promise<number> {
   const mutants = await loadMutants(flags, 'sandbox');
   if (mutants) rejectTls(flags);
   const reference = await import('../../../reference-agent/index.ts');
   if (flags.tls) reserveFile(flags['ca-out'], '--ca-out');
-  const running = await start(reference, flags);
+  const running = await start(reference, flags, process);
   const mutant = await mutants?.start(running.url);
   // Listen for signals first: a caller that reads the URL may stop the agent immediately.
-  const stopSignal = waitForStopSignal();
+  using stop = listenForStop(process);
   try {
-    if (running.caPem !== null) writeTextFile(flags['ca-out'], running.caPem, '--ca-out');
+    if (running.caPem !== null) {
+      writeOutput(flags['ca-out'], running.caPem, '--ca-out', process.stdout);
+    }
     introduce(
       {
         ...running,
@@ -103,13 +106,15 @@ async function runAgent(flags: AgentFlags): Promise<void> {
         }),
       },
       flags,
+      process,
     );
-    await stopSignal;
+    await stop.received;
   } finally {
     await mutant?.stop();
     await running.stop();
   }
-  announceStop(flags, 'The agent stopped.');
+  announceStop(flags, 'The agent stopped.', process.stderr);
+  return exitCodes.ok;
 }
 
 function rejectTls({ tls, cert, key }: AgentFlags): void {
@@ -128,15 +133,16 @@ function introduce(
     breaks,
   }: Pick<RunningAgent, 'url' | 'voiceUrl' | 'apiKey' | 'caPem'> & { breaks?: string },
   flags: AgentFlags,
+  { stdout, env }: CommandProcess,
 ): void {
   const caFile = flags['ca-out'];
   if (flags.json) {
     const voice = voiceUrl === null ? {} : { voiceUrl };
     const ca = caPem === null ? {} : { caFile };
-    process.stdout.write(`${JSON.stringify({ url, ...voice, apiKey, ...ca })}\n`);
+    stdout.write(`${JSON.stringify({ url, ...voice, apiKey, ...ca })}\n`);
     return;
   }
-  const out = createTerminal(process.stdout);
+  const out = createTerminal(stdout, env);
   const lines = [
     `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
@@ -149,9 +155,13 @@ function introduce(
   out.write(`${lines.join('\n')}\n`);
 }
 
-async function start(reference: ReferenceAgent, flags: AgentFlags): Promise<RunningAgent> {
+async function start(
+  reference: ReferenceAgent,
+  flags: AgentFlags,
+  { env, stderr }: CommandProcess,
+): Promise<RunningAgent> {
   const { host, port = flags.mutant === undefined ? PORT : 0 } = flags;
-  const apiKey = readSandboxKey(flags) ?? null;
+  const apiKey = readSandboxKey(flags, env) ?? null;
   if (apiKey === null && !flags.open && !isLoopbackHost(host)) {
     throw new UsageError(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
@@ -166,7 +176,7 @@ async function start(reference: ReferenceAgent, flags: AgentFlags): Promise<Runn
       apiKey,
       open: flags.open,
       seed: flags.seed,
-      log: stderrLog(flags['log-level']),
+      log: createLog(flags['log-level'], stderr),
       tls: tlsOptionsOf(flags),
       faults: (flags.fault ?? []).map((fault) => reference.readFault(fault)),
       script: flags.script === undefined ? null : reference.readScript(flags.script),

@@ -6,6 +6,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { formatCount } from '../../report-kit/format.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import type { Terminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
 type Conformance = typeof conformanceModule;
@@ -22,30 +23,33 @@ export interface WatchedRun {
 
 /** Options of `watchCheck`. */
 export interface WatchParts {
+  process: CommandProcess;
   conformance: Conformance;
   out: Terminal;
   watched: Parameters<Conformance['watchOptionsOf']>[0];
-  /** Runs the check, writes its reports, and sets the exit code. */
+  /** Runs the check and writes its reports. */
   runOnce: (run: WatchedRun) => Promise<CheckReport>;
 }
 
 /**
  * Runs a check, and runs it again whenever the peer changes or Enter is pressed: first the
- * requirements that failed and, when they pass, all requirements. A stop signal ends the watch with the
- * exit code of the last complete run.
+ * requirements that failed and, when they pass, all requirements. A stop signal ends the watch. Returns
+ * the exit code of the last complete run.
  */
 export async function watchCheck({
+  process,
   conformance,
   out,
   watched,
   runOnce,
-}: WatchParts): Promise<void> {
+}: WatchParts): Promise<number> {
   const say = (text: string): void => out.write(`${wrap(text, out.width).join('\n')}\n`);
   let isRunning = true;
-  using stop = abortOnStopSignal(() => (isRunning ? STOPPING : undefined));
-  using enter = listenForEnter();
+  using stop = abortOnStopSignal(process, () => (isRunning ? STOPPING : undefined));
+  using enter = listenForEnter(process);
   const options = conformance.watchOptionsOf(watched, systemClock);
   let last = await runOnce({ selected: undefined, signal: stop.signal, isRerun: false });
+  let { exitCode } = last;
   for (let nth = 2; !stop.signal.aborted; nth++) {
     const failed = failedIdsOf(last);
     const before = await options.poll();
@@ -54,17 +58,18 @@ export async function watchCheck({
     const reason = await enter.race(stop.signal, (signal) =>
       conformance.waitForChange({ ...options, before, signal, onLost: say }),
     );
-    if (reason === undefined) return;
+    if (reason === undefined) break;
     isRunning = true;
     const again = await runAgain(nth, failed, reason);
-    if (!again) return;
+    if (!again) break;
     last = again;
     const isPartial = failed !== undefined && failed.length > 0;
     if (!isPartial || failedIdsOf(last)?.length !== 0) continue;
     const whole = await runAgain(++nth, undefined, 'All failed requirements now pass.');
-    if (!whole) return;
+    if (!whole) break;
     last = whole;
   }
+  return exitCode;
 
   /**
    * Runs again, prints the changes, and returns what is known now; undefined if the run was
@@ -76,7 +81,6 @@ export async function watchCheck({
     reason: string,
   ): Promise<CheckReport | undefined> {
     const before = last;
-    const { exitCode } = process;
     const selected = failed && failed.length > 0 ? failed : undefined;
     const size = selected
       ? `${formatCount(selected.length, 'requirement')} that failed`
@@ -84,10 +88,10 @@ export async function watchCheck({
     say(`${reason} Run ${nth}: ${size}.\n`);
     const report = await runOnce({ selected, signal: stop.signal, isRerun: true });
     if (stop.signal.aborted) {
-      process.exitCode = exitCode;
       say(`Run ${nth} was interrupted. The exit code is that of run ${nth - 1}.`);
       return undefined;
     }
+    exitCode = report.exitCode;
     say(conformance.describeChanges(report, before, `run ${nth - 1}`));
     return conformance.completeReport(report, before);
   }
@@ -121,8 +125,7 @@ interface EnterListener extends Disposable {
 }
 
 /** Listens for Enter in a terminal. Does not read stdin if it is a pipe. */
-function listenForEnter(): EnterListener {
-  const { stdin } = process;
+function listenForEnter({ stdin }: CommandProcess): EnterListener {
   if (!stdin.isTTY) {
     return {
       hint: 'Press Ctrl-C to stop.',

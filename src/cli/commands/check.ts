@@ -6,8 +6,8 @@ import { systemClock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { wrap } from '../../report-kit/terminal.ts';
-import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from '../command.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
 import { readCa, readTargetKey } from '../flags/environment.ts';
@@ -16,7 +16,7 @@ import * as values from '../flags/values.ts';
 import { SET_URL } from '../flags/parse.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readConnection, type ConnectionFlags } from '../input/connection.ts';
-import { writeTextFile } from '../input/files.ts';
+import { writeOutput } from '../input/files.ts';
 import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
 import { readSelection } from '../input/selection.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
@@ -25,6 +25,7 @@ import { createCallRecorder } from '../output/audio-files.ts';
 import { openOutputs, writeViews, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
+import type { CommandProcess, Variables } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 import { STOPPING, watchCheck, type WatchedRun } from './check-watch.ts';
 
@@ -116,7 +117,7 @@ export const check = defineCommand({
   },
   notes: ['A known failure that no longer fails is stale, and the check exits with 1.'],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
-  async run(flags, _rest, origin) {
+  async run(flags, { process, origin }) {
     const conformance = await import('../../../conformance/index.ts');
     const prompts = promptsOf(flags);
     if (flags.intrusive !== undefined && !isService(flags)) {
@@ -129,10 +130,11 @@ export const check = defineCommand({
       conformance,
     );
     rejectReports(flags, origin);
-    const out = createTerminal(process.stdout);
+    const out = createTerminal(process.stdout, process.env);
     if (flags.list) out.write(conformance.listing(selection, out));
     else if (flags['dry-run']) out.write(conformance.dryRun(selection, out));
-    else await checkTarget(flags, prompts, { conformance, origin });
+    else return checkTarget(flags, prompts, { conformance, process, origin });
+    return exitCodes.ok;
   },
 });
 
@@ -149,21 +151,27 @@ function promptsOf({ prompt = [], scenario }: CheckFlags): string[] {
 const isService = ({ area }: { area?: readonly Area[] | undefined }): boolean =>
   area?.includes('service') ?? false;
 
+/** What a check gets in addition to its options. */
+interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
+  conformance: Conformance;
+}
+
 async function checkTarget(
   flags: CheckFlags,
   prompts: readonly string[],
-  { conformance, origin }: { conformance: Conformance; origin: ValueOrigin },
-): Promise<void> {
-  const settings = readSettings(flags, prompts, { conformance, origin });
+  parts: CheckParts,
+): Promise<number> {
+  const settings = readSettings(flags, prompts, parts);
+  const { conformance, process } = parts;
   const { chosen, access, out } = settings;
   if (!flags.watch) {
-    using interrupt = abortOnStopSignal(STOPPING);
-    await runOnce(settings, chosen, { signal: interrupt.signal, isRerun: false });
-    return;
+    using interrupt = abortOnStopSignal(process, STOPPING);
+    const run = { signal: interrupt.signal, isRerun: false };
+    return (await runOnce(settings, chosen, run)).exitCode;
   }
   const { url: target, areas } = chosen;
-  await watchCheck({
-    ...{ conformance, out, watched: { target, areas, ...access } },
+  return watchCheck({
+    ...{ process, conformance, out, watched: { target, areas, ...access } },
     runOnce: ({ selected, ...run }) =>
       runOnce(settings, selected ? { ...chosen, only: selected, skip: undefined } : chosen, run),
   });
@@ -178,7 +186,7 @@ type ChosenOptions = Parameters<typeof selectionOf>[0] & { url: string; areas: r
 function readSettings(
   flags: CheckFlags,
   prompts: readonly string[],
-  { conformance, origin }: { conformance: Conformance; origin: ValueOrigin },
+  { conformance, process, origin }: CheckParts,
 ) {
   const { url, intrusive, only, skip, requirements } = flags;
   if (url === undefined) {
@@ -188,24 +196,24 @@ function readSettings(
   }
   const { area: areas = conformance.areas } = flags;
   const shared = {
-    ...{ flags, conformance },
+    ...{ flags, conformance, process },
     chosen: { url, areas, prompts, intrusive, only, skip, requirements } as ChosenOptions,
     knownFailures: readKnownFailures(flags['known-failures'], areas, conformance),
     earlier: readEarlierCheck(flags.compare, areas, conformance),
-    access: readAccess({ ...flags, url }),
+    access: readAccess({ ...flags, url }, process.env),
     voice: voiceSettingsOf(flags, origin),
   };
   rejectStdout(flags);
-  return { ...shared, out: openOutputs(flags) };
+  return { ...shared, out: openOutputs(flags, process) };
 }
 
-/** Runs a check, writes its reports, and sets the exit code. */
+/** Runs a check and writes its reports. */
 async function runOnce(
   settings: Settings,
   chosen: ChosenOptions,
   { signal, isRerun }: Pick<WatchedRun, 'signal' | 'isRerun'>,
 ): Promise<CheckReport> {
-  const { flags, conformance, knownFailures, access, voice, out } = settings;
+  const { flags, conformance, process, knownFailures, access, voice, out } = settings;
   const audioDirectory = flags['save-audio'];
   const recorder =
     audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
@@ -240,10 +248,10 @@ async function runOnce(
   const durationMs = systemClock.monotonicMs() - startedMs;
   if (isRerun && signal.aborted) return report;
   if (flags.record !== undefined) {
-    writeTextFile(flags.record, conformance.writeTranscript(transcript), '--record');
+    writeOutput(flags.record, conformance.writeTranscript(transcript), '--record', process.stdout);
   }
   writeReports(report, {
-    ...{ conformance, transcript, out, durationMs },
+    ...{ conformance, process, transcript, out, durationMs },
     outputs: flags,
     verbose: flags.verbose,
     note: isWhole ? describeUnselected(knownFailures, selection, conformance) : undefined,
@@ -254,7 +262,7 @@ async function runOnce(
 
 /** Prints the plan of a run, and returns its progress with the estimate of the remaining time. */
 function announceRun(
-  { conformance, chosen: { url }, out }: Settings,
+  { conformance, process, chosen: { url }, out }: Settings,
   selection: ReturnType<typeof selectionOf>,
   seed: string,
 ): { progress: StepProgress; timeLeft: TimeLeft } {
@@ -263,7 +271,7 @@ function announceRun(
   out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n`);
   out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
   const timeLeft = conformance.createTimeLeft(plan, systemClock);
-  const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
+  const progress = createStepProgress(createTerminal(process.stderr, process.env), systemClock, {
     total: plan.requests,
     unit: 'requests',
     estimate: () => timeLeft.estimate(),
@@ -309,20 +317,22 @@ function describeSelected({ selected }: ReturnType<typeof selectionOf>): string 
 export function readAccess(
   flags: Parameters<typeof readTargetKey>[0] &
     ConnectionFlags & { url: string; ca?: string | undefined; 'voice-url'?: string | undefined },
+  env: Variables,
 ): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
   const { url, 'voice-url': voiceUrl = url } = flags;
-  const key = readTargetKey(flags);
+  const key = readTargetKey(flags, env);
   const { apiKey, apiKeyHeader = 'authorization' } = key;
   const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
-  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader });
+  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
   return { ...key, ca: readCa(flags.ca), ...connection };
 }
 
-/** Writes a report to the terminal and to files, and sets the exit code. */
+/** Writes a report to the terminal and to files. */
 export function writeReports(
   report: CheckReport,
   {
     conformance,
+    process,
     transcript,
     out,
     outputs,
@@ -331,6 +341,7 @@ export function writeReports(
     durationMs,
   }: {
     conformance: Conformance;
+    process: CommandProcess;
     transcript: Parameters<Conformance['htmlReport']>[1];
     out: Terminal;
     outputs: Outputs;
@@ -350,6 +361,5 @@ export function writeReports(
     markdown: () => conformance.markdownReport(report),
     html: () => conformance.htmlReport(report, transcript),
   };
-  writeViews(outputs, views, out);
-  process.exitCode = report.exitCode;
+  writeViews(outputs, views, { out, stdout: process.stdout });
 }

@@ -7,11 +7,12 @@ import { UsageError } from '../errors.ts';
 import { group, option, switchOption } from '../flags/option.ts';
 import * as common from '../flags/shared-options.ts';
 import * as values from '../flags/values.ts';
-import { writeTextFile } from '../input/files.ts';
+import { writeOutput } from '../input/files.ts';
 import { readKnownFailures } from '../input/report-files.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createTerminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 import { writeReports } from './check.ts';
 
 /** The options of `exec` that need --judge-client. */
@@ -55,6 +56,7 @@ export interface ClientJudgment {
  */
 export async function prepareClientJudgment(
   flags: JudgmentFlags,
+  process: CommandProcess,
 ): Promise<ClientJudgment | undefined> {
   if (!flags['judge-client']) {
     rejectJudgmentOptions(flags);
@@ -63,7 +65,7 @@ export async function prepareClientJudgment(
   const conformance = await import('../../../conformance/index.ts');
   const { clientArea } = conformance;
   const knownFailures = readKnownFailures(flags['known-failures'], clientArea, conformance);
-  openOutputs(flags);
+  openOutputs(flags, process);
   return {
     injectFaults(service) {
       if (flags['inject-faults']) service.setFaults(conformance.retryFaults);
@@ -71,13 +73,14 @@ export async function prepareClientJudgment(
     async conclude(service, { isInterrupted }) {
       const { transcript, report } = await judge(conformance, service, flags.strict, isInterrupted);
       if (flags.record !== undefined) {
-        writeTextFile(flags.record, conformance.writeTranscript(transcript), '--record');
+        const recording = conformance.writeTranscript(transcript);
+        writeOutput(flags.record, recording, '--record', process.stdout);
       }
       const judged = conformance.applyKnownFailures(report, knownFailures);
       writeReports(judged, {
-        ...{ conformance, transcript, verbose: flags.verbose, outputs: flags },
+        ...{ conformance, process, transcript, verbose: flags.verbose, outputs: flags },
         // stdout is the output of the command.
-        out: createTerminal(process.stderr),
+        out: createTerminal(process.stderr, process.env),
       });
       return judged.exitCode;
     },

@@ -1,5 +1,6 @@
-import yargs from 'yargs';
 import { defineCommand, optionalArgument } from '../command.ts';
+import { completionScript, completionShells } from '../completion-scripts.ts';
+import { exitCodes } from '../errors.ts';
 import * as values from '../flags/values.ts';
 
 export const completion = defineCommand({
@@ -7,16 +8,16 @@ export const completion = defineCommand({
     'The script completes commands, options, and values in bash and zsh. It calls sandbox-kit, so the directory of sandbox-kit must be in PATH.',
   ],
   arguments: {
-    shell: optionalArgument(values.oneOf(['bash', 'zsh']), 'bash or zsh (default: from $SHELL)'),
+    shell: optionalArgument(values.oneOf(completionShells), 'bash or zsh (default: from $SHELL)'),
   },
   options: {},
   examples: [
     { command: 'sandbox-kit completion bash >> ~/.bashrc' },
     { command: 'sandbox-kit completion zsh >> ~/.zshrc' },
   ],
-  run({ shell }) {
-    // yargs chooses the script by this variable.
-    if (shell !== undefined) process.env['SHELL'] = `/bin/${shell}`;
-    yargs().scriptName('sandbox-kit').showCompletionScript();
+  run({ shell }, { process: { env, stdout } }) {
+    const usersShell = env['SHELL']?.includes('zsh') ? 'zsh' : 'bash';
+    stdout.write(completionScript(shell ?? usersShell));
+    return exitCodes.ok;
   },
 });

@@ -19,7 +19,8 @@ import { readScenarioSet } from '../../library/input/scenario-files.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
-import { waitForStopSignal } from '../signals.ts';
+import type { CommandProcess } from '../process.ts';
+import { listenForStop } from '../signals.ts';
 import { createSpan, encodeTraces, type Span } from './demo-traces.ts';
 
 type Conformance = typeof conformanceModule;
@@ -38,13 +39,14 @@ export const demo = defineCommand({
   options: { keep: switchOption('Keep the servers running until Ctrl-C') },
   examples: [{ command: 'sandbox-kit demo' }, { command: 'sandbox-kit demo --keep' }],
   exitCodes: { 0: 'every step gave the expected result', 1: 'a step did not' },
-  async run({ keep }) {
-    const isOk = await runDemo(keep, createTerminal(process.stdout));
-    process.exitCode = isOk ? exitCodes.ok : exitCodes.findings;
+  async run({ keep }, { process }) {
+    const isOk = await runDemo(keep, process);
+    return isOk ? exitCodes.ok : exitCodes.findings;
   },
 });
 
-async function runDemo(keep: boolean, out: Terminal): Promise<boolean> {
+async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean> {
+  const out = createTerminal(process.stdout, process.env);
   const conformance = await import('../../../conformance/index.ts');
   const { startAgent } = await import('../../../reference-agent/index.ts');
   const agent = await startAgent();
@@ -90,7 +92,7 @@ async function runDemo(keep: boolean, out: Terminal): Promise<boolean> {
         ? describeServers({ agent: agent.url, mutant: mutant.url, admin: service.adminUrl })
         : NEXT_STEPS,
     );
-    if (keep) await waitForStopSignal();
+    if (keep) await listenForStop(process).received;
     return isOk;
   } finally {
     await service.stop();

@@ -5,7 +5,7 @@ import { exitCodes } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import * as values from '../flags/values.ts';
 import { callOptions } from '../flags/voice-options.ts';
-import { writeJsonFile } from '../input/files.ts';
+import { writeJsonOutput } from '../input/files.ts';
 import { readAccess } from './check.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createTerminal } from '../output/terminal.ts';
@@ -38,12 +38,12 @@ export const doctor = defineCommand({
     ...common.accessVariables,
   },
   exitCodes: { 0: 'reachable', 3: 'not reachable' },
-  async run(flags) {
+  async run(flags, { process }) {
     const { url, area, json, 'voice-url': voiceUrl } = flags;
     const conformance = await import('../../../conformance/index.ts');
-    const access = readAccess(flags);
-    const out = openOutputs({ json });
-    const progress = createTerminal(process.stderr);
+    const access = readAccess(flags, process.env);
+    const out = openOutputs({ json }, process);
+    const progress = createTerminal(process.stderr, process.env);
     progress.live('Testing the endpoints. Without responses, this takes a minute or more.');
     const diagnosis = await runDiagnosis({
       url,
@@ -55,9 +55,9 @@ export const doctor = defineCommand({
     progress.live('');
     out.write(conformance.diagnosisText(diagnosis, formatCheckCommand(flags), out));
     if (json !== undefined) {
-      writeJsonFile(json, conformance.diagnosisJson(diagnosis, url), '--json');
+      writeJsonOutput(json, conformance.diagnosisJson(diagnosis, url), '--json', process.stdout);
     }
-    process.exitCode = diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.ok;
+    return diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.ok;
   },
 });
 

@@ -5,6 +5,7 @@ import { maskUrls } from '../../platform/base-url.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { switchOption } from '../flags/option.ts';
+import type { CommandProcess } from '../process.ts';
 import { onStopSignal } from '../signals.ts';
 import { clientJudgmentOptions, prepareClientJudgment } from './client-judgment.ts';
 import { serviceOptions, startServiceFor } from './serve.ts';
@@ -46,20 +47,23 @@ export const exec = defineCommand({
     const corrected = [...args.slice(0, index), '--', ...args.slice(index)].join(' ');
     return `Put -- before the command: sandbox-kit ${maskUrls(corrected).slice(0, 200)}.`;
   },
-  async run({ agent: withAgent, ...flags }, [command, ...args]) {
+  async run({ agent: withAgent, ...flags }, { process, rest: [command, ...args] }) {
     if (command === undefined) {
       throw new UsageError('COMMAND is missing. Usage: sandbox-kit exec -- COMMAND.');
     }
-    const judgment = await prepareClientJudgment(flags);
+    const judgment = await prepareClientJudgment(flags, process);
     // Listen for signals before anything starts that must be stopped.
-    using runner = createCommandRunner();
-    const service = await startServiceFor({
-      ...flags,
-      host: '127.0.0.1',
-      port: 0,
-      'api-key-header': SERVICE_API_KEY_HEADER,
-      recordCallers: judgment !== undefined,
-    });
+    using runner = createCommandRunner(process);
+    const service = await startServiceFor(
+      {
+        ...flags,
+        host: '127.0.0.1',
+        port: 0,
+        'api-key-header': SERVICE_API_KEY_HEADER,
+        recordCallers: judgment !== undefined,
+      },
+      process,
+    );
     try {
       const agent = withAgent ? await startReferenceAgent() : undefined;
       try {
@@ -70,7 +74,7 @@ export const exec = defineCommand({
         });
         const { isInterrupted } = runner;
         const judgmentCode = (await judgment?.conclude(service, { isInterrupted })) ?? 0;
-        process.exitCode = commandCode === 0 ? judgmentCode : commandCode;
+        return commandCode === 0 ? judgmentCode : commandCode;
       } finally {
         await agent?.stop();
       }
@@ -103,14 +107,14 @@ interface CommandRunner extends Disposable {
  * Listens for stop signals from now on. The first one is passed to the command, the second one kills
  * it. After the command has ended, the second one ends the process.
  */
-function createCommandRunner(): CommandRunner {
+function createCommandRunner(process: CommandProcess): CommandRunner {
   let child: ChildProcess | undefined;
   const received: NodeJS.Signals[] = [];
-  const listening = onStopSignal((signal) => {
+  const listening = onStopSignal(process, (signal) => {
     received.push(signal);
     if (child?.exitCode === null && child.signalCode === null) {
       if (received.length > 1) child.kill('SIGKILL');
-      else if (!isSentByTerminal(signal)) child.kill(signal);
+      else if (!isSentByTerminal(signal, process)) child.kill(signal);
     } else if (received.length > 1) process.exit(exitCodeOf(signal));
   });
   return {
@@ -121,20 +125,34 @@ function createCommandRunner(): CommandRunner {
       const [signal] = received;
       if (signal) return exitCodeOf(signal);
       const env = { ...process.env, ...variables };
-      child = spawn(command, args, { stdio: 'inherit', env });
+      child = spawn(command, args, { stdio: stdioOf(process), env });
+      forwardOutput(child, process);
       return await waitForExit(child, command);
     },
     [Symbol.dispose]: listening[Symbol.dispose],
   };
 }
 
+/** Lets the command use the streams of the process itself; those without a descriptor get its output. */
+function stdioOf({ stdin, stdout, stderr }: CommandProcess): ('inherit' | 'pipe')[] {
+  return [stdin, stdout, stderr].map((stream) => ('fd' in stream ? 'inherit' : 'pipe'));
+}
+
+function forwardOutput(child: ChildProcess, { stdout, stderr }: CommandProcess): void {
+  child.stdin?.end();
+  child.stdout?.on('data', (chunk: Buffer) => void stdout.write(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => void stderr.write(chunk));
+}
+
 /**
  * Returns whether a terminal sends the signal to the command, too. Many programs take a second Ctrl-C
  * as an order to end without cleaning up.
  */
-function isSentByTerminal(signal: NodeJS.Signals): boolean {
-  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-  return signal === 'SIGINT' && hasTerminal;
+function isSentByTerminal(
+  signal: NodeJS.Signals,
+  { stdin, stdout, stderr }: CommandProcess,
+): boolean {
+  return signal === 'SIGINT' && [stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);
 }
 
 const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineCommand, optionalArgument } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { createTerminal } from '../output/terminal.ts';
 
 export const explain = defineCommand({
@@ -20,9 +20,9 @@ export const explain = defineCommand({
     { note: 'List the requirements of an area', command: 'sandbox-kit explain users' },
     { note: 'List the requirements of a statement', command: 'sandbox-kit explain 2.8.7' },
   ],
-  async run({ id = '' }) {
+  async run({ id = '' }, { process: { stdout, env } }) {
     const conformance = await import('../../../conformance/index.ts');
-    const out = createTerminal(process.stdout);
+    const out = createTerminal(stdout, env);
     const text = await conformance.explanation(id, out);
     if (text === undefined) {
       const { areas, serviceArea, clientArea, allRequirementIds } = conformance;
@@ -32,5 +32,6 @@ export const explain = defineCommand({
       );
     }
     out.write(text);
+    return exitCodes.ok;
   },
 });

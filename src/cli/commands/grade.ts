@@ -19,20 +19,22 @@ export const grade = defineCommand({
     { command: 'sandbox-kit grade run.ndjson --only CHAT-024 --requirements 0.2' },
   ],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
-  async run(flags) {
+  async run(flags, { process }) {
     const conformance = await import('../../../conformance/index.ts');
     const transcript = readRecording(flags.recording, 'RECORDING', conformance);
     const { areas } = transcript.run;
     const recording = { selected: transcript.run.selected };
     const selection = readSelection(flags, { areas, recording }, conformance);
     const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
-    const out = openOutputs(flags);
+    const out = openOutputs(flags, process);
     const { strict, verbose, only, skip, requirements } = flags;
     const options = { strict, knownFailures, only, skip, requirements };
-    writeReports(gradeTranscript(transcript, options, conformance), {
-      ...{ conformance, transcript, out, verbose },
+    const report = gradeTranscript(transcript, options, conformance);
+    writeReports(report, {
+      ...{ conformance, process, transcript, out, verbose },
       outputs: flags,
       note: describeUnselected(knownFailures, selection, conformance),
     });
+    return report.exitCode;
   },
 });

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { quoteArgument } from '../../platform/shell.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { createTerminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 import { findKitDependency, packageNameOf } from '../project/package-json.ts';
 import {
   describeTemplate,
@@ -47,7 +48,7 @@ export const init = defineCommand({
   notes: [
     'With --json, prints one object with directory, template, voice, name, kit, agentFile, files, and commands.',
   ],
-  run(flags) {
+  run(flags, { process }) {
     const { dir: directory = '.', template: name, voice: hasVoice } = flags;
     if (hasVoice && name !== VOICE_TEMPLATE) {
       throw new UsageError(`--voice needs --template ${VOICE_TEMPLATE}.`);
@@ -61,7 +62,8 @@ export const init = defineCommand({
     const projectName = packageNameOf(directory, dependenciesOf(read('')));
     const files = read(projectName);
     writeProject(directory, files, { canOverwrite: flags.force });
-    introduce(flags, { directory, projectName, kit, files });
+    introduce(flags, { directory, projectName, kit, files }, process);
+    return exitCodes.ok;
   },
 });
 
@@ -88,6 +90,7 @@ interface CreatedProject {
 function introduce(
   { template: name, voice, json }: InitFlags,
   { directory, projectName, kit, files }: CreatedProject,
+  { stdout, env }: CommandProcess,
 ): void {
   const { framework, agentFile, installCommand } = describeTemplate(name);
   const isHere = join(directory) === '.';
@@ -100,10 +103,10 @@ function introduce(
   if (json) {
     const paths = files.map(({ path }) => path);
     const created = { directory, template: name, voice, name: projectName, kit: kit.spec };
-    process.stdout.write(`${JSON.stringify({ ...created, agentFile, files: paths, commands })}\n`);
+    stdout.write(`${JSON.stringify({ ...created, agentFile, files: paths, commands })}\n`);
     return;
   }
-  const { write, style } = createTerminal(process.stdout);
+  const { write, style } = createTerminal(stdout, env);
   const place = isHere ? 'this directory' : directory;
   const made = `a sandbox with ${framework}${voice ? ' and voice calls' : ''}`;
   const lines = [

@@ -6,7 +6,7 @@ import { exitCodes } from '../errors.ts';
 import { jsonReport } from '../flags/shared-options.ts';
 import { option } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { readBytes, writeJsonFile } from '../input/files.ts';
+import { readBytes, writeJsonOutput } from '../input/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 type Diagnosis = ReturnType<typeof serviceModule.lintTraces>;
@@ -31,16 +31,19 @@ export const lintTraces = defineCommand({
     { command: 'cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1' },
   ],
   exitCodes: { 0: 'no problems', 1: 'warnings, or no span would be stored' },
-  async run({ file, 'conversation-id': conversationId, json }) {
+  async run(
+    { file, 'conversation-id': conversationId, json },
+    { process: { stdout, stderr, env } },
+  ) {
     const bytes = readBytes(file, 'FILE');
     const service = await import('../../service/index.ts');
     const diagnosis = service.lintTraces(bytes, { conversationId });
-    const out = createTerminal(json === '-' ? process.stderr : process.stdout);
+    const out = createTerminal(json === '-' ? stderr : stdout, env);
     out.write(formatDiagnosis(diagnosis, out));
-    if (json !== undefined) writeJsonFile(json, diagnosis, '--json');
+    if (json !== undefined) writeJsonOutput(json, diagnosis, '--json', stdout);
     const { spans, notes } = diagnosis;
     const isClean = spans > 0 && notes.every(({ level }) => level === 'info');
-    process.exitCode = isClean ? exitCodes.ok : exitCodes.findings;
+    return isClean ? exitCodes.ok : exitCodes.findings;
   },
 });
 

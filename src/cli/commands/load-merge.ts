@@ -7,6 +7,7 @@ import type { Option } from '../flags/option.ts';
 import { readEarlierReport, readReport } from '../input/report-files.ts';
 import { openOutputs, rejectOverwriting, writeViews, type Outputs } from '../output/outputs.ts';
 import type { Terminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 
 type Load = typeof loadModule;
 type Options = Readonly<Record<string, Option>>;
@@ -23,13 +24,13 @@ const MERGE_OPTIONS = [
   ...['merge', 'json', 'junit', 'markdown', 'html', 'compare', 'accept-not-proven', 'config'],
 ];
 
-/** Merges the reports of shards, and writes the result like the report of a run. */
+/** Merges the reports of shards, writes the result like the report of a run, and returns the exit code. */
 export async function mergeFiles(
   paths: readonly string[],
   flags: MergeFlags,
-  command: { options: Options; origin: ValueOrigin },
-): Promise<void> {
-  rejectRunOptions(flags, command);
+  { options, origin, process }: { options: Options; origin: ValueOrigin; process: CommandProcess },
+): Promise<number> {
+  rejectRunOptions(flags, { options, origin });
   rejectOverwriting(flags, '--merge', paths);
   const loadPackage = await import('../../../load/index.ts');
   const reports = paths.map((path) => ({
@@ -38,11 +39,12 @@ export async function mergeFiles(
   }));
   const earlier = readEarlierReport(flags.compare, 'LoadReport');
   const merged = mergeOrReject(reports, flags, loadPackage);
-  const out = openOutputs(flags);
+  const out = openOutputs(flags, process);
   out.write(`${out.style('bold', `sandbox-kit load ${merged.sandbox}`)}\n\n`);
   const isComparable = earlier !== undefined && loadPackage.hasRun(merged);
   const report = isComparable ? loadPackage.withComparison(merged, earlier) : merged;
-  writeReports(report, { loadPackage, out, flags });
+  writeReports(report, { loadPackage, out, flags, process });
+  return report.exitCode;
 }
 
 /** @throws {UsageError} unless the reports are all shards of one run. */
@@ -80,10 +82,15 @@ function rejectRunOptions(
   );
 }
 
-/** Writes a report to the terminal and to files, and sets the exit code. */
+/** Writes a report to the terminal and to files. */
 export function writeReports(
   report: LoadReport,
-  { loadPackage, out, flags }: { loadPackage: Load; out: Terminal; flags: Outputs },
+  {
+    loadPackage,
+    out,
+    flags,
+    process,
+  }: { loadPackage: Load; out: Terminal; flags: Outputs; process: CommandProcess },
 ): void {
   out.write(loadPackage.terminalReport(report, out));
   const views = {
@@ -92,6 +99,5 @@ export function writeReports(
     markdown: () => loadPackage.markdownReport(report),
     html: () => loadPackage.htmlReport(report),
   };
-  writeViews(flags, views, out);
-  process.exitCode = report.exitCode;
+  writeViews(flags, views, { out, stdout: process.stdout });
 }

@@ -44,6 +44,7 @@ import { readEarlierReport } from '../input/report-files.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createLoadProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 import { mergeFiles, writeReports } from './load-merge.ts';
 
@@ -219,10 +220,9 @@ export const load = defineCommand({
     2: 'wrong options, or the files of --merge are not all shards of one run',
     3: 'could not judge',
   },
-  async run(given, _rest, origin) {
+  async run(given, { process, origin }) {
     if (given.merge) {
-      await mergeFiles(given.merge, given, { options, origin });
-      return;
+      return mergeFiles(given.merge, given, { options, origin, process });
     }
     const flags = requireUrl(given);
     const choices = choicesOf(flags, origin);
@@ -234,17 +234,17 @@ export const load = defineCommand({
     const lines = flags.scenario && readUserLines(flags.scenario);
     const { seed = flags.shard ? SHARD_SEED : randomSeed() } = flags;
     const access = {
-      apiKey: readSandboxKey(flags),
+      apiKey: readSandboxKey(flags, process.env),
       ca: readCa(flags.ca),
-      ...readLoadConnection(flags),
+      ...readLoadConnection(flags, process.env),
     };
     rejectLargeRun(flags, prepared.size, origin);
-    const out = openOutputs(flags);
+    const out = openOutputs(flags, process);
     const planText = `${describePlan(prepared)} Seed ${seed}.`;
     out.write(`${out.style('bold', `sandbox-kit load ${flags.url}`)}\n`);
     out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
-    const terminal = createTerminal(process.stderr);
-    const report = await runUntilStopped(prepared.plan, (signal) =>
+    const terminal = createTerminal(process.stderr, process.env);
+    const report = await runUntilStopped(process, prepared.plan, (signal) =>
       runLoad(
         {
           ...{ ...access, url: flags.url, seed, lines, signal },
@@ -256,7 +256,8 @@ export const load = defineCommand({
       ),
     );
     terminal.live('');
-    writeReports(report, { loadPackage, out, flags });
+    writeReports(report, { loadPackage, out, flags, process });
+    return report.exitCode;
   },
 });
 
@@ -271,11 +272,13 @@ function requireUrl(flags: GivenFlags): LoadFlags {
 
 /** Runs a load test that the first stop signal aborts. */
 async function runUntilStopped(
+  process: CommandProcess,
   { profile, calls }: PreparedLoad['plan'],
   run: (signal: AbortSignal) => Promise<LoadReport>,
 ): Promise<LoadReport> {
   const sent = profile === 'voice' ? 'calls' : calls ? 'requests and calls' : 'requests';
   using interrupt = abortOnStopSignal(
+    process,
     `Stopping. The report covers the ${sent} so far. Press Ctrl-C again to exit immediately.`,
   );
   return await run(interrupt.signal);

@@ -1,9 +1,9 @@
 import { defineCommand } from '../command.ts';
-import { OutputError, UsageError } from '../errors.ts';
+import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
 import { option } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { createTerminal, printWarning } from '../output/terminal.ts';
+import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
 
 export const migrate = defineCommand({
   description: [
@@ -24,8 +24,8 @@ export const migrate = defineCommand({
     3: 'the database was away, busy, or full',
   },
   hintUnexpected: hintDatabase,
-  async run(flags) {
-    const databaseUrl = readDatabaseUrl(flags);
+  async run(flags, { process }) {
+    const databaseUrl = readDatabaseUrl(flags, process);
     if (databaseUrl === undefined) {
       throw new UsageError(
         'migrate needs a database. Set its URL in SANDBOX_KIT_DATABASE_URL, or use --database URL.',
@@ -34,12 +34,13 @@ export const migrate = defineCommand({
     const { DatabaseUnavailableError, migrateDatabase, StartError } =
       await import('../../service/index.ts');
     try {
-      const { from, to } = await migrateDatabase(databaseUrl, printWarning);
-      createTerminal(process.stdout).write(
+      const { from, to } = await migrateDatabase(databaseUrl, createWarningPrinter(process.stderr));
+      createTerminal(process.stdout, process.env).write(
         from === to
           ? `The database already has version ${to}.\n`
           : `Migrated the database from version ${from} to ${to}.\n`,
       );
+      return exitCodes.ok;
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       const message = `Can't migrate the database: ${error.message}`;

@@ -8,7 +8,8 @@ import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { fill } from '../output/help-layout.ts';
 import { createMoveProgress, formatMovedRows } from '../output/progress.ts';
-import { createTerminal, printWarning } from '../output/terminal.ts';
+import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 import { onStopSignal } from '../signals.ts';
 
 const options = {
@@ -44,8 +45,8 @@ export const move = defineCommand({
     'With --json, stdout is {"from":…, "to":…, "isResumed":…, "wasComplete":…, "hasSourceChanged":…, "hasTargetChanged":…, "tables":[{"name":…, "sourceRows":…, "targetRows":…}], "nulCharacters":…}.',
     'isResumed says that an earlier move had begun, and wasComplete that it had copied all rows. Since then, the directory may have changed (hasSourceChanged). If not, a service may have changed the numbers of rows in the database (hasTargetChanged).',
   ],
-  async run(flags) {
-    const result = await moveFor(flags);
+  async run(flags, { process }) {
+    const result = await moveFor(flags, process);
     if (flags.json) {
       const { to, isResumed, wasComplete, hasSourceChanged, tables, nulCharacters } = result;
       const line = {
@@ -54,7 +55,7 @@ export const move = defineCommand({
       };
       process.stdout.write(`${JSON.stringify(line)}\n`);
     } else process.stdout.write(describeResult(result, flags));
-    if (hasMissingRows(result)) process.exitCode = exitCodes.findings;
+    return hasMissingRows(result) ? exitCodes.findings : exitCodes.ok;
   },
 });
 
@@ -67,19 +68,19 @@ function describeRest(progress: MoveProgress | undefined): string {
 type MoveFlags = ValuesOf<typeof options>;
 
 /** @throws {UsageError} if the options, the directory, or the database don't allow the move. */
-async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
+async function moveFor({ from, to }: MoveFlags, process: CommandProcess): Promise<DirectoryMove> {
   if (from === undefined) {
     throw new UsageError('Name the data directory of sandbox-kit serve: --from DIR.');
   }
-  const databaseUrl = readDatabaseUrl({ database: to });
+  const databaseUrl = readDatabaseUrl({ database: to }, process);
   if (databaseUrl === undefined) {
     throw new UsageError('Name the database: --to URL, or SANDBOX_KIT_DATABASE_URL.');
   }
   const service = await import('../../service/index.ts');
-  const terminal = createTerminal(process.stderr);
+  const terminal = createTerminal(process.stderr, process.env);
   const showProgress = createMoveProgress(terminal, systemClock);
   let latest: MoveProgress | undefined;
-  const listening = onStopSignal(() => {
+  const listening = onStopSignal(process, () => {
     terminal.live('');
     // Each batch of rows is a transaction, so that a process can end at any time.
     const message = `The move was interrupted. ${describeRest(latest)}`;
@@ -89,7 +90,7 @@ async function moveFor({ from, to }: MoveFlags): Promise<DirectoryMove> {
   try {
     return await service.moveDataDir({
       ...{ dataDir: from, databaseUrl },
-      onWarning: printWarning,
+      onWarning: createWarningPrinter(process.stderr),
       onProgress(progress) {
         latest = progress;
         showProgress(progress);

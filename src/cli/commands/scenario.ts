@@ -5,13 +5,14 @@ import * as z from 'zod';
 import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import { readServiceKey } from '../flags/environment.ts';
 import { option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { writeDocumentText } from '../../library/input/documents.ts';
-import { reserveFile, writeTextFile } from '../input/files.ts';
+import { reserveFile, writeOutput } from '../input/files.ts';
+import type { Variables } from '../process.ts';
 
 const SERVICE_URL = 'http://127.0.0.1:9090';
 const RESPONSE_TIMEOUT_MS = 30_000;
@@ -47,7 +48,7 @@ export const scenario = defineCommand({
     { command: 'sandbox-kit scenario from-conversation conv-1 --data ./service' },
   ],
   environment: common.serviceKeyVariable,
-  async run(flags) {
+  async run(flags, { process: { stdout, stderr, env } }) {
     const { id, data, service, out, force } = flags;
     if (data !== undefined && service !== undefined) {
       throw new UsageError("--data and --service can't be combined.");
@@ -56,13 +57,17 @@ export const scenario = defineCommand({
       throw new UsageError(`${out} (--out) exists. Use --force to overwrite it.`);
     }
     reserveFile(out, '--out');
-    const result = await (data === undefined ? readFromService(flags) : readFromData(data, flags));
-    writeTextFile(out, formatScenario(id, result), '--out');
-    if (out === '-') return;
-    process.stderr.write(
-      `Wrote ${out}. Review the user's messages, then run\n` +
-        `sandbox-kit simulate URL --scenario ${out}\n`,
-    );
+    const result = await (data === undefined
+      ? readFromService(flags, env)
+      : readFromData(data, flags));
+    writeOutput(out, formatScenario(id, result), '--out', stdout);
+    if (out !== '-') {
+      stderr.write(
+        `Wrote ${out}. Review the user's messages, then run\n` +
+          `sandbox-kit simulate URL --scenario ${out}\n`,
+      );
+    }
+    return exitCodes.ok;
   },
 });
 
@@ -96,9 +101,12 @@ async function readFromData(
   throw unknownConversation(id, directory);
 }
 
-async function readFromService(flags: ScenarioFlags): Promise<ConversationScenario> {
+async function readFromService(
+  flags: ScenarioFlags,
+  env: Variables,
+): Promise<ConversationScenario> {
   const { id, owner, service = SERVICE_URL } = flags;
-  const key = readServiceKey(flags);
+  const key = readServiceKey(flags, env);
   const query = owner === undefined ? '' : `?owner=${encodeURIComponent(owner)}`;
   const path = `/__admin/conversations/${encodeURIComponent(id)}/scenario${query}`;
   const headers = key === undefined ? {} : { [flags['api-key-header']]: key };

@@ -8,11 +8,11 @@ import {
 } from '../../contract/index.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
-import { didYouMean, UsageError } from '../errors.ts';
+import { didYouMean, exitCodes, UsageError } from '../errors.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { createDirectory, writeJsonFile } from '../input/files.ts';
-import { createTerminal } from '../output/terminal.ts';
+import { createDirectory, formatJson, writeTextFile } from '../input/files.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 /** The column of the text about a message. */
 const TEXT_COLUMN = 26;
@@ -48,14 +48,16 @@ export const schemas = defineCommand({
     { command: 'sandbox-kit schemas --asyncapi > asyncapi.json' },
     { command: 'sandbox-kit schemas --out schemas' },
   ],
-  run(flags) {
+  run(flags, { process: { stdout, env } }) {
     checkSingleRequest(flags);
     const { name, openapi, asyncapi, out } = flags;
-    if (out !== undefined) writeSchemas(out);
-    else if (openapi !== undefined) printJson(createOpenApi(openapi));
-    else if (asyncapi) printJson(createAsyncApi());
-    else if (name !== undefined) printJson(findSchema(name));
-    else listSchemas();
+    const terminal = createTerminal(stdout, env);
+    if (out !== undefined) writeSchemas(out, terminal);
+    else if (openapi !== undefined) stdout.write(formatJson(createOpenApi(openapi)));
+    else if (asyncapi) stdout.write(formatJson(createAsyncApi()));
+    else if (name !== undefined) stdout.write(formatJson(findSchema(name)));
+    else listSchemas(terminal);
+    return exitCodes.ok;
   },
 });
 
@@ -80,10 +82,6 @@ function checkSingleRequest({
   throw new UsageError(`${first} and ${second} can't be combined.${hint}`);
 }
 
-function printJson(document: object): void {
-  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-}
-
 function findSchema(name: string): object {
   const all = Object.values(contractSchemas);
   const schema = all.find(
@@ -95,8 +93,7 @@ function findSchema(name: string): object {
   throw new UsageError(`Unknown message ${JSON.stringify(name)}. ${hint}`);
 }
 
-function listSchemas(): void {
-  const { write, style, width } = createTerminal(process.stdout);
+function listSchemas({ write, style, width }: Terminal): void {
   for (const { title, $comment } of Object.values(contractSchemas)) {
     const [first = '', ...rest] = wrap($comment, width - TEXT_COLUMN);
     write(`${title.padEnd(TEXT_COLUMN)}${style('dim', first)}\n`);
@@ -104,15 +101,18 @@ function listSchemas(): void {
   }
 }
 
-function writeSchemas(directory: string): void {
+function writeSchemas(directory: string, terminal: Terminal): void {
   createDirectory(directory, '--out');
   const all = Object.values(contractSchemas);
-  for (const schema of all) writeJsonFile(join(directory, schema.$id), schema, '--out');
   const documents = createContractDocuments();
-  for (const [name, document] of Object.entries(documents)) {
-    writeJsonFile(join(directory, name), document, '--out');
+  const files = [
+    ...all.map((schema) => [schema.$id, schema] as const),
+    ...Object.entries(documents),
+  ];
+  for (const [name, document] of files) {
+    writeTextFile(join(directory, name), formatJson(document), '--out');
   }
-  createTerminal(process.stdout).write(
+  terminal.write(
     `Wrote ${all.length} schemas and ${Object.keys(documents).length} documents to ${directory}.\n`,
   );
 }

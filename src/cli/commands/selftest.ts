@@ -5,7 +5,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { jsonReport } from '../flags/shared-options.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { writeJsonFile } from '../input/files.ts';
+import { writeJsonOutput } from '../input/files.ts';
 import { kitVersion } from '../../library/kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createStepProgress } from '../output/progress.ts';
@@ -35,7 +35,7 @@ export const selftest = defineCommand({
     { command: 'sandbox-kit selftest --list --only users/' },
   ],
   exitCodes: { 0: 'all faults detected', 1: 'a fault was missed, or a finding was wrong' },
-  async run({ area, only, list, json }) {
+  async run({ area, only, list, json }, { process }) {
     const conformance = await import('../../../conformance/index.ts');
     const selection = { areas: area, only };
     const total = await conformance.selftestSize(selection);
@@ -45,13 +45,13 @@ export const selftest = defineCommand({
       );
     }
     if (list) {
-      const out = createTerminal(process.stdout);
+      const out = createTerminal(process.stdout, process.env);
       out.write(await conformance.peerList(selection, out));
-      return;
+      return exitCodes.ok;
     }
-    const out = openOutputs({ json });
+    const out = openOutputs({ json }, process);
     const targets = await startTargets(await conformance.selftestNeeds(selection));
-    const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
+    const progress = createStepProgress(createTerminal(process.stderr, process.env), systemClock, {
       total,
       unit: 'peers',
     });
@@ -68,8 +68,8 @@ export const selftest = defineCommand({
         await targets.stop();
       });
     out.write(conformance.selftestText(result, out));
-    if (json !== undefined) writeJsonFile(json, result, '--json');
-    process.exitCode = result.ok ? exitCodes.ok : exitCodes.findings;
+    if (json !== undefined) writeJsonOutput(json, result, '--json', process.stdout);
+    return result.ok ? exitCodes.ok : exitCodes.findings;
   },
 });
 

@@ -1,9 +1,9 @@
 import type * as serviceModule from '../../service/index.ts';
 import { formatDuration } from '../../report-kit/format.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../../platform/loopback.ts';
-import { stderrLog } from '../../platform/log.ts';
+import { createLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
-import { OutputError, UsageError } from '../errors.ts';
+import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
 import {
   describeServiceKey,
@@ -19,7 +19,8 @@ import * as values from '../flags/values.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { createTerminal } from '../output/terminal.ts';
-import { waitForStopSignal } from '../signals.ts';
+import type { CommandProcess } from '../process.ts';
+import { listenForStop } from '../signals.ts';
 import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 9090;
@@ -93,21 +94,25 @@ export const serve = defineCommand({
   notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
   hintUnexpected: (word) =>
     /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),
-  async run(flags) {
+  async run(flags, { process }) {
     const mutants = await loadMutants(flags, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
-    const stopSignal = waitForStopSignal();
-    const service = await startServiceFor({ ...flags, port: flags.port ?? (mutants ? 0 : PORT) });
+    using stop = listenForStop(process);
+    const service = await startServiceFor(
+      { ...flags, port: flags.port ?? (mutants ? 0 : PORT) },
+      process,
+    );
     const describeChange = await watchData(flags);
     let change: string | undefined;
     const mutant = await mutants?.start(service.url);
     try {
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
-      introduce({ ...service, ...replaced }, flags);
-      await stopSignal;
+      introduce({ ...service, ...replaced }, flags, process);
+      await stop.received;
       if (flags.drain) {
         const drain = formatDuration(flags.drain);
-        announceStop(flags, `Draining for ${drain}. Press Ctrl-C again to stop immediately.`);
+        const text = `Draining for ${drain}. Press Ctrl-C again to stop immediately.`;
+        announceStop(flags, text, process.stderr);
       }
     } finally {
       // Closing an emptied file fills it again.
@@ -116,7 +121,9 @@ export const serve = defineCommand({
       await service.stop();
       change ??= describeChange?.();
     }
-    announceStop(flags, `The service stopped${describeKeptData(flags, change)}`);
+    const kept = describeKeptData(flags, change, process);
+    announceStop(flags, `The service stopped${kept}`, process.stderr);
+    return exitCodes.ok;
   },
 });
 
@@ -134,22 +141,26 @@ type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain' | 'ret
  * @throws {UsageError} if an option, a variable, or the seed data does not allow it.
  * @throws {OutputError} if the database can't be used now.
  */
-export async function startServiceFor(flags: ServiceFlags): Promise<RunningService> {
+export async function startServiceFor(
+  flags: ServiceFlags,
+  process: CommandProcess,
+): Promise<RunningService> {
   const { host, port } = flags;
-  const terminal = createTerminal(process.stderr);
+  const { env, stderr } = process;
+  const terminal = createTerminal(stderr, env);
   const seedPath = flags['seed-file'];
   if (seedPath !== undefined) terminal.live('  reading the seed data');
   const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
-  const key = readServiceKey(flags);
+  const key = readServiceKey(flags, env);
   if (key === undefined && !isLoopbackHost(host)) {
     throw new UsageError(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,
     );
   }
-  const databaseUrl = readDatabaseUrl(flags);
-  const judge = readModelEndpoint('JUDGE');
-  const userModel = readModelEndpoint('USER');
-  const speech = readSpeechEndpoint();
+  const databaseUrl = readDatabaseUrl(flags, process);
+  const judge = readModelEndpoint('JUDGE', env);
+  const userModel = readModelEndpoint('USER', env);
+  const speech = readSpeechEndpoint(env);
   const service = await import('../../service/index.ts');
   if (key !== undefined && !service.isKey(key)) {
     throw new UsageError(`${describeServiceKey(flags)} must be ${service.KEY_FORM}.`);
@@ -158,7 +169,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
     return await service.startService({
       host,
       port,
-      log: stderrLog(flags['log-level']),
+      log: createLog(flags['log-level'], stderr),
       apiKeyHeader: flags['api-key-header'],
       keys: key === undefined ? [] : [{ key }],
       recordCallers: flags.recordCallers ?? false,
@@ -192,10 +203,11 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   }
 }
 
-function describeData(flags: ServeFlags): string {
-  if (readDatabaseUrl(flags) !== undefined) return 'in the database';
+function describeData(flags: ServeFlags, process: CommandProcess): string {
+  if (readDatabaseUrl(flags, process) !== undefined) return 'in the database';
   if (flags.data === undefined) return 'deleted when it stops; --data DIR keeps it';
-  return hasDatabaseVariable() ? `${flags.data}; SANDBOX_KIT_DATABASE_URL is not used` : flags.data;
+  const isUnused = hasDatabaseVariable(process.env);
+  return isUnused ? `${flags.data}; SANDBOX_KIT_DATABASE_URL is not used` : flags.data;
 }
 
 /** Returns what says whether the data directory lost its database; undefined without a directory. */
@@ -205,9 +217,13 @@ async function watchData({ data }: ServeFlags): Promise<(() => string | undefine
   return watchDataDir(data);
 }
 
-function describeKeptData(flags: ServeFlags, change: string | undefined): string {
+function describeKeptData(
+  flags: ServeFlags,
+  change: string | undefined,
+  process: CommandProcess,
+): string {
   if (change !== undefined) return `. ${change} Restore the file from a backup.`;
-  if (readDatabaseUrl(flags) !== undefined) return '. Its data is in the database.';
+  if (readDatabaseUrl(flags, process) !== undefined) return '. Its data is in the database.';
   if (flags.data !== undefined) return `. Its data is in ${flags.data}.`;
   return ', and its data was deleted. --data DIR keeps it.';
 }
@@ -228,13 +244,17 @@ function describeHost(url: string, { host, 'app-url': appUrl }: ServeFlags): str
   ];
 }
 
-function introduce(service: RunningService & { breaks?: string }, flags: ServeFlags): void {
+function introduce(
+  service: RunningService & { breaks?: string },
+  flags: ServeFlags,
+  process: CommandProcess,
+): void {
   const { url, apiKey, appUrl, adminUrl, env, hasLiveEvals, breaks } = service;
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
     return;
   }
-  const out = createTerminal(process.stdout);
+  const out = createTerminal(process.stdout, process.env);
   const header = flags['api-key-header'];
   // Callers elsewhere reach a load balancer or a proxy, but not this replica.
   const callerUrl = flags['app-url'] === undefined || breaks !== undefined ? url : appUrl;
@@ -243,7 +263,7 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
     `  API key   ${apiKey}`,
     `  admin     ${adminUrl}`,
-    `  data      ${describeData(flags)}`,
+    `  data      ${describeData(flags, process)}`,
     ...describeHost(url, flags),
     '',
     'Send the traces of your agent:',

@@ -2,6 +2,7 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import { didYouMean, UsageError } from '../errors.ts';
 import { fill } from '../output/help-layout.ts';
+import type { OutputStream } from '../process.ts';
 
 type Conformance = typeof conformanceModule;
 type RunningMutant = NonNullable<Awaited<ReturnType<Conformance['startMutant']>>>;
@@ -38,11 +39,15 @@ export async function loadMutants(
 }
 
 /** Says on stderr that a server stops or has stopped, except to programs, which use --json. */
-export function announceStop({ json }: { json: boolean }, text: string): void {
+export function announceStop(
+  { json }: { json: boolean },
+  text: string,
+  stderr: OutputStream,
+): void {
   if (json) return;
   // A terminal shows ^C on the current line.
-  const newLine = process.stderr.isTTY ? '\n' : '';
-  process.stderr.write(`${newLine}${fill(text)}\n`);
+  const newLine = stderr.isTTY ? '\n' : '';
+  stderr.write(`${newLine}${fill(text)}\n`);
 }
 
 /** Returns whether a server could not start because its port is in use. */

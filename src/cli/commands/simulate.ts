@@ -11,12 +11,11 @@ import {
   type SimulationRun,
 } from '../../library/run-simulation.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { stderrLog } from '../../platform/log.ts';
+import { createLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
-import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { argument, defineCommand, type Invocation, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
 import {
   readCa,
@@ -37,6 +36,7 @@ import {
 import { openOutputs, writeViews } from '../output/outputs.ts';
 import { createSessionProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
 const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox') };
@@ -105,18 +105,19 @@ export const simulate = defineCommand({
     1: 'a scenario failed',
     3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
   },
-  async run(flags, _rest, origin) {
+  async run(flags, { process, origin }) {
     const set = readScenarioSet(flags.scenario);
     const earlier = readEarlierReport(flags.compare, 'SimulationReport');
     const service = await import('../../service/index.ts');
     const resolved = resolveScenarios(set, service);
-    const out = openOutputs(flags);
-    const calls = await prepareCalls(flags, set.scenarios, origin);
+    const out = openOutputs(flags, process);
+    const calls = await prepareCalls(flags, set.scenarios, { process, origin });
     const summaries = service.createCallSummaries();
     if (calls.voice && flags.html !== undefined) {
       calls.voice.onAudio = callBoth(calls.voice.onAudio, summaries.add);
     }
-    const report = await runSessions(flags, { set, resolved, service, out, calls, earlier });
+    const parts = { process, set, resolved, service, out, calls, earlier };
+    const report = await runSessions(flags, parts);
     out.write(service.terminalReport(report, out));
     const summaryOf = await summaries.collect();
     const views = {
@@ -126,9 +127,9 @@ export const simulate = defineCommand({
       html: () =>
         service.htmlReport(report, { audioOf: findAudio(flags.html, calls.audio), summaryOf }),
     };
-    writeViews(flags, views, out);
-    process.exitCode = report.exitCode;
+    writeViews(flags, views, { out, stdout: process.stdout });
     calls.audio?.summarize(out);
+    return report.exitCode;
   },
 });
 
@@ -172,7 +173,7 @@ interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
 async function prepareCalls(
   flags: SimulateFlags,
   scenarios: readonly Scenario[],
-  origin: ValueOrigin,
+  { process, origin }: Pick<Invocation, 'process' | 'origin'>,
 ): Promise<Calls> {
   if (!flags.voice && !scenarios.some(({ channel }) => channel === 'voice')) {
     const unused = findSetOption(Object.keys(voiceOptions), flags, origin);
@@ -186,7 +187,7 @@ async function prepareCalls(
     channel: flags.voice ? 'voice' : undefined,
     voice: {
       ...resolveCallTarget(voiceSettingsOf(flags, origin)),
-      speech: readSpeechEndpoint(),
+      speech: readSpeechEndpoint(process.env),
       onAudio:
         audio &&
         (({ scenario, sample }, recorded) =>
@@ -209,6 +210,7 @@ const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioI
 async function runSessions(
   flags: SimulateFlags,
   {
+    process,
     set,
     resolved,
     service,
@@ -216,6 +218,7 @@ async function runSessions(
     calls: { channel, voice },
     earlier,
   }: {
+    process: CommandProcess;
     set: ScenarioSet;
     resolved: ReturnType<Service['resolveScenarios']>;
     service: Service;
@@ -227,11 +230,14 @@ async function runSessions(
   const { samples, seed = randomSeed() } = flags;
   const { concurrency = defaultConcurrency(voice !== undefined) } = flags;
   const access = {
-    apiKey: readSandboxKey(flags),
+    apiKey: readSandboxKey(flags, process.env),
     ca: readCa(flags.ca),
-    connection: readSandboxConnection(flags),
+    connection: readSandboxConnection(flags, process.env),
   };
-  const models = { judge: readModelEndpoint('JUDGE'), userModel: readModelEndpoint('USER') };
+  const models = {
+    judge: readModelEndpoint('JUDGE', process.env),
+    userModel: readModelEndpoint('USER', process.env),
+  };
   const { scenarios } = set;
   const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
   const plan = [
@@ -243,9 +249,10 @@ async function runSessions(
   const cost = service.estimateCost({ scenarios: resolved, samples, channel });
   const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
   out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
-  const terminal = createTerminal(process.stderr);
+  const terminal = createTerminal(process.stderr, process.env);
   const progress = createSessionProgress(terminal, systemClock, total);
   using interrupt = abortOnStopSignal(
+    process,
     'Stopping. The report covers the finished sessions. Press Ctrl-C again to exit immediately.',
   );
   try {
@@ -253,7 +260,7 @@ async function runSessions(
       ...{ ...set, ...access, ...models, samples, concurrency, seed, channel, voice },
       url: flags.url,
       compareWith: earlier,
-      log: stderrLog('error'),
+      log: createLog('error', process.stderr),
       signal: interrupt.signal,
       onSession: (session) => {
         const hasStarted = session.status !== 'cancelled' || session.traces.length > 0;

@@ -3,6 +3,7 @@ import type { CommandDescription } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { allFromCommandLine, CONFIG_FILE, type ValueOrigin } from '../flags/config-file.ts';
 import { fill } from '../output/help-layout.ts';
+import type { CommandProcess } from '../process.ts';
 import type { ConfigFile, ConfigValue } from './config-file.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,6 +24,7 @@ export async function applyConfigFile(
   command: CommandDescription,
   loadCommands: () => Promise<readonly CommandDescription[]>,
   values: Values,
+  { env, stderr }: CommandProcess,
 ): Promise<Configured> {
   const path = findConfigFile(values['config']);
   if (path === undefined)
@@ -30,10 +32,10 @@ export async function applyConfigFile(
   // Loaded only if there is a file, because the YAML library makes the command start later.
   const { readConfigFile } = await import('./config-file.ts');
   const given: Values = { ...values, config: undefined };
-  const added = selectValues(command, readConfigFile(path, await loadCommands()), given);
+  const added = selectValues(command, readConfigFile(path, await loadCommands(), env), given);
   if (added.length > 0) {
     const keys = added.map((value) => value.path).join(', ');
-    process.stderr.write(`${fill(`sandbox-kit: Using ${path}: ${keys}.`)}\n`);
+    stderr.write(`${fill(`sandbox-kit: Using ${path}: ${keys}.`)}\n`);
   }
   const names = new Set(added.map(({ setting }) => setting.name));
   return {

@@ -7,6 +7,7 @@ import { readVariable } from '../flags/environment.ts';
 import { readNumber } from '../flags/command-line.ts';
 import type { Option } from '../flags/option.ts';
 import { describeIssue, expectedOf } from '../flags/parse.ts';
+import type { Variables } from '../process.ts';
 import { readYamlSource, type YamlSource } from '../../library/input/documents.ts';
 import {
   hasReference,
@@ -42,7 +43,11 @@ export interface ConfigFile {
  *
  * @throws {SandboxKitError} with the position of the error.
  */
-export function readConfigFile(path: string, commands: readonly CommandDescription[]): ConfigFile {
+export function readConfigFile(
+  path: string,
+  commands: readonly CommandDescription[],
+  env: Variables,
+): ConfigFile {
   const source = readYamlSource(path, '--config');
   const { document } = source;
   const shared = sharedSettingsOf(commands);
@@ -56,8 +61,8 @@ export function readConfigFile(path: string, commands: readonly CommandDescripti
     const command = commandByKey.get(key);
     const setting = shared.get(key);
     if (key === '$schema') continue;
-    if (command) sections.set(command.name, readSection(command, key, { at, node, source }));
-    else if (setting) values.push(readValue(setting, key, { at, node, source }));
+    if (command) sections.set(command.name, readSection(command, key, { at, node, source, env }));
+    else if (setting) values.push(readValue(setting, key, { at, node, source, env }));
     else {
       const known = [...commandByKey.keys(), ...shared.keys()];
       const owners = commands.filter((each) => settingsOf(each).has(toKey(key)));
@@ -79,12 +84,14 @@ interface Place {
   at: number;
   node: unknown;
   source: YamlSource;
+  /** The environment variables to which the value can refer. */
+  env: Variables;
 }
 
 function readSection(
   command: CommandDescription,
   section: string,
-  { at, node, source }: Place,
+  { at, node, source, env }: Place,
 ): ConfigValue[] {
   if (node === null || (isScalar(node) && node.value === null)) return [];
   if (!isMap(node)) {
@@ -95,7 +102,7 @@ function readSection(
     const setting = settings.get(pair.key);
     if (!setting)
       throw source.errorAt(pair.at, describeUnknown(pair.key, [...settings.keys()], []));
-    return readValue(setting, `${section}.${pair.key}`, { ...pair, source });
+    return readValue(setting, `${section}.${pair.key}`, { ...pair, source, env });
   });
 }
 
@@ -135,7 +142,7 @@ function describeUnknown(
 }
 
 /** Reads a value, and checks it if it does not contain a reference. */
-function readValue(setting: Setting, path: string, { at, node, source }: Place): ConfigValue {
+function readValue(setting: Setting, path: string, { at, node, source, env }: Place): ConfigValue {
   const { option } = setting;
   const scalars = scalarsOf(node);
   const errorAt = (message: string): SandboxKitError =>
@@ -176,7 +183,10 @@ function readValue(setting: Setting, path: string, { at, node, source }: Place):
   }
   const expand = (scalar: Scalar): unknown => {
     try {
-      return parseText(option, replaceReferences(textOf(scalar), readVariable));
+      return parseText(
+        option,
+        replaceReferences(textOf(scalar), (name) => readVariable(name, env)),
+      );
     } catch (error) {
       if (!(error instanceof InvalidReferenceError)) throw error;
       throw source.errorAt(offsetOf(scalar) ?? at, `${error.message}.`);

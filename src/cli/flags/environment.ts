@@ -7,6 +7,7 @@ import type { ModelEndpoint } from '../../library/options.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { UsageError } from '../errors.ts';
 import { readTextFile } from '../input/files.ts';
+import type { CommandProcess, Variables } from '../process.ts';
 
 const variable = z.string().trim().min(1).optional().catch(undefined);
 
@@ -36,17 +37,17 @@ const environment = z.object({
   TERM: z.string().optional(),
 });
 
-/** The environment variables of sandbox-kit. No other file reads `process.env`. */
+/** The environment variables of sandbox-kit. */
 export type Environment = z.infer<typeof environment>;
 
 /** Reads the environment variables. An empty variable counts as unset, except for the database. */
-export function readEnvironment(): Environment {
-  return environment.parse(process.env);
+export function readEnvironment(env: Variables): Environment {
+  return environment.parse(env);
 }
 
 /** Returns an environment variable that a configuration file refers to. An empty one counts as unset. */
-export function readVariable(name: string): string | undefined {
-  return variable.parse(process.env[name]);
+export function readVariable(name: string, env: Variables): string | undefined {
+  return variable.parse(env[name]);
 }
 
 /** The options that set a key. */
@@ -56,13 +57,13 @@ export interface KeyFlags {
 }
 
 /** Returns the sandbox's key from the file or the option, or else from SANDBOX_KIT_API_KEY. */
-export function readSandboxKey(flags: KeyFlags): string | undefined {
-  return readKey(flags, 'SANDBOX_KIT_API_KEY');
+export function readSandboxKey(flags: KeyFlags, env: Variables): string | undefined {
+  return readKey(flags, 'SANDBOX_KIT_API_KEY', env);
 }
 
 /** Returns the service's key from the file or the option, or else from SANDBOX_KIT_SERVICE_API_KEY. */
-export function readServiceKey(flags: KeyFlags): string | undefined {
-  return readKey(flags, 'SANDBOX_KIT_SERVICE_API_KEY');
+export function readServiceKey(flags: KeyFlags, env: Variables): string | undefined {
+  return readKey(flags, 'SANDBOX_KIT_SERVICE_API_KEY', env);
 }
 
 /** Returns where the service's key comes from, for messages about it. */
@@ -82,19 +83,19 @@ export function describeServiceKey({
  *
  * @throws {UsageError} if the options set both, or the variable is empty.
  */
-export function readDatabaseUrl(flags: {
-  data?: string | undefined;
-  database?: string | undefined;
-}): string | undefined {
+export function readDatabaseUrl(
+  flags: { data?: string | undefined; database?: string | undefined },
+  process: CommandProcess,
+): string | undefined {
   // On Linux and macOS, this replaces the arguments that ps shows to other users.
   if (flags.database !== undefined) process.title = 'sandbox-kit';
-  if (flags.data === undefined) return flags.database ?? readDatabaseVariable();
+  if (flags.data === undefined) return flags.database ?? readDatabaseVariable(process.env);
   if (flags.database === undefined) return undefined;
   throw new UsageError("--data and --database can't be combined: choose where the data is.");
 }
 
-function readDatabaseVariable(): string | undefined {
-  const url = readEnvironment().SANDBOX_KIT_DATABASE_URL;
+function readDatabaseVariable(env: Variables): string | undefined {
+  const url = readEnvironment(env).SANDBOX_KIT_DATABASE_URL;
   if (url !== '') return url;
   throw new UsageError(
     'SANDBOX_KIT_DATABASE_URL is empty. Set it to the URL of the database, or unset it.',
@@ -102,8 +103,8 @@ function readDatabaseVariable(): string | undefined {
 }
 
 /** Returns whether SANDBOX_KIT_DATABASE_URL names a database. */
-export const hasDatabaseVariable = (): boolean =>
-  Boolean(readEnvironment().SANDBOX_KIT_DATABASE_URL);
+export const hasDatabaseVariable = (env: Variables): boolean =>
+  Boolean(readEnvironment(env).SANDBOX_KIT_DATABASE_URL);
 
 /** Suggests the option for a URL of a database that was given as an argument. */
 export const hintDatabase = (word: string): string | undefined =>
@@ -112,14 +113,19 @@ export const hintDatabase = (word: string): string | undefined =>
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */
 export function readTargetKey(
   flags: KeyFlags & { area?: readonly Area[] | undefined; 'api-key-header': string },
+  env: Variables,
 ): { apiKey: string | undefined; apiKeyHeader?: string } {
-  if (!flags.area?.includes('service')) return { apiKey: readSandboxKey(flags) };
-  return { apiKey: readServiceKey(flags), apiKeyHeader: flags['api-key-header'].toLowerCase() };
+  if (!flags.area?.includes('service')) return { apiKey: readSandboxKey(flags, env) };
+  return {
+    apiKey: readServiceKey(flags, env),
+    apiKeyHeader: flags['api-key-header'].toLowerCase(),
+  };
 }
 
 function readKey(
   { 'api-key': configured, 'api-key-file': apiKeyFile }: KeyFlags,
   name: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',
+  env: Variables,
 ): string | undefined {
   if (configured !== undefined && apiKeyFile !== undefined) {
     throw new UsageError(
@@ -132,7 +138,7 @@ function readKey(
     if (key === '') throw new UsageError(`The key file ${apiKeyFile} (--api-key-file) is empty.`);
     return checkKey(key, `The key in ${apiKeyFile} (--api-key-file)`);
   }
-  const key = readEnvironment()[name];
+  const key = readEnvironment(env)[name];
   return key === undefined ? undefined : checkKey(key, `The key in ${name}`);
 }
 
@@ -145,8 +151,8 @@ function checkKey(key: string, label: string): string {
 }
 
 /** Reads the proxies. Lowercase variables take precedence, as in other programs. */
-export function readProxies(): ProxySettings {
-  const variables = readEnvironment();
+export function readProxies(env: Variables): ProxySettings {
+  const variables = readEnvironment(env);
   const { https_proxy: https, http_proxy: http, no_proxy: none } = variables;
   return {
     https: https ?? variables.HTTPS_PROXY,
@@ -172,8 +178,11 @@ export function readCa(path: string | undefined): string | undefined {
  *
  * @throws {UsageError} if only one of URL and MODEL is set, or the URL is invalid.
  */
-export function readModelEndpoint(role: 'JUDGE' | 'USER'): ModelEndpoint | undefined {
-  const variables = readEnvironment();
+export function readModelEndpoint(
+  role: 'JUDGE' | 'USER',
+  env: Variables,
+): ModelEndpoint | undefined {
+  const variables = readEnvironment(env);
   const [urlName, modelName] = [`SANDBOX_KIT_${role}_URL`, `SANDBOX_KIT_${role}_MODEL`] as const;
   const baseUrl = variables[urlName];
   const model = variables[modelName];
@@ -192,13 +201,13 @@ export function readModelEndpoint(role: 'JUDGE' | 'USER'): ModelEndpoint | undef
  *
  * @throws {UsageError} if MODEL or VOICE is set without URL, or the URL is invalid.
  */
-export function readSpeechEndpoint(): SpeechEndpoint | undefined {
+export function readSpeechEndpoint(env: Variables): SpeechEndpoint | undefined {
   const {
     SANDBOX_KIT_SPEECH_URL: baseUrl,
     SANDBOX_KIT_SPEECH_MODEL: model,
     SANDBOX_KIT_SPEECH_VOICE: voice,
     SANDBOX_KIT_SPEECH_API_KEY: key,
-  } = readEnvironment();
+  } = readEnvironment(env);
   if (baseUrl === undefined) {
     if (model === undefined && voice === undefined) return undefined;
     const setName = model === undefined ? 'SANDBOX_KIT_SPEECH_VOICE' : 'SANDBOX_KIT_SPEECH_MODEL';

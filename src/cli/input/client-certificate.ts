@@ -3,6 +3,7 @@ import { isoTime, systemClock } from '../../platform/clock.ts';
 import type { ClientCertificate } from '../../platform/connection.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
+import type { Variables } from '../process.ts';
 import { readTextFile } from './files.ts';
 
 /** The options of a client certificate. */
@@ -17,7 +18,10 @@ export interface CertificateFlags {
  *
  * @throws {UsageError} if a file is no PEM, the key does not fit, or the certificate is not valid now.
  */
-export function readClientCertificate(flags: CertificateFlags): ClientCertificate | undefined {
+export function readClientCertificate(
+  flags: CertificateFlags,
+  env: Variables,
+): ClientCertificate | undefined {
   const { cert: certPath, key: keyPath, 'key-passphrase-file': passphrasePath } = flags;
   if (certPath === undefined && keyPath === undefined) {
     if (passphrasePath === undefined) return undefined;
@@ -30,7 +34,7 @@ export function readClientCertificate(flags: CertificateFlags): ClientCertificat
   const key = readTextFile(keyPath, '--key');
   const passphrase =
     passphrasePath === undefined
-      ? readEnvironment().SANDBOX_KIT_KEY_PASSPHRASE
+      ? readEnvironment(env).SANDBOX_KIT_KEY_PASSPHRASE
       : readTextFile(passphrasePath, '--key-passphrase-file').replace(/\r?\n$/, '');
   const certificate = parseCertificate(cert, certPath);
   const privateKey = parseKey(key, keyPath, passphrase);

@@ -5,6 +5,7 @@ import type { Connection } from '../../platform/connection.ts';
 import { findProxy, parseProxy, type ProxySettings } from '../../platform/proxy.ts';
 import { UsageError } from '../errors.ts';
 import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
+import type { Variables } from '../process.ts';
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
 import { readHeaderFile, type KeyHeader } from './header-file.ts';
 
@@ -22,14 +23,15 @@ export interface ConnectionFlags extends CertificateFlags {
 export function readConnection(
   flags: ConnectionFlags,
   { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
+  env: Variables,
 ): Connection {
   const path = flags['header-file'];
-  const proxies = readProxies();
+  const proxies = readProxies(env);
   for (const url of urls) rejectInvalidProxy(url, proxies);
   rejectExposure(flags, { urls, keyHeader });
   return {
     ...(path !== undefined && { headers: readHeaderFile(path, keyHeader) }),
-    clientCertificate: readClientCertificate(flags),
+    clientCertificate: readClientCertificate(flags, env),
     proxies,
   };
 }
@@ -45,10 +47,10 @@ export interface SandboxFlags extends ConnectionFlags, KeyFlags {
  *
  * @throws {UsageError} if a file or a variable is invalid.
  */
-export function readSandboxConnection(flags: SandboxFlags): Connection {
+export function readSandboxConnection(flags: SandboxFlags, env: Variables): Connection {
   const { url, 'voice-url': voiceUrl = url } = flags;
-  const keyHeader = readSandboxKey(flags) === undefined ? undefined : 'authorization';
-  return readConnection(flags, { urls: [url, voiceUrl], keyHeader });
+  const keyHeader = readSandboxKey(flags, env) === undefined ? undefined : 'authorization';
+  return readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
 }
 
 /**
@@ -56,8 +58,11 @@ export function readSandboxConnection(flags: SandboxFlags): Connection {
  *
  * @throws {UsageError} as above, and if autocannon would have to go through a proxy, which it can't.
  */
-export function readLoadConnection(flags: SandboxFlags & { engine: LoadEngineName }): Connection {
-  const connection = readSandboxConnection(flags);
+export function readLoadConnection(
+  flags: SandboxFlags & { engine: LoadEngineName },
+  env: Variables,
+): Connection {
+  const connection = readSandboxConnection(flags, env);
   const { proxies } = connection;
   const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
   if (conflict !== undefined) throw new UsageError(conflict);

@@ -1,15 +1,17 @@
 import {
   closeSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   realpathSync,
-  rmSync,
+  rmdirSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { describeWriteError, reasonOf } from '../../library/input/read-file.ts';
 import { OutputError, UsageError } from '../errors.ts';
+import type { OutputStream } from '../process.ts';
 
 export { readBytes, readTextFile, reasonOf } from '../../library/input/read-file.ts';
 
@@ -18,17 +20,36 @@ export { readBytes, readTextFile, reasonOf } from '../../library/input/read-file
  *
  * @throws {UsageError} with the option, the path, and the reason.
  */
-export function writeTextFile(path: string, text: string, option: string): void {
-  if (path === '-') {
-    process.stdout.write(text);
-    return;
-  }
-  explainWriteError(path, option, () => writeFileSync(path, text));
+export function writeOutput(
+  path: string,
+  text: string,
+  option: string,
+  stdout: OutputStream,
+): void {
+  if (path === '-') stdout.write(text);
+  else writeTextFile(path, text, option);
 }
 
-/** Writes a value as indented JSON, as `writeTextFile` does. */
-export function writeJsonFile(path: string, value: object, option: string): void {
-  writeTextFile(path, `${JSON.stringify(value, null, 2)}\n`, option);
+/** Writes a value as indented JSON, as `writeOutput` does. */
+export function writeJsonOutput(
+  path: string,
+  value: object,
+  option: string,
+  stdout: OutputStream,
+): void {
+  writeOutput(path, formatJson(value), option, stdout);
+}
+
+/** Formats a value as indented JSON with a line end. */
+export const formatJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/**
+ * Writes text to a file.
+ *
+ * @throws {UsageError} with the option, the path, and the reason.
+ */
+export function writeTextFile(path: string, text: string, option: string): void {
+  explainWriteError(path, option, () => writeFileSync(path, text));
 }
 
 /**
@@ -81,10 +102,8 @@ export function createDirectory(path: string, option: string): void {
     throw new UsageError(`${option} must be a directory, but ${path} is a file.`);
   }
   // Permissions are not enough: root has all of them on a read-only file system, too.
-  const probe = join(path, `.sandbox-kit-${process.pid}`);
   try {
-    writeFileSync(probe, '');
-    rmSync(probe);
+    rmdirSync(mkdtempSync(join(path, '.sandbox-kit-')));
   } catch (error) {
     throw new UsageError(`Can't write to the directory ${path} (${option}): ${reasonOf(error)}.`);
   }

@@ -1,6 +1,8 @@
+import { platform } from 'node:os';
 import { quoteArgument } from '../../platform/shell.ts';
 import { UsageError } from '../errors.ts';
-import { identityOf, reserveFile, writeJsonFile, writeTextFile } from '../input/files.ts';
+import { identityOf, reserveFile, writeJsonOutput, writeOutput } from '../input/files.ts';
+import type { CommandProcess, OutputStream } from '../process.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
 /** Output files by option name; `-` is stdout. */
@@ -14,7 +16,10 @@ export type Outputs = Partial<
  *
  * @throws {UsageError} if an output can't be written, or two outputs go to the same place.
  */
-export function openOutputs({ json, junit, markdown, html, record }: Outputs): Terminal {
+export function openOutputs(
+  { json, junit, markdown, html, record }: Outputs,
+  { stdout, stderr, env }: CommandProcess,
+): Terminal {
   const outputs = Object.entries({ json, junit, markdown, html, record });
   const onStdout = outputs.filter(([, path]) => path === '-').map(([name]) => `--${name}`);
   if (onStdout.length > 1) {
@@ -22,7 +27,7 @@ export function openOutputs({ json, junit, markdown, html, record }: Outputs): T
   }
   rejectSameFile(outputs.filter(([, path]) => path !== '-'));
   for (const [name, path] of outputs) if (path !== undefined) reserveFile(path, `--${name}`);
-  return createTerminal(onStdout.length === 1 ? process.stderr : process.stdout);
+  return createTerminal(onStdout.length === 1 ? stderr : stdout, env);
 }
 
 /**
@@ -72,18 +77,22 @@ export interface ReportViews {
  *
  * @throws {UsageError} if a file can't be written.
  */
-export function writeViews(outputs: Outputs, views: ReportViews, out: Terminal): void {
+export function writeViews(
+  outputs: Outputs,
+  views: ReportViews,
+  { out, stdout }: { out: Terminal; stdout: OutputStream },
+): void {
   const { json, junit, markdown, html } = outputs;
-  if (json !== undefined) writeJsonFile(json, views.json, '--json');
-  if (junit !== undefined) writeTextFile(junit, views.junit(), '--junit');
-  if (markdown !== undefined) writeTextFile(markdown, views.markdown(), '--markdown');
+  if (json !== undefined) writeJsonOutput(json, views.json, '--json', stdout);
+  if (junit !== undefined) writeOutput(junit, views.junit(), '--junit', stdout);
+  if (markdown !== undefined) writeOutput(markdown, views.markdown(), '--markdown', stdout);
   if (html === undefined) return;
-  writeTextFile(html, views.html(), '--html');
+  writeOutput(html, views.html(), '--html', stdout);
   if (html !== '-') out.write(`Open the page: ${openCommandOf(html)}\n`);
 }
 
 /** Returns the command that opens a file in the user's browser. */
 function openCommandOf(path: string): string {
   const commands: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'start ""' };
-  return `${commands[process.platform] ?? 'xdg-open'} ${quoteArgument(path)}`;
+  return `${commands[platform()] ?? 'xdg-open'} ${quoteArgument(path)}`;
 }

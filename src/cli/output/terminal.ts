@@ -1,5 +1,6 @@
 import { ansiStyle, cutTo, plainStyle, type ApplyStyle } from '../../report-kit/terminal.ts';
 import { readEnvironment } from '../flags/environment.ts';
+import type { OutputStream, Variables } from '../process.ts';
 import { fill } from './help-layout.ts';
 
 /** Where a command writes text for people. */
@@ -18,9 +19,9 @@ export interface Terminal {
  * Creates a terminal for stdout or stderr. A pipe gets plain text. NO_COLOR turns colors off;
  * TERM=dumb turns colors and the live line off.
  */
-export function createTerminal(stream: NodeJS.WriteStream): Terminal {
-  const { NO_COLOR = '', TERM = '' } = readEnvironment();
-  const hasCodes = stream.isTTY && TERM !== 'dumb';
+export function createTerminal(stream: OutputStream, env: Variables): Terminal {
+  const { NO_COLOR = '', TERM = '' } = readEnvironment(env);
+  const hasCodes = stream.isTTY === true && TERM !== 'dumb';
   const width = Math.min(100, Math.max(60, (stream.isTTY && stream.columns) || 80));
   let isShown = false;
   const clear = (): void => {
@@ -45,7 +46,7 @@ export function createTerminal(stream: NodeJS.WriteStream): Terminal {
   };
 }
 
-/** Writes a warning to stderr. */
-export function printWarning(warning: string): void {
-  process.stderr.write(`${fill(`sandbox-kit: Warning: ${warning}`)}\n`);
+/** Returns a function that writes a warning to a stream. */
+export function createWarningPrinter(stream: OutputStream): (warning: string) => void {
+  return (warning) => void stream.write(`${fill(`sandbox-kit: Warning: ${warning}`)}\n`);
 }

@@ -67,7 +67,7 @@ const refused = [
 
 void t.test('the schema and the reader accept the same files', (t) => {
   const read = (text: string): void =>
-    void readConfigFile(join(t.testdir({ 'config.yaml': text }), 'config.yaml'), commands);
+    void readConfigFile(join(t.testdir({ 'config.yaml': text }), 'config.yaml'), commands, {});
   t.match(example, /^url: /m, 'the guide has an example');
   for (const text of [example, ...accepted]) {
     t.ok(isValid(parse(text)), `${text}: ${JSON.stringify(isValid.errors)}`);

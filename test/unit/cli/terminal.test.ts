@@ -1,6 +1,6 @@
 /** The terminal output: styles, width, and the live line. */
 import { stripVTControlCharacters } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import {
   createLoadProgress,
   createMoveProgress,
@@ -16,24 +16,15 @@ interface TerminalTraits {
 }
 
 /** Creates a terminal, and returns it with all text that was written to it. */
-function createTestTerminal(
-  t: Test,
-  { columns = 80, term = 'xterm', isTTY = true }: Partial<TerminalTraits> = {},
-): { terminal: Terminal; written: () => string } {
-  const { NO_COLOR, TERM: before } = process.env;
-  delete process.env['NO_COLOR'];
-  process.env['TERM'] = term;
-  t.teardown(() => {
-    if (NO_COLOR !== undefined) process.env['NO_COLOR'] = NO_COLOR;
-    process.env['TERM'] = before;
-  });
+function createTestTerminal({
+  columns = 80,
+  term = 'xterm',
+  isTTY = true,
+}: Partial<TerminalTraits> = {}): { terminal: Terminal; written: () => string } {
   let written = '';
-  const write = (text: string): boolean => {
-    written += text;
-    return true;
-  };
-  const stream = { isTTY, columns, write } as unknown as NodeJS.WriteStream;
-  return { terminal: createTerminal(stream), written: () => written };
+  const write = (text: string | Uint8Array): void => void (written += String(text));
+  const stream = { isTTY, columns, write };
+  return { terminal: createTerminal(stream, { TERM: term }), written: () => written };
 }
 
 /** Returns the lines that replaced each other, without escape codes. */
@@ -42,7 +33,7 @@ const liveLinesOf = (written: string): string[] =>
 
 void t.test('the live line is never wider than the terminal, and closes its style', (t) => {
   for (const columns of [20, 40, 59, 80, 200]) {
-    const { terminal, written } = createTestTerminal(t, { columns });
+    const { terminal, written } = createTestTerminal({ columns });
     const progress = createStepProgress(terminal, manualClock(0), {
       total: 137,
       unit: 'requests',
@@ -62,10 +53,10 @@ void t.test('the live line is never wider than the terminal, and closes its styl
 
 void t.test('a wait for the sandbox shows in place of the current step, and in a pipe', (t) => {
   const message = 'The sandbox does not respond. Waiting up to 29 s for it to come back.';
-  const live = createTestTerminal(t);
+  const live = createTestTerminal();
   createStepProgress(live.terminal, manualClock(0), { total: 3, unit: 'requests' }).note(message);
   t.equal(liveLinesOf(live.written()).at(-1), `  ${message}`);
-  const pipe = createTestTerminal(t, { isTTY: false });
+  const pipe = createTestTerminal({ isTTY: false });
   const clock = manualClock(0);
   const progress = createStepProgress(pipe.terminal, clock, { total: 3, unit: 'requests' });
   progress.note(message);
@@ -77,15 +68,13 @@ void t.test('a wait for the sandbox shows in place of the current step, and in a
 });
 
 void t.test('text is 60 to 100 columns wide', (t) => {
-  const widths = [20, 72, 300, 0].map(
-    (columns) => createTestTerminal(t, { columns }).terminal.width,
-  );
+  const widths = [20, 72, 300, 0].map((columns) => createTestTerminal({ columns }).terminal.width);
   t.same(widths, [60, 72, 100, 80]);
   t.end();
 });
 
 void t.test('TERM=dumb turns off colors and the live line', (t) => {
-  const { terminal, written } = createTestTerminal(t, { term: 'dumb' });
+  const { terminal, written } = createTestTerminal({ term: 'dumb' });
   const progress = createStepProgress(terminal, manualClock(0), { total: 3, unit: 'requests' });
   progress.step('one');
   progress.end();
@@ -97,7 +86,7 @@ void t.test('TERM=dumb turns off colors and the live line', (t) => {
 });
 
 void t.test('the remaining time counts down every second, also without a step', async (t) => {
-  const { terminal, written } = createTestTerminal(t);
+  const { terminal, written } = createTestTerminal();
   const clock = manualClock(0);
   const estimates = [
     { ms: 2_000, isMinimum: false },
@@ -127,7 +116,7 @@ void t.test('the remaining time counts down every second, also without a step', 
 });
 
 void t.test('the lines of a load test name the time left in every phase', (t) => {
-  const { terminal, written } = createTestTerminal(t);
+  const { terminal, written } = createTestTerminal();
   const tick = createLoadProgress(terminal, manualClock(0));
   const none = { perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0 };
   const calls = { up: 3, packetsPerSecond: 150 };
@@ -151,7 +140,7 @@ void t.test('the lines of a load test name the time left in every phase', (t) =>
 });
 
 void t.test('a pipe gets a plain line of progress every 10 s, which is not an error', (t) => {
-  const { terminal, written } = createTestTerminal(t, { isTTY: false });
+  const { terminal, written } = createTestTerminal({ isTTY: false });
   const clock = manualClock(0);
   const progress = createStepProgress(terminal, clock, { total: 8, unit: 'requests' });
   const tick = createLoadProgress(terminal, clock);
@@ -170,8 +159,8 @@ void t.test('a pipe gets a plain line of progress every 10 s, which is not an er
 
 void t.test('a move shows all its rows and the time left, in a pipe every 10 s', (t) => {
   const clock = manualClock(0);
-  const live = createTestTerminal(t);
-  const pipe = createTestTerminal(t, { isTTY: false });
+  const live = createTestTerminal();
+  const pipe = createTestTerminal({ isTTY: false });
   const shown = [live, pipe].map(({ terminal }) => createMoveProgress(terminal, clock));
   const totalRows = 99_311;
   for (const progress of [

@@ -12,7 +12,7 @@ import {
 } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { assertAccessible } from '../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { assertUsageError, run, runInBackground, type CommandResult } from '../helpers/command.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
@@ -141,7 +141,7 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
   const scenario = join(FOLDER, 'pages/hours.scenario.yaml');
   const ran = await run(['simulate', agent.url, '--voice', '--scenario', scenario, ...files]);
   t.equal(ran.code, 1, ran.stdout + ran.stderr);
-  const { page, errors } = await openPage(await withBrowser(t), pathToFileURL(html).href);
+  const { page, errors } = await openPage(t, pathToFileURL(html).href);
   const durations = await page.evaluate<number[]>(
     `Promise.all([...document.querySelectorAll('audio')].map((audio) => {
       const loaded = new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ import {
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { openPage, withBrowser } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 import { run } from '../helpers/command.ts';
 import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
 import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../helpers/report-page.ts';
@@ -48,10 +48,9 @@ const urlOf = (path: string): string => pathToFileURL(path).href;
 
 void t.test('markup from a sandbox is shown as text, and the page makes no requests', async (t) => {
   const { checked, graded } = await writeHostilePages(t);
-  const browser = await withBrowser(t);
   for (const path of [checked, graded]) {
     t.match(readFileSync(path, 'utf8'), '\\u0000\\u001b[31m', 'control characters are escaped');
-    const { page } = await assertInertPage(t, browser, urlOf(path));
+    const { page } = await assertInertPage(t, urlOf(path));
     t.match(await page.innerText('#CHAT-023'), /<script>window\.ran = 1<\/script>/);
     t.equal(await page.innerText('h1'), 'Not conforming');
   }
@@ -59,7 +58,7 @@ void t.test('markup from a sandbox is shown as text, and the page makes no reque
 
 void t.test('findings link to their exchanges, and exchanges to their findings', async (t) => {
   const { checked } = await writeHostilePages(t);
-  const { page } = await openPage(await withBrowser(t), urlOf(checked));
+  const { page } = await openPage(t, urlOf(checked));
   const links = page.locator('article .links a, .causes a, nav a, .timeline .links a');
   const count = await links.count();
   t.ok(count > 100, `${count} links`);
@@ -73,7 +72,7 @@ void t.test('findings link to their exchanges, and exchanges to their findings',
 
 void t.test('requirements can be filtered by verdict, area, and level', async (t) => {
   const { checked } = await writeHostilePages(t);
-  const { page } = await openPage(await withBrowser(t), urlOf(checked));
+  const { page } = await openPage(t, urlOf(checked));
   const visibleIds = (): Promise<string[]> =>
     page.evaluate(
       `[...document.querySelectorAll('article')].filter((article) => article.offsetParent)
@@ -98,7 +97,7 @@ void t.test('requirements can be filtered by verdict, area, and level', async (t
 
 void t.test('the page fits desktops and phones, in light and dark mode, and prints', async (t) => {
   const { checked } = await writeHostilePages(t);
-  await assertFitsScreens(t, await withBrowser(t), urlOf(checked));
+  await assertFitsScreens(t, urlOf(checked));
 });
 
 void t.test('a clean run takes less than ten screens, and its details can be found', async (t) => {
@@ -108,16 +107,15 @@ void t.test('a clean run takes less than ten screens, and its details can be fou
   const json = join(t.testdir({}), 'clean.json');
   const { code, stderr } = await run(['check', agent.url, '--html', path, '--json', json]);
   t.equal(code, 0, stderr);
-  const browser = await withBrowser(t);
   for (const viewport of [
     { width: 1280, height: 800 },
     { width: 390, height: 844 },
   ]) {
-    const { page } = await openPage(browser, urlOf(path), { viewport });
+    const { page } = await openPage(t, urlOf(path), { viewport });
     const height = Number(await page.evaluate('document.scrollingElement.scrollHeight'));
     t.ok(height < 10 * viewport.height, `${height} px at a width of ${viewport.width} px`);
   }
-  const opened = await openPage(browser, urlOf(path));
+  const opened = await openPage(t, urlOf(path));
   const { page } = opened;
   t.same(await readEmbeddedReport(opened), JSON.parse(readFileSync(json, 'utf8')));
   t.equal(await page.isVisible('#CHAT-006'), false, 'passed requirements are collapsed');

@@ -1,24 +1,87 @@
-import chromium from '@sparticuz/chromium';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   chromium as engine,
   type Browser,
+  type BrowserContext,
   type BrowserContextOptions,
   type Page,
 } from 'playwright-core';
-import type { Test } from 'tap';
+import root, { type Test } from 'tap';
+import { atNight } from './nightly.ts';
+import { ROOT } from './repository.ts';
 
-/**
- * Starts a headless browser with additional flags, and closes it after the test. Chromium's own flags
- * for servers are left out: with `--single-process` it stops when a context is closed.
- */
-export async function withBrowser(t: Test, flags: readonly string[] = []): Promise<Browser> {
+/** A page that never shows what a test waits for must end the test; a busy machine must not. */
+const WAIT_MS_MAX = 60_000;
+
+/** Allows pages to play audio without a click; all other behavior is that of a new installation. */
+const SHARED_FLAGS = ['--autoplay-policy=no-user-gesture-required'];
+
+let sharedBrowser: Promise<Browser> | undefined;
+
+/** Returns the browser of this process, which is started once, and closed after all tests. */
+function shareBrowser(): Promise<Browser> {
+  sharedBrowser ??= launch(root, SHARED_FLAGS);
+  return sharedBrowser;
+}
+
+/** Starts another headless browser with additional flags, and closes it after the test. */
+export function withOwnBrowser(t: Test, flags: readonly string[]): Promise<Browser> {
+  return launch(t, flags);
+}
+
+/** Chromium's own flags for servers are left out: with `--single-process` it stops with a context. */
+async function launch(t: Pick<Test, 'teardown'>, flags: readonly string[]): Promise<Browser> {
   const browser = await engine.launch({
-    executablePath: await chromium.executablePath(),
+    executablePath: await unpackChromium(),
     args: ['--no-sandbox', '--disable-background-networking', ...flags],
     headless: true,
+    timeout: WAIT_MS_MAX,
   });
   t.teardown(() => browser.close());
   return browser;
+}
+
+const UNPACK = `import chromium from '@sparticuz/chromium'; await chromium.executablePath();`;
+
+/**
+ * Returns the path of Chromium, which is unpacked once on each machine. The package unpacks it into the
+ * directory of temporary files, and takes a file that exists for a complete one. Test files that run at
+ * the same time would start a part of it, so it is unpacked elsewhere and then renamed.
+ */
+async function unpackChromium(): Promise<string> {
+  const manifest = join(ROOT, 'node_modules/@sparticuz/chromium/package.json');
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+  const directory = join(tmpdir(), `sandbox-kit-chromium-${version}`);
+  if (!existsSync(directory)) {
+    const unpacked = mkdtempSync(`${directory}-`);
+    const args = ['--input-type=module', '--eval', UNPACK];
+    const environment = { ...process.env, TMPDIR: unpacked };
+    await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: environment });
+    try {
+      renameSync(unpacked, directory);
+    } catch (error) {
+      rmSync(unpacked, { recursive: true });
+      // Another process was faster.
+      if (!existsSync(directory)) throw error;
+    }
+  }
+  return join(directory, 'chromium');
+}
+
+/** Creates a browser context, such as that of another user, and closes it after the test. */
+export async function withContext(
+  t: Test,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const browser = await shareBrowser();
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(WAIT_MS_MAX);
+  t.teardown(() => context.close());
+  return context;
 }
 
 /** A page, with the requests and errors since it was opened. */
@@ -30,13 +93,13 @@ export interface OpenedPage {
   errors: string[];
 }
 
-/** Opens a URL in a new browser context. */
+/** Opens a URL in a new browser context, which is closed after the test. */
 export async function openPage(
-  browser: Browser,
+  t: Test,
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<OpenedPage> {
-  const context = await browser.newContext(options);
+  const context = await withContext(t, options);
   const page = await context.newPage();
   const requests: string[] = [];
   const errors: string[] = [];
@@ -53,18 +116,58 @@ export interface View {
   colorScheme: 'light' | 'dark';
 }
 
-/** Opens a URL on a desktop and a phone, in light and dark mode. */
+/** A desktop in light mode, in which a push visits pages. */
+export const DESKTOP: View = { width: 1280, colorScheme: 'light' };
+
+/** The width of a phone. */
+export const PHONE_WIDTH = 390;
+
+/** The options of a context that shows pages in a view. */
+export const optionsOf = ({ width, colorScheme }: View): BrowserContextOptions => ({
+  ...{ viewport: { width, height: 844 }, colorScheme },
+});
+
+/** At night a desktop and a phone, in light and dark mode; at a push one of them. */
+export const VIEWS: readonly View[] = atNight(
+  [
+    DESKTOP,
+    { width: 1280, colorScheme: 'dark' },
+    { width: PHONE_WIDTH, colorScheme: 'light' },
+    { width: PHONE_WIDTH, colorScheme: 'dark' },
+  ],
+  [DESKTOP],
+);
+
+/** Opens a URL in all views. */
 export async function visitViews(
-  browser: Browser,
+  t: Test,
   url: string,
   visit: (opened: OpenedPage, view: View) => Promise<void>,
 ): Promise<void> {
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const opened = await openPage(browser, url, { viewport, colorScheme });
-      await visit(opened, { width, colorScheme });
-      await opened.page.context().close();
-    }
+  for (const view of VIEWS) {
+    const opened = await openPage(t, url, optionsOf(view));
+    await visit(opened, view);
+    await opened.page.context().close();
   }
+}
+
+/**
+ * Asserts that a page does not scroll sideways, neither at its width nor at that of a phone. `visit`
+ * checks more at each width.
+ */
+export async function assertFits(
+  t: Test,
+  page: Page,
+  place: string,
+  visit?: (width: number) => Promise<void> | undefined,
+): Promise<void> {
+  const viewport = page.viewportSize();
+  if (!viewport) throw new Error('The page has no fixed size.');
+  for (const width of new Set([viewport.width, PHONE_WIDTH])) {
+    await page.setViewportSize({ ...viewport, width });
+    const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
+    t.equal(scrollWidth, width, `${place} fits ${width} px`);
+    await visit?.(width);
+  }
+  await page.setViewportSize(viewport);
 }

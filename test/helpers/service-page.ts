@@ -1,16 +1,25 @@
 /** Pages of the service in a browser: their forms, and their rules. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { assertAccessible } from './accessibility.ts';
-import { visitViews } from './browser.ts';
+import { assertAccessibleAtNight } from './accessibility.ts';
+import { assertFits, visitViews } from './browser.ts';
+import { isNightly } from './nightly.ts';
+
+/**
+ * Clicks a link or a button that leads to another page, waits until that has loaded, and returns its
+ * text. A click alone returns when the browser has received the first bytes of the other page.
+ */
+export async function follow(page: Page, target: string | Locator): Promise<string> {
+  const element = typeof target === 'string' ? page.locator(target).first() : target;
+  await Promise.all([page.waitForEvent('load'), element.click()]);
+  return page.innerText('main');
+}
 
 /** Clicks a button of the content, and returns the text of the page that follows. */
-export async function clickButton(page: Page, name: string): Promise<string> {
-  const clicked = page.getByRole('main').getByRole('button', { name, exact: true }).click();
-  await Promise.all([page.waitForEvent('load'), clicked]);
-  return page.innerText('main');
+export function clickButton(page: Page, name: string): Promise<string> {
+  return follow(page, page.getByRole('main').getByRole('button', { name, exact: true }));
 }
 
 const TABS_MAX = 60;
@@ -48,66 +57,71 @@ export function writeUpload(t: Test, name: string, content: string | Uint8Array)
 }
 
 /**
- * Opens a page on a desktop and a phone, in light and dark mode, and asserts that it fits, also with all
- * details open, that it is accessible, reports no error, runs no foreign script, and requests nothing
- * else but its own live updates. `act` may use the page first.
+ * Opens a page, and asserts that it fits a desktop and a phone, also with all details open, that it
+ * reports no error, runs no foreign script, and requests nothing else but its own live updates. `act`
+ * may use the page first. At night it is opened in all views, and each is accessible.
  */
 export async function inspectPage(
   t: Test,
-  browser: Browser,
   url: string,
   act?: (page: Page) => Promise<void>,
 ): Promise<void> {
-  await visitViews(browser, url, async ({ page, requests, errors }, { width }) => {
-    const assertFits = async (state: string): Promise<void> => {
-      const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
-      t.equal(scrollWidth, width, `${url} ${state}`);
-    };
-    await assertFits('at first');
-    await page.evaluate(
-      `for (const each of document.querySelectorAll('details')) each.open = true`,
-    );
+  await visitViews(t, url, async ({ page, requests, errors }) => {
     const others = requests.filter((request) => !isLive(request));
     t.same(others, [url], 'the page makes no other request');
     t.same(errors, [], url);
     await act?.(page);
-    const foreign = requests.filter((request) => !request.startsWith(new URL(url).origin));
-    t.same(foreign, [], 'no request to another host');
-    // Chromium reports a page with status 422, which shows what to correct.
-    const unexpected = errors.filter((error) => !/status of 4(00|22) /.test(error));
-    t.same(unexpected, [], url);
-    t.equal(await page.evaluate('window.ran'), undefined, 'no text runs as a script');
-    await assertFits('with details open');
-    await assertAccessible(t, page);
+    await assertShown(t, page, requests);
+    t.same(errors.filter(isUnexpected), [], url);
+    await assertAccessibleAtNight(t, page);
   });
+}
+
+/** Whether a message is an error; Chromium reports a page with status 422, which shows what to correct. */
+export const isUnexpected = (message: string): boolean => !/status of 4(00|13|22) /.test(message);
+
+/** Opens all details of a page. */
+export const openDetails = (page: Page): Promise<void> =>
+  page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
+
+/** Elements that only hostile text has. */
+const FOREIGN =
+  'img, base, meta[http-equiv=refresh], [onerror], [onmouseover], main style, main script';
+
+/**
+ * Asserts that all text of a page is text, which runs no script and requests nothing from another host,
+ * and that the page fits a desktop and a phone, also with all details open.
+ */
+export async function assertShown(t: Test, page: Page, requests: string[]): Promise<void> {
+  const url = page.url();
+  const { origin } = new URL(url);
+  const foreign = requests.filter((request) => new URL(request).origin !== origin);
+  t.same(foreign, [], 'no request to another host');
+  const shown = await page.evaluate(`({
+    ran: window.ran,
+    isStyled: document.querySelector('h1').checkVisibility(),
+    foreign: document.querySelectorAll(${JSON.stringify(FOREIGN)}).length,
+  })`);
+  t.same(shown, { ran: undefined, isStyled: true, foreign: 0 }, 'no text is markup');
+  // A page is not wider without its details.
+  if (isNightly) await assertFits(t, page, url);
+  await openDetails(page);
+  await assertFits(t, page, `${url} with details open`);
+}
+
+/** Asserts that the HTML of a response has no elements that only hostile text has. */
+export async function assertNoMarkup(
+  t: Test,
+  page: Page,
+  html: string,
+  place: string,
+): Promise<void> {
+  const count = await page.evaluate(
+    `new DOMParser().parseFromString(${JSON.stringify(html)}, 'text/html')
+      .querySelectorAll(${JSON.stringify(FOREIGN)}).length`,
+  );
+  t.equal(count, 0, `${place}: no text is markup`);
 }
 
 const isLive = (url: string): boolean =>
   /\/(?:overview\/live|progress)$/.test(new URL(url).pathname);
-
-/** Sends a form without the token, from another origin, and with a wrong token; each is refused. */
-export async function assertFormsRefused(
-  t: Test,
-  page: Page,
-  actions: readonly string[],
-): Promise<void> {
-  const { origin } = new URL(page.url());
-  for (const action of actions) {
-    for (const [headers, token] of [
-      [{ origin }, undefined],
-      [{ origin }, 'not-the-token'],
-      [{ origin: 'https://evil.example' }, await readToken(page)],
-      [{}, await readToken(page)],
-    ] as const) {
-      const response = await page.request.post(origin + action, {
-        form: token === undefined ? {} : { _token: token },
-        headers: { ...headers, accept: 'application/json' },
-        maxRedirects: 0,
-      });
-      t.equal(response.status(), 403, `POST ${action}`);
-    }
-  }
-}
-
-const readToken = (page: Page): Promise<string> =>
-  page.locator('main [name=_token]').first().inputValue();

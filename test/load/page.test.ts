@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { htmlReport, withComparison } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { withBrowser } from '../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
 import { assertFitsScreens, assertInertPage } from '../helpers/report-page.ts';
 import { createTwoCallVoice } from '../helpers/voice-load.ts';
@@ -50,7 +49,7 @@ async function writeFullPage(t: Test): Promise<{ url: string; report: LoadReport
 
 void t.test('the page shows every section, makes no requests, and runs no scripts', async (t) => {
   const { url, report } = await writeFullPage(t);
-  const { page } = await assertInertPage(t, await withBrowser(t), url);
+  const { page } = await assertInertPage(t, url);
   t.equal(await page.innerText('h1'), report.verdict);
   t.equal(await page.innerText('.subject'), report.sandbox);
   t.equal(await page.innerText('.sentence'), report.sentence.replaceAll(/\s+/g, ' '));
@@ -82,7 +81,7 @@ void t.test('the page shows every section, makes no requests, and runs no script
 
 void t.test('the page fits desktops and phones, in light and dark mode, and prints', async (t) => {
   const { url } = await writeFullPage(t);
-  await assertFitsScreens(t, await withBrowser(t), url, async ({ page }, width) => {
+  await assertFitsScreens(t, url, async ({ page }, width) => {
     const shown = width > 640 ? 'wide' : 'narrow';
     t.ok(await page.locator(`svg.${shown}`).first().isVisible(), `${shown} charts`);
   });

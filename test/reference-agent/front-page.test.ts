@@ -1,7 +1,7 @@
 /** What `/` shows to someone who has only the address of an agent. */
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import { withBrowser, openPage } from '../helpers/browser.ts';
+import { openPage } from '../helpers/browser.ts';
 
 interface Description {
   calls: Record<string, string>;
@@ -42,7 +42,7 @@ void t.test('/ is a page in a browser that loads nothing else and fits a phone',
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const viewport = { width: 390, height: 844 };
-  const { page, requests, errors } = await openPage(await withBrowser(t), agent.url, { viewport });
+  const { page, requests, errors } = await openPage(t, agent.url, { viewport });
   t.same(requests, [`${agent.url}/`]);
   t.same(errors, []);
   t.match(await page.innerText('main'), /Reply to a conversation/);
@@ -54,7 +54,7 @@ void t.test('/ is a page in a browser that loads nothing else and fits a phone',
 void t.test('an unknown path is a page in a browser, and JSON for programs', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
-  const { page } = await openPage(await withBrowser(t), `${agent.url}/chat?key=secret`);
+  const { page } = await openPage(t, `${agent.url}/chat?key=secret`);
   t.match(await page.innerText('main'), /Page not found[^]*no page at this address/);
   t.notMatch(await page.content(), 'secret');
   await page.getByRole('link', { name: 'See its routes.' }).click();

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { resolvePointer } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { withBrowser } from '../helpers/browser.ts';
+import { withOwnBrowser } from '../helpers/browser.ts';
 import {
   placeBrowserCall,
   type BrowserCall,
@@ -27,7 +27,7 @@ async function withSpeakingBrowser(
   t.teardown(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'speech.wav');
   writeFileSync(file, encodeWav(await decodeClip(await loadClip(clipId)), 3_000));
-  return withBrowser(t, [
+  return withOwnBrowser(t, [
     '--disable-background-networking',
     '--use-fake-ui-for-media-stream',
     '--use-fake-device-for-media-stream',

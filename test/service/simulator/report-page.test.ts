@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import type { SimulationReport } from '../../../src/contract/index.ts';
 import { htmlReport, markdownReport, withComparison } from '../../../src/service/index.ts';
-import { withBrowser } from '../../helpers/browser.ts';
 import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
 import {
   assertFitsScreens,
@@ -43,7 +42,7 @@ void t.test('replies with markup are shown as text, and the page makes no reques
   const report = await runScenarios(t, HOSTILE_MARKUP);
   const hostile = { ...report, sandbox: HOSTILE_MARKUP, sentence: HOSTILE_MARKUP };
   const url = writePage(t, withComparison(hostile, { ...report, seed: HOSTILE_MARKUP }));
-  const opened = await assertInertPage(t, await withBrowser(t), url);
+  const opened = await assertInertPage(t, url);
   t.match(await opened.page.innerText('#failing-1'), /<script>window\.ran = 1<\/script>/);
   t.match(await readEmbeddedReport(opened), { sandbox: HOSTILE_MARKUP });
 });
@@ -52,7 +51,7 @@ void t.test('the page leads from the verdict to why a session failed', async (t)
   const report = await runScenarios(t, 'Hello from the shop.');
   const earlier = await runScenarios(t, 'qqq');
   const url = writePage(t, withComparison(report, earlier));
-  const opened = await assertInertPage(t, await withBrowser(t), url);
+  const opened = await assertInertPage(t, url);
   const { page } = opened;
   t.same(await readEmbeddedReport(opened), withComparison(report, earlier));
   t.equal(await page.innerText('h1'), 'Failed');
@@ -86,7 +85,7 @@ void t.test('an error that stops several scenarios is one reason', async (t) => 
     makeScenario({ id: 'first', user: { opening: 'Hi', steps: [{ say: 'Two' }] }, samples: 2 }),
     makeScenario({ id: 'second', user: { opening: 'Hi', steps: [{ say: 'And' }, { say: 'so' }] } }),
   ]);
-  const { page } = await assertInertPage(t, await withBrowser(t), writePage(t, report));
+  const { page } = await assertInertPage(t, writePage(t, report));
   const reasons = page.locator('.reasons > li');
   t.equal(await reasons.count(), 1);
   const text = (await reasons.innerText()).replaceAll(/\s+/g, ' ');
@@ -102,7 +101,7 @@ void t.test('an error that stops several scenarios is one reason', async (t) => 
 
 void t.test('sessions are filtered by verdict and channel, and searched', async (t) => {
   const url = writePage(t, await runScenarios(t, 'Hello from the shop.'));
-  const { page } = await assertInertPage(t, await withBrowser(t), url);
+  const { page } = await assertInertPage(t, url);
   const visible = async (): Promise<string[]> =>
     page.evaluate(
       `[...document.querySelectorAll('article')].filter((row) => row.offsetParent).map(({ id }) => id)`,
@@ -122,7 +121,7 @@ void t.test('sessions are filtered by verdict and channel, and searched', async 
 
 void t.test('the page fits desktops and phones, in light and dark mode, and prints', async (t) => {
   const report = await runScenarios(t, HOSTILE_MARKUP);
-  await assertFitsScreens(t, await withBrowser(t), writePage(t, withComparison(report, report)));
+  await assertFitsScreens(t, writePage(t, withComparison(report, report)));
 });
 
 void t.test('a run of 3,000 sessions gives a page of limited size', async (t) => {

@@ -1,9 +1,10 @@
 /** The page of a report that is attached to an agent. */
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { report, row } from '../../helpers/check-report.ts';
+import { openDetails } from '../../helpers/service-page.ts';
 import { withService } from '../../helpers/service.ts';
 
 const [LOAD_REPORT] = schemas.LoadReport.examples;
@@ -17,13 +18,13 @@ void t.test('The page of a report stays short, and says how much it leaves out',
   const causes = many.slice(0, 150).map((description) => ({ description, clears, verified: true }));
   await admin('POST /agents/shop/reports', report(rows, { waived: many, causes }));
   await admin('POST /agents/shop/reports', { ...LOAD_REPORT, notes: many });
-  const { page } = await openPage(await withBrowser(t), `${service.url}/agents/shop`);
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
   await page.click('[aria-label=Reports] tr:has-text("Load") a');
   t.match(await page.innerText('main'), /Number 99 [^]*\s+900 more are in the JSON\.$/);
   t.notMatch(await page.innerText('main'), 'Number 100 ');
   await page.goBack();
   await page.click('[aria-label=Reports] tr:has-text("Conformance") a');
-  await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
+  await openDetails(page);
   const text = await page.innerText('main');
   t.match(text, /Number 99 w*\s+900 more are in the JSON\.\s+Fix first/);
   t.match(
@@ -32,5 +33,5 @@ void t.test('The page of a report stays short, and says how much it leaves out',
   );
   t.match(text, /CHAT-499 [^\n]*\s+500 more are in the JSON/);
   t.ok((await page.content()).length < 300_000);
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
 });

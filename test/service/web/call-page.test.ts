@@ -1,8 +1,8 @@
 /** The page of a simulated call, placed by WebRTC: its audio, its waveform, and its scenario. */
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage, visitViews } from '../../helpers/browser.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
@@ -65,8 +65,7 @@ async function simulateCall(t: Test, bench: Bench): Promise<string> {
 void t.test('a call can be heard, sought, seen, and made a scenario', async (t) => {
   const bench = await withService(t);
   const link = await simulateCall(t, bench);
-  const browser = await withBrowser(t, ['--autoplay-policy=no-user-gesture-required']);
-  await visitViews(browser, link, async ({ page, requests, errors }, { width }) => {
+  await visitViews(t, link, async ({ page, requests, errors }, { width }) => {
     t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
     t.ok(
       requests.every((url) => url.startsWith(bench.service.url)),
@@ -76,10 +75,10 @@ void t.test('a call can be heard, sought, seen, and made a scenario', async (t) 
     t.match(label, /Waveform of a call of [\d.]+ s: .* 2 turns/);
     await page.click('text=Turns of the call');
     t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
-    await assertAccessible(t, page);
+    await assertAccessibleAtNight(t, page);
     t.same(errors, []);
   });
-  const { page } = await openPage(browser, link);
+  const { page } = await openPage(t, link);
   const { at, seconds } = await page.evaluate<{ at: number; seconds: number }>(SEEK);
   t.ok(seconds > 3, `the player shows ${seconds} s`);
   t.ok(Math.abs(at - seconds / 2) < 0.1, 'seeking works');

@@ -2,16 +2,11 @@
 import t, { type Test } from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { inspectPage } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
-
-/** A line of hostile text that fits into a name. */
-const [HOSTILE_NAME = ''] = HOSTILE_MARKUP.split('\n');
 
 const makeParcel = (steps: string[]): Scenario =>
   makeScenario({
@@ -64,9 +59,8 @@ async function simulateTwice(t: Test, bench: Bench): Promise<[before: string, af
 void t.test('two simulations: regressions first, transcripts, and what changed', async (t) => {
   const bench = await withService(t);
   const [a, b] = await simulateTwice(t, bench);
-  const browser = await withBrowser(t);
   const path = `/compare?a=${a}&b=${b}`;
-  const { page, errors } = await openPage(browser, bench.service.url + path);
+  const { page, errors } = await openPage(t, bench.service.url + path);
   t.match(await page.innerText('.verdict'), '1 scenario regressed, 1 improved.');
   t.match(
     await page.innerText('[aria-label=Regressions] tbody'),
@@ -98,7 +92,7 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   await sides.nth(1).locator('a').first().click();
   t.match(await page.innerText('main'), /We open at nine\./);
 
-  const phone = await openPage(browser, bench.service.url + path, {
+  const phone = await openPage(t, bench.service.url + path, {
     viewport: { width: 390, height: 844 },
   });
   const stacked = phone.page.locator('.pair > div');
@@ -132,8 +126,7 @@ void t.test(
         },
       ],
     });
-    const browser = await withBrowser(t);
-    const { page, errors } = await openPage(browser, `${bench.service.url}/runs?kind=production`);
+    const { page, errors } = await openPage(t, `${bench.service.url}/runs?kind=production`);
     await page.locator('[aria-label="Before: Monday"]').check();
     await page.locator('[aria-label="After: Tuesday"]').check();
     await page.click('text=Compare');
@@ -184,8 +177,7 @@ void t.test('a comparison against time says so, and leads to the runs next to it
   const bench = await withService(t);
   const evals = [{ id: 'polite', name: 'Polite', failed: 1 }];
   await bench.admin('POST /seed', seedDays(evals, ['Sunday', 'Monday', 'Tuesday', 'Wednesday']));
-  const browser = await withBrowser(t);
-  const { page, errors } = await openPage(browser, `${bench.service.url}/compare?a=3&b=2`);
+  const { page, errors } = await openPage(t, `${bench.service.url}/compare?a=3&b=2`);
   const sides = page.locator('[aria-label="Compared runs"] tbody tr');
   const compared = async () =>
     (await sides.locator('td:nth-child(2)').allInnerTexts()).map((name) => name.trim());
@@ -236,9 +228,8 @@ void t.test('the failures of an eval are those of this eval in this run', async 
   const [, tuesday] = seedDays(failing, ['', 'Monday 2']).runs;
   const [, , wednesday] = seedDays(failing, ['', '', 'Monday 2 again']).runs;
   await bench.admin('POST /seed', { runs: [tuesday, wednesday] });
-  const browser = await withBrowser(t);
   const path = '/compare?a=1&b=2';
-  const { page, errors } = await openPage(browser, bench.service.url + path);
+  const { page, errors } = await openPage(t, bench.service.url + path);
   const group = page.locator('[aria-label="Differences that may be chance"] tbody tr');
   const rows = (await group.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   t.match(rows, [
@@ -303,8 +294,7 @@ void t.test('the models and evals of live traces are compared', async (t) => {
   }
   const { items } = await bench.production();
   const ids = items.map(({ url }) => new URL(url).pathname.split('/')[2]);
-  const browser = await withBrowser(t);
-  const { page } = await openPage(browser, `${bench.service.url}/compare?a=${ids[1]}&b=${ids[0]}`);
+  const { page } = await openPage(t, `${bench.service.url}/compare?a=${ids[1]}&b=${ids[0]}`);
   const changes = await page.innerText('[aria-label=Changes] tbody');
   t.match(changes, /Model\s+.*small-[12]/);
   t.match(changes, /Eval Polite: params\s+\{"text":"(please|thanks)"\}/);
@@ -312,10 +302,9 @@ void t.test('the models and evals of live traces are compared', async (t) => {
 
 void t.test('ids that cannot be compared lead to a list to choose from', async (t) => {
   const bench = await withService(t);
-  const browser = await withBrowser(t);
   const open = async (path: string) => {
     const response = await bench.send(`GET ${path}`, { headers: { accept: 'text/html' } });
-    const { page } = await openPage(browser, bench.service.url + path);
+    const { page } = await openPage(t, bench.service.url + path);
     return { status: response.status, text: await page.innerText('main'), page };
   };
   const empty = await open('/compare');
@@ -332,7 +321,7 @@ void t.test('ids that cannot be compared lead to a list to choose from', async (
     ['/compare?a=1&b=sim_unknown', 404, /There is no run "sim_unknown"\./],
     ['/compare?a=1&b=1', 400, /Both are the same run\./],
     ['/compare?kind=simulation&a=1&b=2', 404, /There is no simulation "1"\./],
-    [`/compare?a=1&b=${encodeURIComponent(HOSTILE_NAME)}`, 404, /There is no run "<\/style>/],
+    ['/compare?a=1&b=%3C/style%3E', 404, /There is no run "<\/style>/],
   ] as const) {
     const shown = await open(path);
     t.equal(shown.status, status, path);
@@ -342,36 +331,4 @@ void t.test('ids that cannot be compared lead to a list to choose from', async (
   t.ok(await page.isChecked('[aria-label="After: One"]'), 'the given one is chosen');
   await page.click('text=Compare >> visible=true >> nth=-1');
   t.match(page.url(), /b=1/);
-});
-
-void t.test('the pages are accessible, and hostile text is shown as text', async (t) => {
-  const bench = await withService(t);
-  const sandbox = await withSandboxDouble(t, { chat: reply('shipped') });
-  const body = {
-    agent: { name: HOSTILE_NAME, url: sandbox.url },
-    scenarios: [{ ...makeParcel([]), id: 'hostile', name: HOSTILE_NAME }],
-  };
-  const a = await simulate(bench, `${HOSTILE_NAME} before`, body);
-  sandbox.setBehavior({ chat: reply(HOSTILE_MARKUP) });
-  const b = await simulate(bench, HOSTILE_NAME, body);
-  const outcomes = [{ eval_name: HOSTILE_NAME, outcome: 'fail', reasoning: HOSTILE_MARKUP }];
-  await bench.admin('POST /seed', {
-    runs: [1, 2].map((nth) => ({
-      name: `${HOSTILE_NAME} ${nth}`,
-      sessions: [
-        {
-          ...{ source_session_id: `${HOSTILE_NAME} ${nth}`, started_at: '2026-11-16T09:30:00Z' },
-          metadata: { [HOSTILE_NAME]: `${HOSTILE_NAME} ${nth}` },
-          outcomes,
-        },
-      ],
-    })),
-  });
-  const paths = [`/compare?a=${a}&b=${b}`, '/compare?a=1&b=2', '/compare?kind=simulation'];
-  const browser = await withBrowser(t);
-  for (const path of paths) {
-    await inspectPage(t, browser, bench.service.url + path, async (page) => {
-      t.match(await page.innerText('main'), '<script>window.ran = 1</script>', path);
-    });
-  }
 });

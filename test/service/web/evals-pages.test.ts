@@ -1,21 +1,14 @@
 /** The pages of evals in a real browser: list, editor of every kind, and dry run. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import {
-  assertFormsRefused,
-  clickButton,
-  followByKeyboard,
-  inspectPage,
-  tabTo,
-} from '../../helpers/service-page.ts';
+import { clickButton, followByKeyboard, tabTo } from '../../helpers/service-page.ts';
 
 const open = async (t: Test, { service }: Bench, path = '/evals') =>
-  openPage(await withBrowser(t), service.url + path);
+  openPage(t, service.url + path);
 
 type Values = Readonly<Record<string, string | boolean>>;
 
@@ -324,50 +317,6 @@ void t.test('an eval is written, tried, and saved with the keyboard alone', asyn
   await followByKeyboard(page, 'Save');
   t.match(await page.innerText('main'), 'The eval was saved.');
   t.match(await bench.admin('GET /evals/typed'), { name: 'Typed', params: { text: 'way' } });
-});
-
-void t.test('the pages of evals fit every screen, and hostile text stays text', async (t) => {
-  const bench = await withService(t);
-  const { service, admin, trace } = bench;
-  const browser = await withBrowser(t);
-  for (const path of ['/evals', '/evals/new', '/evals/new?as=json', '/evals/new?kind=regex']) {
-    await inspectPage(t, browser, service.url + path);
-  }
-  const [line = '', image = ''] = HOSTILE_MARKUP.split('\n');
-  const shared = { name: image, category: line };
-  await admin('POST /evals', { ...makeContainsEval('text', HOSTILE_MARKUP, shared) });
-  await admin('POST /evals', { ...judged, ...shared, params: { criteria: HOSTILE_MARKUP } });
-  const params = { name: 'x', arguments: { [HOSTILE_MARKUP]: HOSTILE_MARKUP } };
-  await admin('POST /evals', { id: 'args', kind: 'tool_args', ...shared, params });
-  await trace(
-    makeSpan({ conversationId: image, user: HOSTILE_MARKUP, agent: HOSTILE_MARKUP }),
-    makeSpan({
-      ...{ conversationId: image, operation: 'execute_tool' },
-      attributes: {
-        'gen_ai.tool.name': image,
-        'gen_ai.tool.call.arguments': JSON.stringify({ [image]: HOSTILE_MARKUP }),
-      },
-    }),
-  );
-  await inspectPage(t, browser, `${service.url}/evals`);
-  for (const id of ['text', 'judged', 'args']) {
-    const url = `${service.url}/evals/edit?id=${id}`;
-    await inspectPage(t, browser, `${url}&as=json`);
-    await inspectPage(t, browser, url, async (page) => {
-      t.match(await clickButton(page, 'Score this conversation'), 'Result of the dry run');
-    });
-  }
-  await inspectPage(t, browser, `${service.url}/evals/new?kind=regex`, async (page) => {
-    await fillFields(page, { pattern: `(${line}`, flags: image, id: image });
-    await page.fill('[name="/name"]', image);
-    await page.fill('[name=other]', line);
-    await clickButton(page, 'Save');
-    t.equal(await page.inputValue('[name="/params/pattern"]'), `(${line}`);
-    t.equal(await page.inputValue('[name=other]'), line);
-  });
-  const { page } = await openPage(browser, `${service.url}/evals/edit?id=text`);
-  await assertFormsRefused(t, page, ['/evals/save', '/evals/try', '/evals/delete']);
-  t.match(await admin('GET /evals'), { evals: [{ id: 'text' }, { id: 'judged' }, { id: 'args' }] });
 });
 
 void t.test('pages of evals stay small for many evals and long conversations', async (t) => {

@@ -2,14 +2,14 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage, withContext } from '../../helpers/browser.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { clickButton } from '../../helpers/service-page.ts';
 
 /** Asserts that the focus is on the only element that the selector matches. */
 async function assertFocus(t: Test, page: Page, selector: string): Promise<void> {
-  await page.locator(`${selector}:focus`).waitFor({ timeout: 5_000 });
+  await page.locator(`${selector}:focus`).waitFor();
   t.equal(await page.locator(':focus').count(), 1, selector);
 }
 
@@ -22,8 +22,7 @@ for (const javaScriptEnabled of [true, false]) {
       for (const nth of [1, 2, 3, 4, 5, 6]) {
         await admin('POST /evals', makeContainsEval(`e-${nth}`, 'x'));
       }
-      const browser = await withBrowser(t);
-      const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
+      const page = await (await withContext(t, { javaScriptEnabled })).newPage();
       const open = (path: string) => page.goto(service.url + path);
 
       await open('/settings');
@@ -74,13 +73,12 @@ for (const javaScriptEnabled of [true, false]) {
 void t.test('after a wrong key, the focus is on the key, with the problem', async (t) => {
   const service = await startService({ host: '0.0.0.0', keys: [{ key: 'the-first-key' }] });
   t.teardown(() => service.stop());
-  const page = await (await withBrowser(t)).newPage();
-  await page.goto(service.url);
+  const { page } = await openPage(t, service.url);
   await assertFocus(t, page, '[name=key]');
   t.equal(await page.locator('[aria-invalid]').count(), 0);
   await page.keyboard.type('not-a-known-key');
   await page.keyboard.press('Enter');
   await page.locator('[role=alert]').waitFor();
   await assertFocus(t, page, '[name=key][aria-invalid=true]');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
 });

@@ -1,8 +1,8 @@
 /** Turns that arrive after the close do not change what the reasons of evals refer to. */
 import t, { type Test } from 'tap';
 import type { Page } from 'playwright-core';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { clickButton } from '../../helpers/service-page.ts';
@@ -21,7 +21,7 @@ async function withEval(t: Test, definition: { id: string }): Promise<Bench> {
 async function openSession(t: Test, { drain, production }: Bench): Promise<Page> {
   await drain();
   const [item] = (await production()).items;
-  const { page } = await openPage(await withBrowser(t), String(item?.url));
+  const { page } = await openPage(t, String(item?.url));
   return page;
 }
 
@@ -54,7 +54,7 @@ void t.test('a reason refers to the same turn before and after a late turn', asy
     /^Turn 2 fail: Fast User Second\?/,
     /^Turn 3 User Third\?/,
   ]);
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
 });
 
 void t.test('turns that a late span encloses stay separate, as evals saw them', async (t) => {
@@ -121,7 +121,7 @@ void t.test('a scenario made from the page says that late turns are left out', a
     'The scenario was added. The scenario leaves out what arrived after the conversation was closed.',
   );
   t.notMatch(await page.innerText('main'), 'Late?');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   await page.goto(`${bench.service.url}/scenarios/from-conv-1?conversation=conv-1`);
   t.equal(await page.locator('.notice').count(), 0, 'only after the form');
 });

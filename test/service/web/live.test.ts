@@ -6,8 +6,8 @@ import { manualClock, type Clock } from '../../../src/platform/clock.ts';
 import { html } from '../../../src/report-kit/html.ts';
 import { createLiveUpdates } from '../../../src/service/web/frame/live.ts';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage, withContext } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
 
@@ -63,7 +63,7 @@ void t.test('browsers that left before the first event leave no stream behind', 
 
 void t.test('many hidden tabs leave connections for the next page', async (t) => {
   const { service } = await withService(t);
-  const { page } = await openPage(await withBrowser(t), `${service.url}/`);
+  const { page } = await openPage(t, `${service.url}/`);
   const hide = `Object.defineProperty(document, 'hidden', { value: true });
     document.dispatchEvent(new Event('visibilitychange'));`;
   await page.evaluate(hide);
@@ -74,15 +74,13 @@ void t.test('many hidden tabs leave connections for the next page', async (t) =>
     await other.evaluate(hide);
   }
   const last = await page.context().newPage();
-  await last.goto(`${service.url}/settings`, { timeout: 5_000 });
+  await last.goto(`${service.url}/settings`);
   t.equal(await last.innerText('h1'), 'Settings');
 });
 
 void t.test('an update keeps what the reader has opened and closed', async (t) => {
   const { service } = await withService(t);
-  const browser = await withBrowser(t);
-  const page = await browser.newPage();
-  t.teardown(() => page.close());
+  const page = await (await withContext(t)).newPage();
   let updates = 0;
   await page.route('**/overview/live*', (route) => {
     updates += 1;
@@ -102,13 +100,13 @@ void t.test('an update keeps what the reader has opened and closed', async (t) =
 
 void t.test('a page says when its connection is lost, and recovers by itself', async (t) => {
   const { service } = await withService(t);
-  const { page } = await openPage(await withBrowser(t), `${service.url}/`);
+  const { page } = await openPage(t, `${service.url}/`);
   const status = page.locator('main [role=status]');
   t.equal(await status.innerText(), '', 'nothing to say while it is connected');
   await service.stop();
   await page.getByText('Connection lost. Reconnecting…').waitFor();
   t.equal(await status.count(), 1, 'the status is announced');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   const again = await startService({ port: Number(new URL(service.url).port) });
   t.teardown(() => again.stop());
   await page.locator('main [role=status]:empty').waitFor({ state: 'attached' });
@@ -122,7 +120,7 @@ void t.test('a page says when its connection is lost, and recovers by itself', a
 
 void t.test('a page connects again after an error response', async (t) => {
   const { service } = await withService(t);
-  const page = await (await withBrowser(t)).newPage();
+  const page = await (await withContext(t)).newPage();
   let requests = 0;
   await page.route('**/overview/live*', (route) => {
     requests += 1;

@@ -1,8 +1,8 @@
 /** The overview in a real browser: the first trace arrives, and why data is missing. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage, visitViews } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
 
@@ -13,8 +13,7 @@ const waitForText = async (page: Page, text: string): Promise<void> => {
 
 void t.test('a user sees the first trace arrive, and when its conversation closes', async (t) => {
   const { service, trace } = await withService(t);
-  const browser = await withBrowser(t);
-  const { page, errors } = await openPage(browser, `${service.url}/`);
+  const { page, errors } = await openPage(t, `${service.url}/`);
   await waitForText(page, 'No trace has arrived.');
   await trace(makeSpan());
   await waitForText(page, 'the service closes it 24 hours after its last span.');
@@ -22,7 +21,7 @@ void t.test('a user sees the first trace arrive, and when its conversation close
   t.match(await page.innerText('.remark'), 'No evals are chosen yet, so nothing would be scored.');
   t.match(await page.getAttribute('.remark a:has-text("Choose")', 'href'), '/settings');
   t.notMatch(await page.innerText('main'), 'No trace has arrived.');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   await page.getByRole('link', { name: 'conversation is open' }).click();
   t.match(page.url(), '/sessions?kind=open');
   t.same(errors, []);
@@ -33,7 +32,7 @@ void t.test('a request with invalid ids is one problem', async (t) => {
   const body = makeTraceRequest([makeSpan({ traceId: 'AAAA', spanId: 'BBBB' })]);
   t.equal((await send('POST /v1/traces', { body })).status, 400);
   t.match(await admin('GET /ingest-log'), { entries: [{ code: 'malformed_ids' }] });
-  const { page } = await openPage(await withBrowser(t), `${service.url}/`);
+  const { page } = await openPage(t, `${service.url}/`);
   t.equal(await page.locator('.log li').count(), 1);
   t.match(await page.innerText('.log'), /hexadecimal, not base64\..*malformed_ids, 1 time/s);
 });
@@ -41,7 +40,7 @@ void t.test('a request with invalid ids is one problem', async (t) => {
 void t.test('callers without a key are shown', async (t) => {
   const { service, send } = await withService(t);
   t.equal((await send('POST /v1/traces', { body: {}, key: 'unknown' })).status, 401);
-  const { page } = await openPage(await withBrowser(t), `${service.url}/`);
+  const { page } = await openPage(t, `${service.url}/`);
   t.match(await page.innerText('.log'), /Rejected with 401: .* must contain an API key/);
 });
 
@@ -50,8 +49,7 @@ void t.test('rejected requests are counted, with the newest reason', async (t) =
   for (let nth = 0; nth < 3; nth += 1) {
     await send('GET /api/prod-evaluations/sessions/', { key: 'unknown' });
   }
-  const browser = await withBrowser(t);
-  const { page } = await openPage(browser, `${service.url}/`);
+  const { page } = await openPage(t, `${service.url}/`);
   t.match(await page.innerText('.counts'), /3\s+rejected requests/);
   t.match(
     await page.innerText('#rejected'),
@@ -69,7 +67,7 @@ void t.test('rejected requests are counted, with the newest reason', async (t) =
     /9 requests .*: 1 with 400, 3 with 401, 1 with 413, 1 with 415,? and 3 with 429\. .* got 429: This API key sent more than 120 requests/,
   );
   t.equal(await page.getAttribute('.counts a:text("rejected")', 'href'), '#rejected');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   await admin('POST /reset', { to: 'empty' });
   await page.reload();
   t.equal(await page.locator('#rejected').count(), 0);
@@ -80,8 +78,7 @@ void t.test('the SDK that sent unreadable traces is named first, with its settin
   const span = makeSpan();
   const attributes = [{ key: 'openinference.span.kind', value: { stringValue: 'LLM' } }];
   await send('POST /v1/traces', { body: makeTraceRequest([{ ...span, attributes }]) });
-  const browser = await withBrowser(t);
-  await visitViews(browser, service.url, async ({ page, errors }, { width }) => {
+  await visitViews(t, service.url, async ({ page, errors }, { width }) => {
     await page.evaluate(
       `for (const part of document.querySelectorAll('details')) part.open = true`,
     );
@@ -96,7 +93,7 @@ void t.test('the SDK that sent unreadable traces is named first, with its settin
     t.ok(vendors.includes('Google') && vendors.includes('The GenAI conventions'));
     t.equal(vendors.filter((name) => name.startsWith('Traceloop')).length, 1);
     t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
-    await assertAccessible(t, page);
+    await assertAccessibleAtNight(t, page);
     t.same(errors, []);
   });
 });

@@ -1,7 +1,7 @@
 /** A simulation is run again from its page, and agents are chosen by their last connection check. */
 import t from 'tap';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { parcel, startSimulation } from '../../helpers/runs.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { withService } from '../../helpers/service.ts';
@@ -18,7 +18,7 @@ void t.test('a finished simulation runs again with the key of its agent', async 
   const run = { agent: 'shop', scenarios: [parcel], samples: 2, seed: 'a' };
   const id = await startSimulation({ service, admin, drain, ...bench }, run);
   await drain();
-  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/simulation/${id}`);
+  const { page, errors } = await openPage(t, `${service.url}/simulation/${id}`);
   const before = sandbox.requests.length;
   await page.click('text=Run again');
   await page.getByText('2 sessions ended.').waitFor();
@@ -43,7 +43,7 @@ void t.test(
     await admin('POST /agents', { id: 'here', name: 'Here', url: sandbox.url });
     await admin('POST /scenarios', parcel);
     for (const id of ['away', 'here']) await send(`POST /__admin/agents/${id}/connection`);
-    const { page } = await openPage(await withBrowser(t), `${service.url}/scenarios`);
+    const { page } = await openPage(t, `${service.url}/scenarios`);
     const options = (await page.locator('[name=agent] option').allInnerTexts()).map((name) =>
       name.trim(),
     );

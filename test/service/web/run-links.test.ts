@@ -1,7 +1,7 @@
 /** The order of runs, and how the pages of runs, sessions, and agents are linked, in a real browser. */
 import t from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
@@ -9,13 +9,12 @@ import { makeScenario } from '../../helpers/simulation.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
   const bench = await withService(t);
-  const browser = await withBrowser(t);
   const at = (id: string, startedAt: string) => seedRun(id, [{ id, outcome: 'pass', startedAt }]);
   await bench.admin('POST /seed', {
     runs: [at('Middle', '2026-03-02T09:00:00Z'), at('Newest', '2026-04-03T09:00:00Z')],
   });
   const open = async (kind: string) => {
-    const { page } = await openPage(browser, `${bench.service.url}/runs?kind=${kind}`);
+    const { page } = await openPage(t, `${bench.service.url}/runs?kind=${kind}`);
     const ticks = page.locator('svg.wide text.tick.middle');
     const labels = (await ticks.allTextContents()).map((label) => label.trim());
     return {
@@ -68,9 +67,8 @@ void t.test(
   async (t) => {
     const bench = await withService(t);
     const { id, agentUrl } = await simulate(t, bench);
-    const browser = await withBrowser(t);
     const url = `${bench.service.url}/simulation/${id}`;
-    const { page, errors } = await openPage(browser, url);
+    const { page, errors } = await openPage(t, url);
     t.equal(await page.locator('dl a').count(), 0, 'the agent is not stored');
     for (const [agentId, agent] of Object.entries({
       old: { name: 'Shop agent', url: 'http://127.0.0.1:1' },
@@ -123,7 +121,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   const id = await startSimulation(bench, { agent, scenarios, samples: 2, seed: 'a' });
   await bench.drain();
   const url = `${bench.service.url}/simulation/${id}`;
-  const { page, errors } = await openPage(await withBrowser(t), url);
+  const { page, errors } = await openPage(t, url);
   const causes = page.locator('.causes');
   t.equal(await causes.count(), 2);
   const shared = (await causes.first().innerText()).replaceAll(/\s+/g, ' ');
@@ -161,10 +159,7 @@ void t.test('a simulation without a name is named after its agent and its start'
   const agent = { name: 'Shop agent', url: sandbox.url };
   await startSimulation(bench, { agent, scenarios: [parcel] });
   await bench.drain();
-  const { page } = await openPage(
-    await withBrowser(t),
-    `${bench.service.url}/runs?kind=simulation`,
-  );
+  const { page } = await openPage(t, `${bench.service.url}/runs?kind=simulation`);
   const names = page.locator('[aria-label=Runs] tbody a');
   t.same(await names.allInnerTexts(), ['Shop agent 2026-11-20 10:00']);
   await names.click();

@@ -1,11 +1,9 @@
 /** The pages of scenarios and personas in a real browser: view, editor, starters, and runs. */
 import t, { type Test } from 'tap';
-import type { Scenario } from '../../../src/contract/index.ts';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { clickButton, inspectPage } from '../../helpers/service-page.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
 
@@ -15,10 +13,9 @@ const isExpected = (message: string): boolean => !/\(Bad Request|\(Unprocessable
 
 void t.test('A starter scenario is added with its persona and its evals', async (t) => {
   const { service, admin } = await withKit(t);
-  const browser = await withBrowser(t);
-  const { page, errors } = await openPage(browser, `${service.url}/scenarios`);
+  const { page, errors } = await openPage(t, `${service.url}/scenarios`);
   t.match(await page.innerText('main'), 'No scenarios yet. Add a starter scenario, or write one.');
-  await inspectPage(t, browser, `${service.url}/scenarios`);
+  await inspectPage(t, `${service.url}/scenarios`);
   await page.selectOption('[name=starter]', 'two-orders');
   const text = await clickButton(page, 'Add');
   t.match(page.url(), '/scenarios/two-orders?notice=added');
@@ -30,8 +27,8 @@ void t.test('A starter scenario is added with its persona and its evals', async 
   t.match(await admin('GET /evals'), { evals: [{ id: 'looks-it-up' }] });
   await page.click('text=Regular');
   t.match(await page.innerText('main'), /Friendly.*Asks after two orders at once/s);
-  await inspectPage(t, browser, `${service.url}/scenarios/two-orders`);
-  await inspectPage(t, browser, `${service.url}/personas/regular`);
+  await inspectPage(t, `${service.url}/scenarios/two-orders`);
+  await inspectPage(t, `${service.url}/personas/regular`);
   await page.goto(`${service.url}/scenarios`);
   await page.click('summary:text-is("Add a starter scenario")');
   t.match(await clickButton(page, 'Add'), 'The starter scenarios were added');
@@ -46,7 +43,7 @@ void t.test(
   async (t) => {
     const { service, admin } = await withKit(t);
     await admin('POST /personas', { id: 'calm', name: 'Calm' });
-    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/scenarios`);
+    const { page, errors } = await openPage(t, `${service.url}/scenarios`);
     await page.click('summary:text-is("Write a scenario")');
     const rows: [text: string, problem: string][] = [
       ['', 'Line 1, column 1: the Scenario must be an object'],
@@ -78,7 +75,7 @@ void t.test(
         'the editor has the focus',
       );
     }
-    await assertAccessible(t, page);
+    await assertAccessibleAtNight(t, page);
     t.match(await admin('GET /scenarios'), { scenarios: { length: 0 } });
     const valid =
       '# a comment\nid: a\nname: A\nuser:\n  opening: |\n    Hi,\n    there\npersona: calm\n';
@@ -116,8 +113,7 @@ void t.test(
 
 void t.test('A persona is written, changed, and deleted', async (t) => {
   const { service, admin } = await withKit(t);
-  const browser = await withBrowser(t);
-  const { page, errors } = await openPage(browser, `${service.url}/personas`);
+  const { page, errors } = await openPage(t, `${service.url}/personas`);
   await page.click('summary:text-is("Write a persona")');
   await page.fill('textarea', 'id: busy\nname: Busy\npatience_turns: 0\n');
   t.match(await clickButton(page, 'Add the persona'), 'Line 3, column 17: /patience_turns must be');
@@ -127,7 +123,7 @@ void t.test('A persona is written, changed, and deleted', async (t) => {
   await page.fill('textarea', 'id: busy\nname: Very busy\n');
   t.match(await clickButton(page, 'Save'), 'Very busy');
   await page.click('main >> text=Personas');
-  await inspectPage(t, browser, `${service.url}/personas`);
+  await inspectPage(t, `${service.url}/personas`);
   await page.click('text=Very busy');
   await page.click('summary:text-is("Duplicate or delete")');
   t.match(await clickButton(page, 'Delete the persona'), 'The persona was deleted.');
@@ -138,12 +134,11 @@ void t.test('A persona is written, changed, and deleted', async (t) => {
 void t.test('A run says its cost and its warnings before it starts', async (t) => {
   const { service, admin } = await withKit(t);
   const { agent } = await withAgent(t);
-  const browser = await withBrowser(t);
   const judge = { id: 'judge', name: 'Judge', kind: 'judge', params: { criteria: 'Polite.' } };
   const user = { mode: 'llm', goal: 'Get a refund.' };
   await admin('POST /scenarios', { id: 'model', name: 'Model', user, evals: [judge] });
   await admin('POST /scenarios', { id: 'run', name: 'Named as a route', user: { opening: 'Hi' } });
-  const { page, errors } = await openPage(browser, `${service.url}/scenarios`);
+  const { page, errors } = await openPage(t, `${service.url}/scenarios`);
   t.match(await page.innerText('main'), 'first add an agent');
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /agents', { id: 'other', name: 'Other', url: 'http://127.0.0.1:1' });
@@ -162,7 +157,7 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   t.equal(await page.inputValue('[name=samples]'), 'many', 'typed values are kept');
   t.ok(await page.isChecked('[aria-label="Run Model"]'));
   t.equal(await page.inputValue('[name=agent]'), 'shop');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   const fill = async (values: Record<string, string>): Promise<void> => {
     for (const [name, value] of Object.entries(values)) {
       await page.fill(`[name=${name}]`, value);
@@ -182,7 +177,7 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   );
   t.match(review, 'No LLM judge is configured.');
   t.match(review, 'No model is configured to play the user.');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
   await page.getByRole('button', { name: 'Start' }).press('Enter');
   await page.waitForURL(/\/simulation\/sim_/);
@@ -212,8 +207,7 @@ void t.test('Back from the cost of a run keeps the choice', async (t) => {
   for (const id of ['other', 'shop']) {
     await admin('POST /agents', { id, name: id, url: 'http://127.0.0.1:1' });
   }
-  const browser = await withBrowser(t);
-  const { page, errors } = await openPage(browser, `${service.url}/scenarios?agent=shop`);
+  const { page, errors } = await openPage(t, `${service.url}/scenarios?agent=shop`);
   await page.click('summary:text-is("Add a starter scenario")');
   await clickButton(page, 'Add');
   t.equal(await page.inputValue('[name=agent]'), 'shop', 'starters keep the agent');
@@ -235,35 +229,4 @@ void t.test('Back from the cost of a run keeps the choice', async (t) => {
   t.match(await clickButton(page, 'Show the cost'), '2 scenarios with shop');
   t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
   t.same(errors, []);
-});
-
-void t.test('Hostile text of scenarios and personas stays text', async (t) => {
-  const { service, admin } = await withKit(t);
-  const line = HOSTILE_MARKUP.replaceAll(/[\r\n]/g, ' ').slice(0, 90);
-  const text = HOSTILE_MARKUP.slice(0, 9_000);
-  const persona = { id: 'p', name: line, characteristics: text, tags: [line] };
-  await admin('POST /personas', persona);
-  const condition = { contains: text, lacks: text, tool_called: line };
-  const scenario: Scenario = {
-    ...{ id: 'h', name: line, category: line, tags: [line], persona: 'p' },
-    initial_messages: [{ role: 'user', content: text }],
-    user: {
-      ...{ goal: text, opening: text, stop_when: [condition] },
-      facts: [{ name: line, value: text }],
-      steps: [{ say: text, when: condition, otherwise: text }],
-      reactions: [{ when: condition, say: text }],
-    },
-    evals: [{ id: 'e', name: line, kind: 'contains', params: { text } }],
-    ...{ metadata: { time_of_day: text }, profile: { name: text } },
-  };
-  await admin('POST /scenarios', scenario);
-  await admin('POST /agents', { id: 'a', name: line, url: 'http://127.0.0.1:1' });
-  const browser = await withBrowser(t);
-  for (const path of ['/scenarios', '/scenarios/h', '/personas', '/personas/p']) {
-    await inspectPage(t, browser, service.url + path);
-  }
-  const { page } = await openPage(browser, `${service.url}/scenarios/h`);
-  await page.click('summary:text-is("Edit")');
-  t.match(await clickButton(page, 'Save'), 'The scenario was saved.');
-  t.same(await admin('GET /scenarios/h'), scenario, 'the editor keeps every character');
 });

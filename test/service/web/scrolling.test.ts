@@ -1,8 +1,8 @@
 /** Tables that are wider than the screen: a shadow shows it, and only those that scroll are tab stops. */
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { withService } from '../../helpers/service.ts';
 
 const WIDE = { width: 1280, height: 844 };
@@ -11,7 +11,7 @@ const NARROW = { width: 390, height: 844 };
 void t.test('a table is a tab stop only while it scrolls', async (t) => {
   const { service, admin } = await withService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
-  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/agents`, {
+  const { page, errors } = await openPage(t, `${service.url}/agents`, {
     viewport: WIDE,
   });
   for (const [viewport, table] of [
@@ -20,14 +20,11 @@ void t.test('a table is a tab stop only while it scrolls', async (t) => {
     [WIDE, '.scroll:not([tabindex])'],
   ] as const) {
     await page.setViewportSize(viewport);
-    await page.locator(table).waitFor({ timeout: 5_000 });
-    await assertAccessible(t, page);
+    await page.locator(table).waitFor();
+    await assertAccessibleAtNight(t, page);
   }
   await page.goto(`${service.url}/transcripts`);
-  await page
-    .locator('[tabindex="0"]:visible')
-    .first()
-    .waitFor({ state: 'detached', timeout: 5_000 });
+  await page.locator('[tabindex="0"]:visible').first().waitFor({ state: 'detached' });
   t.same(errors, []);
 });
 
@@ -44,9 +41,8 @@ async function readEdges(page: Page, frame: Locator): Promise<{ left: Buffer; ri
 void t.test('a shadow shows at which edge a table continues', async (t) => {
   const { service, admin } = await withService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
-  const browser = await withBrowser(t);
   for (const colorScheme of ['light', 'dark'] as const) {
-    const { page } = await openPage(browser, `${service.url}/agents`, {
+    const { page } = await openPage(t, `${service.url}/agents`, {
       ...{ viewport: NARROW, colorScheme },
     });
     const frame = page.locator('.scroll');

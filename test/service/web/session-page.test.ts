@@ -1,7 +1,7 @@
 /** The session page marks values that were not recorded as missing instead of showing null. */
 import t from 'tap';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
@@ -59,7 +59,7 @@ void t.test(
     await end('conv-1');
     await drain();
     const [item] = (await production()).items;
-    const { page, errors } = await openPage(await withBrowser(t), String(item?.url));
+    const { page, errors } = await openPage(t, String(item?.url));
     const follow = async (evalName: string, link: string): Promise<void> => {
       await page.locator('.outcome', { hasText: evalName }).locator('a', { hasText: link }).click();
       t.equal(new URL(page.url()).hash, '#turn-1', evalName);
@@ -84,7 +84,7 @@ void t.test(
       2,
       'evidence and short calls are open',
     );
-    await assertAccessible(t, page);
+    await assertAccessibleAtNight(t, page);
     t.same(errors, []);
     const verdict = (await admin(
       `GET /sessions/${new URL(page.url()).searchParams.get('sessionId')}`,
@@ -111,7 +111,7 @@ void t.test(
     const link = String((await production()).items[0]?.url);
     const { length } = await (await fetch(link)).text();
     t.ok(length < 300_000, `the page has ${length} bytes`);
-    const { page } = await openPage(await withBrowser(t), link);
+    const { page } = await openPage(t, link);
     t.match(await page.innerText('main'), 'Turns 1 to 100 of 250 turns');
     await page.click('text=turn 250: “Answer 250”');
     t.match(page.url(), /turns_after=200#turn-250$/);
@@ -130,7 +130,7 @@ void t.test('evidence in a transcript that was removed is text without a link', 
   await end('conv-1');
   await drain();
   const url = String((await production()).items[0]?.url);
-  const { page, errors } = await openPage(await withBrowser(t), url);
+  const { page, errors } = await openPage(t, url);
   const evidence = page.locator('.outcome .evidence').first();
   t.equal(await evidence.locator('a').getAttribute('href'), '#turn-1');
   await admin('POST /clock', { advance_ms: 31 * DAY_MS });
@@ -138,7 +138,7 @@ void t.test('evidence in a transcript that was removed is text without a link', 
   t.match(await page.innerText('main'), 'The spans of this conversation were removed');
   t.equal((await evidence.innerText()).replaceAll(/\s+/g, ' '), 'Evidence: turn 1, the agent');
   t.equal(await page.locator('a[href*="#turn-"]').count(), 0, 'no link to a turn');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   t.same(errors, []);
 });
 
@@ -162,7 +162,7 @@ void t.test('turns that arrived after the close are marked, and are no evidence'
   );
   await drain();
   const [item] = (await production()).items;
-  const { page, errors } = await openPage(await withBrowser(t), String(item?.url));
+  const { page, errors } = await openPage(t, String(item?.url));
   const turns = await page.locator('li.turn .about-turn').allInnerTexts();
   t.same(
     turns.map((text) => text.replaceAll(/\s+/g, ' ').trim()),
@@ -173,7 +173,7 @@ void t.test('turns that arrived after the close are marked, and are no evidence'
     ],
   );
   t.equal(await page.locator('#turn-1 mark').innerText(), 'shipped');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   t.same(errors, []);
 });
 
@@ -192,7 +192,7 @@ void t.test('the run, the tags, and the evals of a session are links', async (t)
     })),
   });
   const link = String((await production('?run=tuesday')).items[0]?.url);
-  const { page, errors } = await openPage(await withBrowser(t), link);
+  const { page, errors } = await openPage(t, link);
   const follow = async (text: string): Promise<string> => {
     await page.goto(link);
     await page.getByRole('link', { name: text, exact: true }).click();
@@ -206,6 +206,6 @@ void t.test('the run, the tags, and the evals of a session are links', async (t)
   t.match(await follow('Eval that is pass'), '0 sessions with these filters');
   await page.goto(link);
   t.equal(await page.locator('a', { hasText: 'odd=key' }).count(), 0, 'not in the filter');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   t.same(errors, []);
 });

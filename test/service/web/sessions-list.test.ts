@@ -1,11 +1,10 @@
 /** The lists of sessions and conversations in a real browser: searches, outcomes, and what waits. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
-import { followByKeyboard, inspectPage, pressEnter, tabTo } from '../../helpers/service-page.ts';
+import { follow, followByKeyboard, pressEnter, tabTo } from '../../helpers/service-page.ts';
 import { makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
 
 /** A conversation of one turn, with tags. */
@@ -46,13 +45,13 @@ const namesOn = (page: Page): Promise<string[]> => page.locator('tbody a').allIn
 void t.test('sessions are found by text, tag, and outcome, failed and errored apart', async (t) => {
   const bench = await withService(t);
   await scoreThree(bench);
-  const { page, errors } = await openPage(await withBrowser(t), `${bench.service.url}/sessions`);
+  const { page, errors } = await openPage(t, `${bench.service.url}/sessions`);
   const find = async (fields: Record<string, string>): Promise<string[]> => {
     for (const name of ['text', 'tag', 'run', 'eval']) {
       await page.fill(`[name=${name}]`, fields[name] ?? '');
     }
     await page.selectOption('[name=outcome]', fields['outcome'] ?? '');
-    await page.click('.filters button');
+    await follow(page, '.filters button');
     return namesOn(page);
   };
   const { items } = await bench.production();
@@ -96,6 +95,9 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
     t.equal(status, 400);
     t.match(text, /role="alert"/);
   }
+  const unknown = await bench.send('GET /sessions?kind=bogus', { key: null });
+  t.equal(unknown.status, 400);
+  t.match(unknown.text, 'kind must be production, simulation, open, or unscored, got');
 });
 
 void t.test(
@@ -157,7 +159,7 @@ void t.test('few evals have a column each; many are summarized', async (t) => {
   await seedWith('few', 3);
   await seedWith('many', 9);
   const { url } = bench.service;
-  const { page } = await openPage(await withBrowser(t), `${url}/sessions?run=few`);
+  const { page } = await openPage(t, `${url}/sessions?run=few`);
   t.match(await page.innerText('thead'), /Eval 0\s+Eval 1\s+Eval 2/);
   t.match(await page.innerText('tbody'), /✗ fail\s+✓ pass\s+✓ pass/);
   await page.goto(`${url}/sessions?run=many`);
@@ -175,7 +177,7 @@ void t.test(
     await converse(bench, 'rude', { agent: 'It shipped.' });
     await end('rude');
     await drain();
-    const { page } = await openPage(await withBrowser(t), service.url);
+    const { page } = await openPage(t, service.url);
     await page.locator('.counts a', { hasText: 'with a failed eval' }).first().click();
     t.match(await page.innerText('[name=outcome] :checked'), 'with a failed eval');
     t.match(await page.innerText('tbody tr'), /rude\s+passed.*✗ fail/s);
@@ -193,7 +195,7 @@ void t.test(
     await converse(bench, 'still/open?', { agent: 'One moment.', tags: { tier: 'gold' } });
     await converse(bench, 'closed', { agent: 'Goodbye.' });
     await end('closed');
-    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+    const { page, errors } = await openPage(t, `${service.url}/`);
     await page.click('text=open conversation');
     t.same(await namesOn(page), ['still/open?']);
     t.match(
@@ -206,7 +208,7 @@ void t.test(
       /not scored, because it is open.*POST .*still%2Fopen%3F/s,
     );
     t.match(await page.innerText('#turn-1'), /Where is it\?.*One moment\./s);
-    await assertAccessible(t, page);
+    await assertAccessibleAtNight(t, page);
     await page.goto(`${service.url}/`);
     await page.click('text=1 closed conversation');
     t.match(await page.innerText('tbody'), /No evals were chosen when it was closed/);
@@ -231,37 +233,6 @@ void t.test(
   },
 );
 
-void t.test('hostile text in ids, tags, lines, and filters is shown as text', async (t) => {
-  const bench = await withService(t);
-  const { admin, end, drain } = bench;
-  const name = HOSTILE_MARKUP.split('\n')[0] ?? '';
-  await admin('POST /evals', { ...makeContainsEval('bad', name), name });
-  await admin('PUT /settings', { evals: ['bad'], run_name: name });
-  const sent = { user: HOSTILE_MARKUP, agent: HOSTILE_MARKUP, tags: { [name]: HOSTILE_MARKUP } };
-  for (const id of [`${name} scored`, `${name} open`]) await converse(bench, id, sent);
-  await end(`${name} scored`);
-  await drain();
-  await admin('PUT /settings', { evals: [] });
-  await converse(bench, `${name} unscored`, sent);
-  await end(`${name} unscored`);
-  const [item] = (await bench.production()).items;
-  const list = encodeURIComponent(`kind=production&text=${encodeURIComponent(name)}`);
-  const browser = await withBrowser(t);
-  for (const path of [
-    `/sessions?kind=production&text=${encodeURIComponent(name)}`,
-    `/sessions?kind=production&tag=${encodeURIComponent(`${name}=x`)}`,
-    '/sessions?kind=open',
-    '/sessions?kind=unscored',
-    `/conversation?id=${encodeURIComponent(`${name} open`)}`,
-    `${String(item?.url).replace(bench.service.url, '')}&list=${list}`,
-  ]) {
-    await inspectPage(t, browser, bench.service.url + path);
-  }
-  const unknown = await bench.send('GET /sessions?kind=bogus', { key: null });
-  t.equal(unknown.status, 400);
-  t.match(unknown.text, 'kind must be production, simulation, open, or unscored, got');
-});
-
 void t.test(
   'with the keyboard alone: from the overview to why a session of yesterday failed',
   async (t) => {
@@ -285,7 +256,7 @@ void t.test(
       ],
     });
     t.equal(new Date(START_MS).toISOString().slice(0, 10), '2026-11-20');
-    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+    const { page, errors } = await openPage(t, `${service.url}/`);
     await followByKeyboard(page, 'with a failed eval');
     await tabTo(page, 'started_after');
     await page.keyboard.type('2026-11-19');
@@ -322,15 +293,12 @@ void t.test('the page of an open conversation closes it; lists leave messages ou
     region: 'north',
   };
   await trace(makeSpan({ conversationId: 'a/b', attributes }));
-  const { page, errors } = await openPage(
-    await withBrowser(t),
-    `${service.url}/sessions?kind=open`,
-  );
+  const { page, errors } = await openPage(t, `${service.url}/sessions?kind=open`);
   t.match(await page.innerText('table'), 'region = north');
   t.notMatch(await page.innerText('main'), 'my address');
   await page.click('text=a/b');
   t.match(await page.innerText('main'), 'my address', 'the page has all tags');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   await page.getByRole('button', { name: 'Close the conversation' }).click();
   await page.waitForURL(/production-eval/);
   await admin('POST /drain');

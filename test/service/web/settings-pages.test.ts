@@ -1,11 +1,10 @@
 /** The page of the settings in a real browser: live evals, the daily run, and the backlog. */
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
-import { HOSTILE_MARKUP } from '../../helpers/hostile-markup.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { assertFormsRefused, clickButton, inspectPage } from '../../helpers/service-page.ts';
+import { clickButton } from '../../helpers/service-page.ts';
 
 /** Closes conversations, each of which is a day older than the one before. */
 async function closeConversations({ trace, end }: Bench, ...ids: string[]): Promise<void> {
@@ -18,7 +17,7 @@ async function closeConversations({ trace, end }: Bench, ...ids: string[]): Prom
 }
 
 const open = async (t: Test, { service }: Bench, path = '/settings') =>
-  openPage(await withBrowser(t), service.url + path);
+  openPage(t, service.url + path);
 
 void t.test('the overview leads to the evals that score the backlog', async (t) => {
   const bench = await withService(t);
@@ -152,32 +151,11 @@ void t.test(
   },
 );
 
-void t.test('the settings fit every screen, and hostile names stay text', async (t) => {
-  const bench = await withService(t);
-  const browser = await withBrowser(t);
-  await inspectPage(t, browser, `${bench.service.url}/settings`);
-  const name = (HOSTILE_MARKUP.split('\n')[0] ?? '').slice(0, 200);
-  const image = HOSTILE_MARKUP.split('\n')[1] ?? '';
-  await bench.admin('POST /evals', makeContainsEval('e', 'x', { name }));
-  await bench.admin('POST /evals', makeContainsEval('f', 'x', { name: image }));
-  await bench.admin('PUT /settings', { evals: ['e'], run_name: image });
-  await bench.admin('DELETE /evals/e');
-  await closeConversations(bench, 'c-1');
-  await inspectPage(t, browser, `${bench.service.url}/settings`, async (page) => {
-    await page.fill('[name=run_name]', `${image}${'w'.repeat(300)}`);
-    t.match(await clickButton(page, 'Save'), 'must have 1 to 200 characters');
-    t.match(await page.inputValue('[name=run_name]'), image);
-  });
-  const { page } = await openPage(browser, `${bench.service.url}/settings`);
-  await assertFormsRefused(t, page, ['/settings']);
-  t.same(await bench.admin('GET /settings'), { evals: ['e'], run_name: image });
-});
-
 void t.test('a reader without the first key sees the settings and can change none', async (t) => {
   const keys = [{ key: 'the-first-key' }, { key: 'the-key-of-team-b', owner: 'team b' }];
   const service = await startService({ host: '0.0.0.0', keys });
   t.teardown(() => service.stop());
-  const { page } = await openPage(await withBrowser(t), `${service.url}/settings`);
+  const { page } = await openPage(t, `${service.url}/settings`);
   await page.fill('[name=key]', 'the-key-of-team-b');
   t.match(
     await clickButton(page, 'Sign in'),

@@ -1,8 +1,8 @@
 /** Beyond loopback, browsers sign in with a key, and only pages of the service may send forms. */
 import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
-import { openPage, visitViews, withBrowser } from '../../helpers/browser.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage, visitViews } from '../../helpers/browser.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
 
@@ -25,11 +25,10 @@ void t.test(
   'a browser signs in with a key, sees the page it asked for, and signs out',
   async (t) => {
     const { service } = await withOpenService(t);
-    const browser = await withBrowser(t);
     const url = `${service.url}/runs?kind=simulation`;
-    await visitViews(browser, url, async ({ page }) => {
+    await visitViews(t, url, async ({ page }) => {
       t.equal(await page.innerText('h1'), 'Sign in');
-      await assertAccessible(t, page);
+      await assertAccessibleAtNight(t, page);
       await page.keyboard.type('not-a-known-key');
       await page.keyboard.press('Enter');
       t.match(await page.innerText('[role=alert]'), 'The service has no such key.');
@@ -37,7 +36,7 @@ void t.test(
       await page.click('button');
       t.equal(page.url(), url, 'the page that the browser asked for');
       t.equal(await page.innerText('h1'), 'Simulations');
-      await assertAccessible(t, page);
+      await assertAccessibleAtNight(t, page);
       const [cookie] = await page.context().cookies();
       t.match(cookie, { httpOnly: true, sameSite: 'Lax' });
       t.notMatch(cookie?.value, KEY);
@@ -109,14 +108,13 @@ void t.test('sessions expire, end with their key, and cannot be forged', async (
 
 void t.test('a live page ends with its session, and with its key', async (t) => {
   const { service } = await withOpenService(t);
-  const browser = await withBrowser(t);
   const admin = { 'x-service-api-key': KEY, 'content-type': 'application/json' };
   const granted = await fetch(`${service.adminUrl}/keys`, {
     ...{ method: 'POST', body: '{}', headers: admin },
   });
   const { key } = (await granted.json()) as { key: string };
   const openLive = async () => {
-    const { page } = await openPage(browser, `${service.url}/`);
+    const { page } = await openPage(t, `${service.url}/`);
     const requested = page.waitForRequest('**/overview/live');
     await page.fill('[name=key]', key);
     await page.click('button');

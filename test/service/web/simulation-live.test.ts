@@ -1,9 +1,9 @@
 /** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
 import t from 'tap';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
-import { assertAccessible } from '../../helpers/accessibility.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
-import { openPage, withBrowser } from '../../helpers/browser.ts';
+import { openPage } from '../../helpers/browser.ts';
 import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { followByKeyboard } from '../../helpers/service-page.ts';
@@ -23,7 +23,7 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /evals', makeContainsEval('hours', '09:00'));
   await admin('POST /scenarios', SCENARIO);
-  const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+  const { page, errors } = await openPage(t, `${service.url}/`);
   await followByKeyboard(page, 'Scenarios');
   await followByKeyboard(page, 'Opening hours');
   t.match(await page.innerText('.run'), '1 session. At most 2 turns');
@@ -32,7 +32,7 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
   await page.getByText('1 session ended.', { exact: true }).waitFor();
   await page.reload();
   t.match(await page.innerText('.verdict'), 'Passed:');
-  await assertAccessible(t, page);
+  await assertAccessibleAtNight(t, page);
   await followByKeyboard(page, 'Opening hours');
   t.match(await page.innerText('main'), /When do you open\?.*09:00.*And on Sunday\?/s);
   t.same(errors, []);
@@ -51,7 +51,7 @@ void t.test(
     await trace(makeSpan({ user: 'When do you open?', agent: 'I do not know.' }));
     await end('conv-1');
     await drain();
-    const { page, errors } = await openPage(await withBrowser(t), `${service.url}/`);
+    const { page, errors } = await openPage(t, `${service.url}/`);
     await followByKeyboard(page, 'with a failed eval');
     await followByKeyboard(page, 'conv-1');
     t.match(await page.innerText('main'), /fail\s+Says 09:00/);
@@ -85,17 +85,16 @@ void t.test(
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: double.url });
     await admin('POST /evals', makeContainsEval('hours', 'Reply 2'));
     await admin('POST /scenarios', SCENARIO);
-    const browser = await withBrowser(t);
-    const { page, errors, requests } = await openPage(browser, `${service.url}/scenarios/hours`);
+    const { page, errors, requests } = await openPage(t, `${service.url}/scenarios/hours`);
     await page.click('text=Run with Shop');
     await page.waitForURL(/\/simulation\/sim_/);
-    const plain = await openPage(browser, page.url(), { javaScriptEnabled: false });
+    const plain = await openPage(t, page.url(), { javaScriptEnabled: false });
     t.match(await plain.page.innerText('main'), 'Running: 0 of 1 session ended.');
     t.match(await plain.page.innerText('main'), 'Nothing was said yet.');
     const loads = requests.length;
     await letReply(1);
     await page.getByText('<b>Reply 1</b>').waitFor();
-    await assertAccessible(t, page);
+    await assertAccessibleAtNight(t, page);
     await plain.page.click('noscript a');
     t.match(await plain.page.innerText('main'), /When do you open\?\s+.*<b>Reply 1<\/b>/s);
     await letReply(2);

@@ -21,7 +21,9 @@ const userVoice = createSpeechSynthesizer({ kind: 'user' });
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => Promise.all([userVoice.close(), agentVoice.close()]));
 
-// The calls run in real time: about 40 s.
+// The calls take real time, in which the tests mostly wait, so they run in parallel.
+t.jobs = 4;
+
 /** A caller that sends captions. */
 interface Caller {
   call: ConnectedCall;

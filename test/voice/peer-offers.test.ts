@@ -5,7 +5,7 @@ import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket } from '../../src/voice/peer/index.ts';
 import { until } from '../helpers/until.ts';
 
-const CONNECT_MS_MAX = 10_000;
+const CONNECT_MS_MAX = 60_000;
 const MEDIA_PATTERN = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
 
 /** Adds a video section before the audio section, with the same transport. */

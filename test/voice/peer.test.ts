@@ -9,7 +9,7 @@ import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { until } from '../helpers/until.ts';
 
-const CONNECT_MS_MAX = 10_000;
+const CONNECT_MS_MAX = 60_000;
 
 /** Creates a peer, records its packets and states, and closes it after the test. */
 function withPeer(t: Test, options: Partial<PeerOptions> = {}) {
@@ -209,7 +209,7 @@ void t.test('the round trip is measured on the media path', async (t) => {
   const { agent, caller } = await connectPeers(t);
   for (const { peer } of [agent, caller]) {
     const ms = await peer.measureRoundTripMs();
-    t.ok(ms !== undefined && ms > 0 && ms < 1_000, `${ms} ms`);
+    t.ok(ms !== undefined && ms > 0 && ms < 10_000, `${ms} ms`);
   }
   const { peer } = withPeer(t);
   t.equal(await peer.measureRoundTripMs(), undefined, 'not connected yet');

@@ -40,19 +40,17 @@ void t.test('the latency of a call', { jobs: 5, buffered: false }, async (t) => 
       'an agent that buffers 600 ms of audio replies late, and does not meet the target',
       (t) =>
         onQuietMachine(t, 'verdict', async () => {
-          const call = await judgeCall(t, 'buffered_audio');
-          const { verdict, reason, pathMs, turnResponsesMs, hasAllTurns } = call;
-          const isLate = hasAllTurns && turnResponsesMs.every((ms) => ms >= 600);
-          const isRight =
-            isLate && pathMs < 200 && verdict === 'not_proven' && BUFFERING_IS_HIDDEN.test(reason);
-          const figures = `path ${pathMs}, turns ${turnResponsesMs.join(', ')}`;
-          return [isRight, `${verdict}, ${figures}: ${reason}`];
+          const { verdict, reason, pathMs, turnResponsesMs } = await judgeCall(t, 'buffered_audio');
+          const figures = `${verdict}, path ${pathMs}, turns ${turnResponsesMs.join(', ')}: ${reason}`;
+          t.ok(verdict !== 'met' && turnResponsesMs.every((ms) => ms >= 600), figures);
+          const isExpected = verdict === 'not_proven' && BUFFERING_IS_HIDDEN.test(reason);
+          return [isExpected && pathMs < 200 && turnResponsesMs.length > 0, figures];
         }),
     ),
     t.test('an agent that replies promptly meets the target', (t) =>
       onQuietMachine(t, 'verdict', async () => {
-        const { verdict, reason, hasAllTurns } = await judgeCall(t);
-        return [verdict === 'met' && hasAllTurns, reason];
+        const { verdict, reason, turnResponsesMs } = await judgeCall(t);
+        return [verdict === 'met' && turnResponsesMs.length === SPOKEN_CLIPS.length, reason];
       }),
     ),
     t.test('the caller and the agent measure the same response latency', (t) =>
@@ -86,11 +84,9 @@ async function judgeCall(t: Test, fault?: string) {
   const onsets = findOnsets(await measurePackets(call.received));
   const turnResponsesMs = findResponseLatencies(turns, onsets).filter((ms) => ms !== undefined);
   const pathMs = meter.statistics().latencyMs;
-  const hasAllTurns = turnResponsesMs.length === turns.length;
   return {
     ...judgeAudioLatency({ pathMs, turnResponsesMs }),
     pathMs: pathMs ?? NaN,
     turnResponsesMs,
-    hasAllTurns,
   };
 }

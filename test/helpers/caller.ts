@@ -10,7 +10,7 @@ import { createPacer } from '../../src/platform/pacer.ts';
 import { Microphone } from '../../src/voice/call/index.ts';
 import { until } from './until.ts';
 
-const CONNECT_MS_MAX = 10_000;
+const CONNECT_MS_MAX = 60_000;
 
 export type Message = Record<string, unknown>;
 

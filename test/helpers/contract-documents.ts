@@ -35,10 +35,8 @@ export interface OpenApiFile {
 
 /** Reads a document that the package contains. */
 export function readDocument(name: string): OpenApiFile {
-  return JSON.parse(readFileSync(documentPath(name), 'utf8')) as OpenApiFile;
+  return JSON.parse(readFileSync(join(ROOT, 'schemas', name), 'utf8')) as OpenApiFile;
 }
-
-export const documentPath = (name: string): string => join(ROOT, 'schemas', name);
 
 /** Returns the operations of a document with their method and path. */
 export function listOperations(

@@ -1,7 +1,8 @@
 import type { Test } from 'tap';
 import { monitorLocalDelay } from '../../src/voice/latency/index.ts';
+import { atNight } from './nightly.ts';
 
-const ATTEMPTS_MAX = 5;
+const ATTEMPTS_MAX = atNight(5, 2);
 const LATE_P99_MS_MAX = 5;
 /** One longer delay spoils the 99th percentile of a hundred packets. */
 const LATE_MS_MAX = 10;

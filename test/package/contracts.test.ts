@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { createOpenApi } from '../../src/contract/index.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { createProject } from './tarball.ts';
 
@@ -42,9 +43,49 @@ void t.test('the official parsers accept the documents of the package', async (t
   t.same({ ...problems, voice }, { service: [], sandbox: [], voice: [] });
 });
 
+interface LintReport {
+  problems: { ruleId: string; message: string; location: [{ pointer: string }] }[];
+}
+
+void t.test('the strictest rules of a public linter accept the documents', async (t) => {
+  const project = await createProject(t, { packages: ['@redocly/cli@2.77.0'] });
+  const lint = async (path: string): Promise<string[]> => {
+    const args = ['lint', path, '--extends=recommended-strict', '--format=json'];
+    // The paths of the results end with a slash in the specification (spec 4.3, 4.4).
+    args.push('--skip-rule=no-path-trailing-slash');
+    const { stdout } = await project.run(
+      process.execPath,
+      ['node_modules/@redocly/cli/bin/cli.js', ...args],
+      { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' },
+    );
+    const { problems } = JSON.parse(stdout) as LintReport;
+    return problems.map(
+      ({ ruleId, message, location: [{ pointer }] }) => `${ruleId} ${pointer} ${message}`,
+    );
+  };
+  for (const name of ['openapi-service', 'openapi-sandbox', 'asyncapi-voice']) {
+    t.same(await lint(`${KIT}/schemas/${name}.json`), [], name);
+  }
+  const broken = createOpenApi('service');
+  const operation = broken.paths['/v1/traces']?.['post'] as { responses: object };
+  operation.responses = { 200: { content: {} } };
+  project.write({ 'broken.json': JSON.stringify(broken) });
+  t.match((await lint('broken.json')).join('\n'), /struct .*description/, 'a planted error');
+});
+
+const readClient = (name: string): string =>
+  readFileSync(join(ROOT, 'test/generated-client', name), 'utf8');
+
+/** A change of the client that its types must refuse, and the error. */
+const wrongRequests: [from: string, to: string, message: RegExp][] = [
+  ['failed_only: true', 'failedOnly: true', /failedOnly/],
+  ['query: { agent,', 'query: { run: agent,', /run/],
+  ["'/v1/sessions/{conversation_id}/end', { params }", "'/v1/sessions/x/end', {}", /sessions/],
+  ['traceId: randomBytes', 'trace_id: randomBytes', /trace_id/],
+  ['closed.evaluations_queued', 'closed.queued', /queued/],
+];
+
 void t.test('a user generates, compiles, and runs a client with the package', async (t) => {
-  const readClient = (name: string): string =>
-    readFileSync(join(ROOT, 'test/generated-client', name), 'utf8');
   const project = await createProject(t, {
     packages: [
       'openapi-fetch@0.17.0',
@@ -55,6 +96,7 @@ void t.test('a user generates, compiles, and runs a client with the package', as
     files: {
       'tsconfig.json': readClient('tsconfig.json'),
       'service-client.ts': readClient('service-client.ts'),
+      'sandbox-client.ts': readClient('sandbox-client.ts'),
     },
   });
   const node = async (...args: string[]): Promise<string> => {
@@ -63,10 +105,22 @@ void t.test('a user generates, compiles, and runs a client with the package', as
     return stdout;
   };
   const command = `${KIT}/bin/sandbox-kit.js`;
-  project.write({ 'openapi.json': await node(command, 'schemas', '--openapi', 'service') });
   const generator = 'node_modules/openapi-typescript/bin/cli.js';
-  await node(generator, 'openapi.json', '-o', 'service-api.d.ts');
-  await node('node_modules/typescript/bin/tsc');
+  for (const area of ['service', 'sandbox']) {
+    project.write({ 'openapi.json': await node(command, 'schemas', '--openapi', area) });
+    await node(generator, 'openapi.json', '-o', `${area}-api.d.ts`);
+  }
+  const compiler = 'node_modules/typescript/bin/tsc';
+  await node(compiler);
   const output = await node(command, 'exec', '--', process.execPath, 'service-client.ts');
   t.match(output, /"closed":\{[^}]*"status":"evaluating"/);
+
+  let wrong = readClient('service-client.ts');
+  for (const [from, to] of wrongRequests) {
+    t.ok(wrong.includes(from), from);
+    wrong = wrong.replace(from, to);
+  }
+  project.write({ 'service-client.ts': wrong });
+  const { stdout: errors } = await project.run(process.execPath, [compiler]);
+  for (const [, to, message] of wrongRequests) t.match(errors, message, `an error for ${to}`);
 });

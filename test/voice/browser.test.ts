@@ -15,6 +15,7 @@ import {
 } from '../helpers/browser-call.ts';
 import { fetchCalls, loadClip } from '../helpers/caller.ts';
 import { decodeClip, encodeWav } from '../helpers/clip-audio.ts';
+import { nightOnly } from '../helpers/nightly.ts';
 import { until } from '../helpers/until.ts';
 
 /** Starts a browser whose microphone repeats a clip, with 3 s of silence in between. */
@@ -102,6 +103,7 @@ const SHOW_ADDRESSES = '--disable-features=WebRtcHideLocalIpsWithMdns';
 for (const [name, flags] of Object.entries({ hides: [], shows: [SHOW_ADDRESSES] })) {
   void t.test(
     `a browser that ${name} its addresses connects, with candidates in the answer or after it`,
+    nightOnly,
     async (t) => {
       const browser = await withSpeakingBrowser(t, 'thank-you', flags);
       const { agent } = await withAgent(t);

@@ -12,6 +12,7 @@ import {
   startMicrophone,
   openSignaling,
   withCall,
+  type CallView,
   type ConnectedCall,
   type Message,
 } from '../helpers/caller.ts';
@@ -21,7 +22,16 @@ const userVoice = createSpeechSynthesizer({ kind: 'user' });
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => Promise.all([userVoice.close(), agentVoice.close()]));
 
-// The calls run in real time: about 40 s.
+// The calls take real time, in which the tests mostly wait, so they run in parallel.
+t.jobs = 4;
+
+// One agent has the calls of all tests that need no other options: each synthesizer takes CPU time.
+const { agent, send } = await withAgent(t);
+
+/** Returns the agent's records of the calls that a test placed. */
+const fetchOwnCalls = async ({ call }: Caller): Promise<CallView[]> =>
+  (await fetchCalls(agent.url)).filter(({ call_id }) => call_id === call.callId);
+
 /** A caller that sends captions. */
 interface Caller {
   call: ConnectedCall;
@@ -90,7 +100,6 @@ async function sendAsChat(
 }
 
 void t.test('a captioned call gives the same replies by voice as by chat', async (t) => {
-  const { agent, send } = await withAgent(t);
   const user_id = 'sim_user_1';
   await send('POST /users', { body: { user_id, profile: { name: 'Ada' } } });
   const fields = { session_id: 'session-1', user_id, metadata: { time_of_day: 'evening' } };
@@ -120,7 +129,7 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
     await assertReceivesClip(t, caller, await agentVoice.speak(message?.content ?? ''));
   }
   t.match(chatResponses[0]?.choices[0].message.content, /^Good evening Ada/);
-  t.match(await fetchCalls(agent.url), [
+  t.match(await fetchOwnCalls(caller), [
     {
       captions: 2,
       turns: lines.map(() => ({ captioned: true, heard_clip: null, reply_clip: /^line-/ })),
@@ -129,7 +138,6 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
 });
 
 void t.test('a caller that announces captions gets an update for the greeting', async (t) => {
-  const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   const greeting = await caller.nextUpdate(0);
   t.same(findViolations('ConversationUpdate', greeting), []);
@@ -149,25 +157,23 @@ void t.test('a caller that announces captions gets an update for the greeting', 
 });
 
 void t.test('an interrupted agent replies to the new caption', async (t) => {
-  const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   await waitForGreeting(caller.call);
   await caller.say('When are you open?');
   await caller.nextUpdate(0);
   await caller.say('Where is A-1002?');
   t.match(await caller.nextUpdate(1), { transcript: { agent: /^Order A-1002 is processing/ } });
-  t.match(await fetchCalls(agent.url), [
+  t.match(await fetchOwnCalls(caller), [
     { turns: [{ interrupted: true, captioned: true }, { captioned: true }] },
   ]);
 });
 
 void t.test('a caption whose speech has a pause gets one reply and one update', async (t) => {
-  const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   await waitForGreeting(caller.call);
   const rest = await userVoice.speak('very much');
   await caller.say('Thank you');
-  const fetchTurns = async () => (await fetchCalls(agent.url))[0]?.turns ?? [];
+  const fetchTurns = async () => (await fetchOwnCalls(caller))[0]?.turns ?? [];
   await until('the pause ends the turn', async () => (await fetchTurns()).length === 1);
   void caller.microphone.say(rest);
   await until('the rest ends another turn', async () => (await fetchTurns()).length === 2);
@@ -191,7 +197,6 @@ void t.test('an agent without captions ignores them', async (t) => {
 });
 
 void t.test('the agent handles empty, very long, and very many captions', async (t) => {
-  const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   const { call, microphone, nextUpdate } = caller;
   await waitForGreeting(call);
@@ -211,7 +216,6 @@ void t.test('the agent handles empty, very long, and very many captions', async 
 });
 
 void t.test('an invalid caption, or a caption for another call, ends the call', async (t) => {
-  const { agent } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const invalidCaptions: [Message, RegExp][] = [
     [{ text: 'Hello', call_id: 'another' }, /call_id must be/],

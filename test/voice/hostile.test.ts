@@ -15,12 +15,16 @@ import {
   readOfferSdp,
   withCall,
 } from '../helpers/caller.ts';
+import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 import { until } from '../helpers/until.ts';
 
 const SEED = process.env['FUZZ_SEED'] ?? 'voice';
-const ROUNDS = Number(process.env['FUZZ_ROUNDS'] ?? 300);
+const ROUNDS = Number(process.env['FUZZ_ROUNDS'] ?? atNight(300, 60));
 const FEW_ROUNDS = Math.ceil(ROUNDS / 3);
+
+// The tests mostly wait for packets, so they run in parallel.
+t.jobs = 4;
 
 /** Asserts that all calls have ended, and that the agent still accepts a call. */
 async function assertWorking(t: Test, url: string, send: Send): Promise<void> {

@@ -18,11 +18,13 @@ import {
   type LibwebrtcAgentOptions,
 } from '../helpers/libwebrtc-agent.ts';
 import { HAS_EXTERNAL_INTERFACE, startLibwebrtcPeer } from '../helpers/libwebrtc-peer.ts';
+import { nightOnly } from '../helpers/nightly.ts';
+import { onQuietMachine } from '../helpers/quiet-machine.ts';
 import { until } from '../helpers/until.ts';
 
-const skip = HAS_EXTERNAL_INTERFACE
-  ? false
-  : 'libwebrtc needs a network interface besides loopback';
+const options = HAS_EXTERNAL_INTERFACE
+  ? {}
+  : { skip: 'libwebrtc needs a network interface besides loopback' };
 /** This many loud frames of 10 ms are speech. */
 const LOUD_FRAMES_MIN = 20;
 
@@ -49,8 +51,14 @@ const withUnusableCandidates = (sdp: string): string =>
 const withHiddenAddresses = (sdp: string): string =>
   sdp.replace(/^(a=candidate:\S+ \d+ \w+ \d+) \S+/gm, '$1 5c3e2f5b-5f5b.local');
 
-/** Calls an agent, and asserts that audio flows in both directions. */
-async function callLibwebrtcAgent(t: Test, options: LibwebrtcAgentOptions): Promise<void> {
+/**
+ * Calls an agent, and asserts that audio flows in both directions. Returns whether it arrived without
+ * gaps, which depends on how busy the machine is.
+ */
+async function callLibwebrtcAgent(
+  t: Test,
+  options: LibwebrtcAgentOptions,
+): Promise<[isComplete: boolean, figures: string]> {
   const agent = await withLibwebrtcAgent(t, options);
   const signaling = await openSignaling(agent.voiceUrl);
   const received: AudioPacket[] = [];
@@ -85,11 +93,13 @@ async function callLibwebrtcAgent(t: Test, options: LibwebrtcAgentOptions): Prom
   );
   await until('the kit has received 75 packets', () => received.length >= 75);
   t.equal(new Set(received.map(({ payloadType }) => payloadType)).size, 1);
-  t.equal(findOnsets(await measurePackets(received)).length, 1, 'one utterance');
+  const utterances = findOnsets(await measurePackets(received)).length;
   await meter.measureRoundTrips(peer, AbortSignal.timeout(10_000), { intervalMs: 10, count: 3 });
   const { stream, latencyMs, packetMs, unanswered } = meter.statistics();
-  t.match({ stream, packetMs, unanswered }, { stream: { lost: 0 }, packetMs: 20, unanswered: 0 });
   t.ok(latencyMs !== undefined && latencyMs > 20, `network path latency ${latencyMs} ms`);
+  const isComplete = stream.lost === 0 && unanswered === 0 && packetMs === 20;
+  const figures = { utterances, lost: stream.lost, unanswered, packetMs };
+  return [isComplete && utterances === 1, JSON.stringify(figures)];
 }
 
 const agentOptions: Record<string, LibwebrtcAgentOptions> = {
@@ -103,9 +113,10 @@ const agentOptions: Record<string, LibwebrtcAgentOptions> = {
     changeOffer: withoutSenders,
   },
 };
-for (const [name, options] of Object.entries(agentOptions)) {
-  void t.test(`the kit calls libwebrtc, offer ${name}`, { skip, buffered: true }, (t) =>
-    callLibwebrtcAgent(t, options),
+for (const [name, agent] of Object.entries(agentOptions)) {
+  const when = name === 'unchanged' ? {} : nightOnly;
+  void t.test(`the kit calls libwebrtc, offer ${name}`, { ...options, ...when }, (t) =>
+    onQuietMachine(t, 'one utterance without gaps', () => callLibwebrtcAgent(t, agent)),
   );
 }
 
@@ -149,8 +160,9 @@ const callerOptions: Record<string, Parameters<typeof callFromLibwebrtc>[1]> = {
   'with unusable candidates': { change: withUnusableCandidates },
   'with host names as addresses': { change: withHiddenAddresses },
 };
-for (const [name, options] of Object.entries(callerOptions)) {
-  void t.test(`libwebrtc calls the agent, answer ${name}`, { skip, buffered: true }, (t) =>
-    callFromLibwebrtc(t, options),
+// At a push, browser.test.ts calls the agent with the same implementation.
+for (const [name, caller] of Object.entries(callerOptions)) {
+  void t.test(`libwebrtc calls the agent, answer ${name}`, { ...options, ...nightOnly }, (t) =>
+    callFromLibwebrtc(t, caller),
   );
 }

@@ -7,9 +7,12 @@ import { manualClock, systemClock } from '../../src/platform/clock.ts';
 import { createPlainHeader, readWithWerift, readHeader } from '../../src/voice/peer/rtp-headers.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
+import { withRelay } from '../helpers/relay.ts';
 import { until } from '../helpers/until.ts';
 
-const CONNECT_MS_MAX = 10_000;
+const CONNECT_MS_MAX = 60_000;
+
+type RecordingPeer = ReturnType<typeof withPeer>;
 
 /** Creates a peer, records its packets and states, and closes it after the test. */
 function withPeer(t: Test, options: Partial<PeerOptions> = {}) {
@@ -40,6 +43,16 @@ async function connectPeers(
     caller.peer.waitUntilConnected(signal),
   ]);
   return { agent, caller, offer, answer };
+}
+
+/** Sends a packet in each direction, and waits until both have arrived. */
+async function assertAudioFlows(agent: RecordingPeer, caller: RecordingPeer): Promise<void> {
+  agent.peer.send(silentFrame, 0);
+  caller.peer.send(silentFrame, 0);
+  await until(
+    'both peers have received a packet',
+    () => agent.received.length === 1 && caller.received.length === 1,
+  );
 }
 
 const without = (pattern: RegExp) => (sdp: string) =>
@@ -98,12 +111,7 @@ void t.test('a description without a=ssrc connects', async (t) => {
     offer: without(/^a=ssrc/),
     answer: without(/^a=ssrc/),
   });
-  agent.peer.send(silentFrame, 0);
-  caller.peer.send(silentFrame, 0);
-  await until(
-    'both peers have received a packet',
-    () => agent.received.length === 1 && caller.received.length === 1,
-  );
+  await assertAudioFlows(agent, caller);
 });
 
 void t.test(
@@ -137,12 +145,7 @@ void t.test('a description without candidates is answered immediately', async (t
     agent.peer.waitUntilConnected(signal),
     caller.peer.waitUntilConnected(signal),
   ]);
-  agent.peer.send(silentFrame, 0);
-  caller.peer.send(silentFrame, 0);
-  await until(
-    'both peers have received a packet',
-    () => agent.received.length === 1 && caller.received.length === 1,
-  );
+  await assertAudioFlows(agent, caller);
 });
 
 void t.test('an answer whose address is hidden behind a host name still connects', async (t) => {
@@ -150,12 +153,7 @@ void t.test('an answer whose address is hidden behind a host name still connects
   const { agent, caller } = await connectPeers(t, {
     answer: (sdp) => sdp.replace(/(a=candidate:.*) 127\.0\.0\.1 /, '$1 5f5b.local '),
   });
-  agent.peer.send(silentFrame, 0);
-  caller.peer.send(silentFrame, 0);
-  await until(
-    'both peers have received a packet',
-    () => agent.received.length === 1 && caller.received.length === 1,
-  );
+  await assertAudioFlows(agent, caller);
 });
 
 void t.test('a peer without candidates and without incoming checks fails after 5 s', async (t) => {
@@ -209,7 +207,7 @@ void t.test('the round trip is measured on the media path', async (t) => {
   const { agent, caller } = await connectPeers(t);
   for (const { peer } of [agent, caller]) {
     const ms = await peer.measureRoundTripMs();
-    t.ok(ms !== undefined && ms > 0 && ms < 1_000, `${ms} ms`);
+    t.ok(ms !== undefined && ms > 0 && ms < 10_000, `${ms} ms`);
   }
   const { peer } = withPeer(t);
   t.equal(await peer.measureRoundTripMs(), undefined, 'not connected yet');
@@ -317,3 +315,51 @@ void t.test('closing the peers ends a handshake that cannot succeed', (t) => {
   t.ok(ms < 20_000, `the process ended after ${Math.round(ms)} ms, not half a minute`);
   t.end();
 });
+
+// In each direction. The round trip exceeds 500 ms, after which a handshake flight is sent again.
+const SLOW_NETWORK_MS = 350;
+
+void t.test('the handshake succeeds although flights are sent and answered twice', async (t) => {
+  const relay = await withRelay(t, () => SLOW_NETWORK_MS);
+  const { agent, caller } = await connectPeers(t, {
+    offer: relay.rewriteOffer,
+    answer: relay.rewriteAnswer,
+  });
+  await assertAudioFlows(agent, caller);
+});
+
+const MEDIA_PATTERN = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
+
+/** Adds a video section before the audio section, with the same transport. */
+function withVideo(sdp: string): string {
+  const [session = '', audio = ''] = sdp.split(/^(?=m=)/m);
+  const transport = audio
+    .replace(MEDIA_PATTERN, '')
+    .replace(/^m=audio (\d+) (\S+).*$/m, 'm=video $1 $2 120');
+  return [
+    session.replace('a=group:BUNDLE', 'a=group:BUNDLE video'),
+    `${transport}a=mid:video\r\na=rtpmap:120 VP8/90000\r\n`,
+    audio.replace(/^a=candidate.*\r\n/gm, ''),
+  ].join('');
+}
+
+/** Bundles the audio as browsers with the `max-bundle` policy do: without its own port (RFC 8843, 6). */
+const bundleOnly = (sdp: string): string =>
+  sdp.replace(/^m=audio \d+(.*)$/m, 'm=audio 0$1\r\na=bundle-only');
+
+/** Removes the video section from an answer, for a peer that offered audio only. */
+const withoutVideo = (sdp: string): string =>
+  sdp.replace(/^m=video [^]*?(?=^m=)/m, '').replace('a=group:BUNDLE video', 'a=group:BUNDLE');
+
+const videoOffers = {
+  'on its own port': withVideo,
+  'that is bundle-only': (sdp: string): string => bundleOnly(withVideo(sdp)),
+};
+for (const [name, offer] of Object.entries(videoOffers)) {
+  void t.test(`audio after video, ${name}, flows in both directions`, async (t) => {
+    const { agent, caller, answer } = await connectPeers(t, { offer, answer: withoutVideo });
+    t.match(answer, /^m=video 0 /m, 'video is declined');
+    await assertAudioFlows(agent, caller);
+    t.match(agent.received, [{ payloadType: 111 }], 'packets have the payload type of the audio');
+  });
+}

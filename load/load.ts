@@ -1,18 +1,18 @@
 import type { LoadBlocker, LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
 import { secretsOf, tlsOptionsOf } from '../src/platform/connection.ts';
-import { findProxy } from '../src/platform/proxy.ts';
 import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
 import { formatDuration } from '../src/report-kit/format.ts';
-import { createAutocannonTransport } from './engines/autocannon.ts';
+import { AUTOCANNON_NAME } from './engines/autocannon.ts';
 import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
-import { runTransportLoop } from './engines/transport-loop.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
 import type { LoadOptions, LoadProgress } from './options.ts';
+import { runClosed } from './phases/closed-run.ts';
 import { runPaced } from './phases/paced-run.ts';
 import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
+import type { RequestRunParts } from './phases/request-run.ts';
 import { describeShard, WHOLE_RUN } from './schedule/shard.ts';
 import { createProfile, type Profile } from './profiles/profile.ts';
 import {
@@ -106,28 +106,25 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
   const { options, startedAtMs, warmUp, hasUsers } = parts;
   const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
   const profile = profileFor(options, plan, hasUsers, chance);
-  const transport =
-    plan.engine === 'open'
-      ? createOpenTransport({ target: sandbox, clock, ca, connection })
-      : createAutocannonTransport({
-          ...{ target: sandbox, clock, connections: maxInFlight(profile, options.shard?.count) },
-          tls: tlsOptionsOf(ca, connection),
-        });
+  const completed = { plan, startedAtMs, profile, warmUp };
+  const redact = createRedactor(secretsOf(connection, options.apiKey));
+  const run: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
+  const { connections } = plan;
+  if (connections !== undefined) {
+    const tls = tlsOptionsOf(ca, connection);
+    const requests = await runClosed({ ...run, target: sandbox, tls, connections });
+    return { ...completed, engine: AUTOCANNON_NAME, requests };
+  }
+  const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
   try {
-    const paced = await runPaced({
-      clock,
+    const requests = await runPaced({
+      ...run,
       chance,
       transport,
-      profile,
-      plan,
       shard: options.shard,
       thresholds: createBreachTests(options.thresholds ?? []),
-      validateResponse,
-      redact: createRedactor(secretsOf(connection, options.apiKey)),
-      onTick,
-      signal,
     });
-    return { plan, startedAtMs, engine: transport.name, profile, warmUp, paced };
+    return { ...completed, engine: transport.name, requests };
   } finally {
     await transport.close();
   }
@@ -191,17 +188,6 @@ function profileFor(
   });
 }
 
-/** Longer than any deadline: the seconds of requests in flight if the sandbox never responds. */
-const IN_FLIGHT_S = 16;
-const CONNECTIONS_MAX = 5_000;
-
-/** Returns the connections that autocannon needs so that no request waits for one. */
-function maxInFlight({ open, users }: Profile, shards = 1): number {
-  const perSecond = open.reduce((sum, stream) => sum + stream.perSecond, 0);
-  const connections = Math.ceil((perSecond * IN_FLIGHT_S + users.length) / shards);
-  return Math.min(CONNECTIONS_MAX, Math.max(1, connections));
-}
-
 function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
 }
@@ -260,16 +246,19 @@ async function tickWhile<Result>(
 /** Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. */
 async function runWarmUp(
   options: LoadOptions,
-  { warmUpMs, ratePerSecond }: LoadPlan,
+  { warmUpMs: durationMs, ratePerSecond, connections }: LoadPlan,
   profile: Profile,
 ): Promise<WarmUp | undefined> {
   const { count } = options.shard ?? WHOLE_RUN;
   const perSecondMax = Math.max(1, Math.floor(ratePerSecond / count));
-  const loop = await runLoop(options, profile, {
-    connections: Math.min(Math.ceil(WARM_UP_CONNECTIONS / count), perSecondMax),
-    durationMs: warmUpMs,
-    perSecondMax,
-  });
+  const pacedConnections = Math.min(Math.ceil(WARM_UP_CONNECTIONS / count), perSecondMax);
+  const loop = await runLoop(
+    options,
+    profile,
+    connections === undefined
+      ? { connections: pacedConnections, durationMs, perSecondMax }
+      : { connections, durationMs },
+  );
   return (
     loop && {
       connections: loop.connections,
@@ -286,7 +275,7 @@ const LOOP_MS_MIN = 100;
 async function runLoop(
   { sandbox, clock, ca, connection, signal }: LoadOptions,
   { open, users, main, createHeaders }: Profile,
-  bounds: { connections: number; durationMs: number; perSecondMax: number },
+  bounds: { connections: number; durationMs: number; perSecondMax?: number },
 ): Promise<ClosedLoopFigures | undefined> {
   const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
   if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
@@ -294,14 +283,9 @@ async function runLoop(
     const { outgoing, name } = nextRequest();
     return withHeaders(outgoing, createHeaders(name));
   };
-  const loop = { ...bounds, next, signal };
-  if (!findProxy(sandbox, connection?.proxies)) {
-    return runClosedLoop({ ...loop, target: sandbox, tls: tlsOptionsOf(ca, connection) });
-  }
-  // autocannon does not support proxies.
   const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
   try {
-    return await runTransportLoop({ ...loop, transport, clock });
+    return await runClosedLoop({ ...bounds, next, signal, transport, clock });
   } finally {
     await transport.close();
   }

@@ -52,6 +52,8 @@ export interface LoadOptions {
   seed: string;
   clock: Clock;
   engine: LoadEngineName;
+  /** Connections of the engine `autocannon` (default: 10). */
+  connections?: number | undefined;
   profile: LoadProfileName;
   arrivals: Arrivals;
   /** Chat requests per second; health requests for the profile `health`. */

@@ -1,18 +1,15 @@
-import { startAutocannon } from './autocannon-client.ts';
-import type { SecureContextOptions } from 'node:tls';
-import type { OutgoingRequest } from './transport.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import type { ExchangeResult, OutgoingRequest, Transport } from './transport.ts';
 
 /** Settings of a closed loop. */
 export interface ClosedLoop {
-  /** Base URL of the sandbox. */
-  target: string;
-  /** CA and client certificate. */
-  tls?: SecureContextOptions;
+  transport: Transport;
+  clock: Clock;
   connections: number;
   durationMs: number;
   /** The maximum rate in requests per second; unlimited when undefined. */
-  perSecondMax: number | undefined;
-  /** Returns the next request; all have the same method and path. */
+  perSecondMax?: number | undefined;
+  /** Returns the next request. */
   next: () => OutgoingRequest;
   signal: AbortSignal;
 }
@@ -30,61 +27,55 @@ export interface ClosedLoopFigures {
 }
 
 /** A request that takes longer is an error. */
-export const LOOP_TIMEOUT_S = 15;
-
+const TIMEOUT_MS = 15_000;
 /** The loop stops after this number of errors: an unreachable sandbox produces thousands. */
-export const ERRORS_MAX = 1_000;
+const ERRORS_MAX = 1_000;
 
 /**
- * Sends requests in a closed loop with autocannon: each connection sends the next request after a
- * response. This suits warm-up and capacity estimates, but no verdict: a slow sandbox gets fewer requests.
+ * Sends requests in a closed loop: each connection sends the next request after a response. This suits
+ * warm-up and capacity estimates, but no verdict: a slow sandbox gets fewer requests. The loop ends on
+ * time: requests in flight at the end do not count, and end when the transport is closed.
  */
-export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigures> {
-  const { target, tls, connections, durationMs, perSecondMax, next, signal } = options;
-  const first = next();
-  const url = new URL(target);
-  const tracker = startAutocannon({
-    url: url.origin,
-    tlsOptions: tls ?? {},
-    connections,
-    duration: durationMs / 1000,
-    // autocannon stops only at the end of a sample.
-    sampleInt: 100,
-    timeout: LOOP_TIMEOUT_S,
-    bailout: ERRORS_MAX,
-    ...(perSecondMax === undefined
-      ? {}
-      : { overallRate: Math.max(connections, perSecondMax), ignoreCoordinatedOmission: true }),
-    requests: [
-      {
-        method: first.method,
-        path: url.pathname.replace(/\/+$/, '') + first.path,
-        headers: first.headers,
-        setupRequest(request: object) {
-          const { headers, body } = next();
-          return { ...request, headers, body };
-        },
-      },
-    ],
-  });
+export async function runClosedLoop(loop: ClosedLoop): Promise<ClosedLoopFigures> {
+  const { transport, clock, connections, durationMs, perSecondMax, next, signal } = loop;
+  const endMs = clock.monotonicMs() + durationMs;
+  const intervalMs = perSecondMax === undefined ? 0 : (connections / perSecondMax) * 1000;
   const times: number[] = [];
-  tracker.on('response', (_client, _status, _bytes, ms) => void times.push(ms));
-  const stop = (): void => tracker.stop();
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  const result = await tracker;
-  signal.removeEventListener('abort', stop);
+  let errors = 0;
+  const ended = new AbortController();
+  const until = AbortSignal.any([signal, ended.signal]);
+  const isOver = (): boolean =>
+    clock.monotonicMs() >= endMs || until.aborted || errors >= ERRORS_MAX;
+  const work = async (): Promise<void> => {
+    while (!isOver()) {
+      const sentMs = clock.monotonicMs();
+      const {
+        status = 0,
+        fault,
+        endedMs,
+      } = await new Promise<ExchangeResult>((resolve) =>
+        transport.send(next(), sentMs + TIMEOUT_MS, resolve),
+      );
+      if (!fault && status >= 200 && status < 300) times.push(endedMs - sentMs);
+      else errors++;
+      const pauseMs = Math.min(sentMs + intervalMs, endMs) - clock.monotonicMs();
+      if (pauseMs > 0) await clock.sleep(pauseMs, until).catch(() => undefined);
+    }
+  };
+  const works = Array.from({ length: connections }, work);
+  await Promise.race([Promise.all(works), clock.sleep(durationMs, until).catch(() => undefined)]);
+  ended.abort();
   return {
     connections,
-    responses: result['2xx'],
-    errors: result.errors + result.non2xx,
-    perSecond: Math.round((result['2xx'] / durationMs) * 1e6) / 1000,
+    responses: times.length,
+    errors,
+    perSecond: Math.round((times.length / durationMs) * 1e6) / 1000,
     p50Ms: medianOf(times),
   };
 }
 
 /** Returns the median in milliseconds; null for no times. */
-export function medianOf(times: readonly number[]): number | null {
+function medianOf(times: readonly number[]): number | null {
   const middle = Float64Array.from(times).sort()[Math.floor(times.length / 2)];
   return middle === undefined ? null : Math.round(middle * 100) / 100;
 }

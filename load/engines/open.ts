@@ -61,7 +61,6 @@ export function createOpenTransport(options: TransportOptions): Transport {
   };
   return {
     name: `undici ${readUndiciVersion()}`,
-    delayed: 0,
     send(outgoing, deadlineAtMs, onEnd) {
       // Reuses the most recently used connection, so that the others can expire.
       const connection = idle.pop() ?? newConnection();

@@ -37,8 +37,6 @@ export interface Transport {
     deadlineAtMs: number,
     onEnd: (result: ExchangeResult) => void,
   ): void;
-  /** Requests that had to wait because the transport had too few connections. */
-  readonly delayed: number;
   close(): Promise<void>;
 }
 

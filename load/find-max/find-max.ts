@@ -41,9 +41,9 @@ export async function findMax(parts: FindMaxParts): Promise<SearchResult> {
     const run = await runAt(perSecond, length);
     if (!run) return { holds: undefined, last: true };
     last.run = run;
-    const { stopped } = run.paced;
+    const { stopped } = run.requests;
     if (stopped !== undefined && stopped.kind !== 'down') return { holds: undefined, last: true };
-    const { generatorFailed, ...step } = judgeStep(run.plan, run.paced, limits);
+    const { generatorFailed, ...step } = judgeStep(run.plan, run.requests, limits);
     const { windowMs } = run.plan;
     const suffix = length === 'step' ? '' : `, confirmation of ${formatDuration(windowMs)}`;
     steps.push({ ...step, reason: step.reason + suffix });

@@ -1,49 +1,25 @@
-import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import type { Clock } from '../../src/platform/clock.ts';
 import type { Transport } from '../engines/transport.ts';
-import type { LoadProgress, ShardOptions } from '../options.ts';
-import { createResponseValidator, type ValidateExchange } from '../profiles/validate-response.ts';
-import type { Profile } from '../profiles/profile.ts';
-import { createRecorder, type Recorder, type RecorderOptions } from '../record/recorder.ts';
+import type { ShardOptions } from '../options.ts';
+import { createResponseValidator } from '../profiles/validate-response.ts';
+import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
 import { dueTimes } from '../schedule/due-times.ts';
 import { selectPart, WHOLE_RUN } from '../schedule/shard.ts';
 import { mergeByTime, pace, type Due } from '../schedule/pace.ts';
 import { startMeter, type Cost } from '../self-check/meter.ts';
 import { createRequestSender, type RequestSender } from './request-sender.ts';
+import { createRunEnd, type RequestRun, type RequestRunParts } from './request-run.ts';
 import { stretchesOf } from './plan.ts';
-import { watchRun, type EarlyEnd } from './watch.ts';
+import { watchRun } from './watch.ts';
 
 /** Dependencies of a paced run. */
-export interface PacedRunParts {
-  clock: Clock;
+export interface PacedRunParts extends RequestRunParts {
   chance: Random;
   transport: Transport;
-  profile: Profile;
-  plan: LoadPlan;
   /** The part of the plan to send (default: all of it). */
   shard?: ShardOptions | undefined;
   /** The thresholds on the response times of each stream. */
   thresholds?: RecorderOptions['thresholds'];
-  validateResponse: ValidateExchange;
-  /** Removes secrets that the sandbox repeats from the text of a failure. */
-  redact: (text: string) => string;
-  onTick: (live: LoadProgress) => void;
-  /** Stops the run immediately. */
-  signal: AbortSignal;
-}
-
-/** The result of a paced run. */
-export interface PacedRun {
-  record: Recorder;
-  /** The part of the steady state that was run: all of it unless the run ended early. */
-  ranMs: number;
-  missed: number;
-  delayed: number;
-  cost: Cost;
-  stopped: EarlyEnd | undefined;
-  /** The start of the steady state, in Unix milliseconds. */
-  windowStartedAtMs: number;
 }
 
 /** Time to prepare before the first request. */
@@ -54,7 +30,7 @@ const LEAD_MS = 20;
  * failed or are still in flight. The start and end of the steady state are fixed before the first
  * request.
  */
-export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
+export async function runPaced(parts: PacedRunParts): Promise<RequestRun> {
   const { clock, transport, profile, plan } = parts;
   const { main, streams } = profile;
   const record = createRecorder({
@@ -65,12 +41,7 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   const leadMs = Math.max(LEAD_MS, (parts.shard?.startAtMs ?? nowMs) - nowMs);
   const windowStartMs = startedMs + leadMs + plan.rampMs;
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
-  const finished = new AbortController();
-  const early = { end: undefined as EarlyEnd | undefined };
-  const end = (reason: EarlyEnd): void => {
-    early.end ??= reason;
-    finished.abort();
-  };
+  const end = createRunEnd(parts.signal);
   const sender = createRequestSender({
     clock,
     transport,
@@ -80,14 +51,11 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
     validate: createResponseValidator(parts.validateResponse, profile.markers),
     windowStartMs,
     onResult: ({ fault, detail }) => {
-      if (fault === 'unauthorized') end({ kind: 'unauthorized', detail });
+      if (fault === 'unauthorized') end.endEarly({ kind: 'unauthorized', detail });
     },
   });
-  const onSignal = (): void => end({ kind: 'interrupted', detail: '' });
-  parts.signal.addEventListener('abort', onSignal, { once: true });
-  if (parts.signal.aborted) onSignal();
 
-  const watching = watchRun({ ...parts, record, sinceStart, end, over: finished.signal });
+  const watching = watchRun({ ...parts, record, sinceStart, end });
   let stopMeter: (() => Cost) | undefined;
   const windowStart: Due = {
     atMs: windowStartMs,
@@ -95,22 +63,20 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   };
   const windowEnd: Due = { atMs: windowStartMs + plan.windowMs, fire: () => {} };
   const lists = [...duesOf(parts, sender, windowStartMs), [windowStart], [windowEnd]];
-  await pace(mergeByTime(lists), clock, finished.signal);
+  await pace(mergeByTime(lists), clock, end.over);
   const ranMs = Math.max(0, Math.min(plan.windowMs, sinceStart()));
   const cost = stopMeter?.() ?? { cpuPercent: 0, loopBusy: 0 };
   sender.stopSending();
-  if (early.end) sender.abandon();
+  if (end.early) sender.abandon();
   await sender.drained();
-  finished.abort();
+  end.finish();
   await watching;
-  parts.signal.removeEventListener('abort', onSignal);
   return {
     record,
-    ranMs: early.end ? ranMs : plan.windowMs,
+    ranMs: end.early ? ranMs : plan.windowMs,
     missed: sender.missed,
-    delayed: transport.delayed,
     cost,
-    stopped: early.end,
+    stopped: end.early,
     windowStartedAtMs: nowMs + leadMs + plan.rampMs,
   };
 }

@@ -11,6 +11,7 @@ import { requestsIn, type Stretch } from '../schedule/due-times.ts';
 export type PlanOptions = Pick<
   LoadOptions,
   | 'engine'
+  | 'connections'
   | 'profile'
   | 'arrivals'
   | 'ratePerSecond'
@@ -31,6 +32,7 @@ const PREFLIGHT = { requests: 5, modelCalls: 2 };
 
 /** Plans a run before its first request. */
 export function planLoad(options: PlanOptions): LoadPlan {
+  if (options.engine === 'autocannon') return planClosedLoop(options);
   const requests = planRequests(options);
   const { voice, windowMs, profile } = options;
   if (!voice) return requests;
@@ -54,13 +56,12 @@ const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
 
 function planRequests(options: PlanOptions): LoadPlan {
   const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = options;
-  const leadMs = options.warmUpMs ?? Math.min(WARM_UP_MS_MAX, windowMs / 6);
+  const leadMs = leadMsOf(options);
   const rampMs = Math.round(leadMs / 2);
   const warmUpMs = Math.round(leadMs) - rampMs;
   const stretches = stretchesOf(rate, rampMs, windowMs);
   const main = stretches.reduce((sum, stretch) => sum + requestsIn(stretch), 0);
-  // autocannon sends all requests of a second at its start.
-  const warmUp = Math.ceil(warmUpMs / 1000) * rate;
+  const warmUp = Math.ceil((warmUpMs / 1000) * rate);
   const spanS = (rampMs + windowMs) / 1000;
   const additional = spanS * (BACKGROUND_HEALTH_PER_SECOND + 2 * BACKGROUND_USERS_PER_SECOND);
   const background = {
@@ -86,6 +87,25 @@ function planRequests(options: PlanOptions): LoadPlan {
     percentile: options.percentile,
     requests: Math.ceil(paced + warmUp + background + PREFLIGHT.requests),
     modelCalls: Math.ceil(modelCalls),
+  };
+}
+
+/** Returns the duration of warm-up and ramp-up together. */
+const leadMsOf = ({ warmUpMs, windowMs }: PlanOptions): number =>
+  warmUpMs ?? Math.min(WARM_UP_MS_MAX, windowMs / 6);
+
+/** The requests that fit into the memory of the load generator. */
+const CLOSED_LOOP_REQUESTS_MAX = 5_000_000;
+const CLOSED_LOOP_CONNECTIONS = 10;
+
+/** Plans a closed loop: the sandbox decides how many requests it sends. */
+function planClosedLoop(options: PlanOptions): LoadPlan {
+  const { engine, profile, arrivals, windowMs, percentile } = options;
+  const { connections = CLOSED_LOOP_CONNECTIONS } = options;
+  return {
+    ...{ engine, profile, arrivals, connections, ratePerSecond: 0, windowMs },
+    ...{ warmUpMs: Math.round(leadMsOf(options)), rampMs: 0, percentile },
+    ...{ requests: CLOSED_LOOP_REQUESTS_MAX, modelCalls: CLOSED_LOOP_REQUESTS_MAX },
   };
 }
 

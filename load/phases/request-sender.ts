@@ -1,13 +1,7 @@
-import type { Clock } from '../../src/platform/clock.ts';
 import type { ExchangeResult, Transport } from '../engines/transport.ts';
-import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
-import { withHeaders } from '../engines/transport.ts';
-import type { CreateHeaders } from '../profiles/profile.ts';
 import type { FollowUp, PlannedRequest } from '../profiles/planned-request.ts';
 import type { ValidatedResult } from '../profiles/validate-response.ts';
-import type { Recorder } from '../record/recorder.ts';
-import type { CompletedRequest } from '../record/stream-log.ts';
-import { createDeferredWork, type DeferredWork } from './deferred-work.ts';
+import { createExchangeLog, type ExchangeLog, type ExchangeLogParts } from './exchange-log.ts';
 
 /** Sends the requests of a run and handles their results. */
 export interface RequestSender {
@@ -24,18 +18,8 @@ export interface RequestSender {
 }
 
 /** Dependencies of a request sender. */
-export interface RequestSenderParts {
-  clock: Clock;
+export interface RequestSenderParts extends Omit<ExchangeLogParts, 'onFinish'> {
   transport: Transport;
-  recorder: Recorder;
-  createHeaders: CreateHeaders;
-  /** Removes secrets that the sandbox repeats from the text of a failure. */
-  redact: (text: string) => string;
-  validate: (request: PlannedRequest, result: ExchangeResult) => ValidatedResult;
-  /** The monotonic start of the steady state. */
-  windowStartMs: number;
-  /** Called with every validated result. */
-  onResult: (result: ValidatedResult) => void;
 }
 
 /** More sockets than one process gets. Requests beyond it are not sent, which makes the run invalid. */
@@ -49,15 +33,17 @@ export function createRequestSender(parts: RequestSenderParts): RequestSender {
 
 class Sender implements RequestSender {
   readonly #parts: RequestSenderParts;
-  readonly #later: DeferredWork;
-  #inFlight = 0;
+  readonly #log: ExchangeLog;
   #missed = 0;
   #stopped = false;
   #abandoned = false;
 
   constructor(parts: RequestSenderParts) {
     this.#parts = parts;
-    this.#later = createDeferredWork(parts.clock);
+    this.#log = createExchangeLog({
+      ...parts,
+      onFinish: (request, result, validated) => this.#sendNext(request, result, validated),
+    });
   }
 
   get missed(): number {
@@ -65,24 +51,14 @@ class Sender implements RequestSender {
   }
 
   send(request: PlannedRequest, dueMs: number): void {
-    const { clock, transport, recorder, windowStartMs, createHeaders } = this.#parts;
-    const { stream } = request;
-    const headers = createHeaders(request.name);
-    const traceId = traceIdOf(headers[TRACEPARENT]);
-    const outgoing = withHeaders(request.outgoing, headers);
-    const isRecorded = request.unjudged !== true;
-    if (isRecorded) recorder.offered(stream, dueMs);
-    if (this.#inFlight >= IN_FLIGHT_MAX) {
+    const { transport, recorder, windowStartMs } = this.#parts;
+    if (request.unjudged !== true) recorder.offered(request.stream, dueMs);
+    if (this.#log.openCount >= IN_FLIGHT_MAX) {
       this.#missed++;
       return;
     }
-    this.#inFlight++;
-    if (isRecorded) recorder.sent(stream, dueMs, clock.monotonicMs() - windowStartMs);
-    transport.send(outgoing, windowStartMs + dueMs + request.deadlineMs, (result) => {
-      if (this.#abandoned) return;
-      if (isRecorded) recorder.arrived(stream, result.endedMs - windowStartMs);
-      this.#later.add(() => this.#finish(request, dueMs, result, traceId));
-    });
+    const { outgoing, end } = this.#log.begin(request, dueMs);
+    transport.send(outgoing, windowStartMs + dueMs + request.deadlineMs, end);
   }
 
   stopSending(): void {
@@ -92,56 +68,22 @@ class Sender implements RequestSender {
   abandon(): void {
     this.#abandoned = true;
     this.#stopped = true;
+    this.#log.abandon();
   }
 
   async drained(): Promise<void> {
     // Every request ends by its deadline, so this loop ends.
-    while (this.#inFlight > 0 && !this.#abandoned) await this.#parts.clock.sleep(POLL_MS);
-    await this.#later.done();
+    while (this.#log.openCount > 0 && !this.#abandoned) await this.#parts.clock.sleep(POLL_MS);
+    await this.#log.validated();
   }
 
-  #finish(
+  #sendNext(
     request: PlannedRequest,
-    dueMs: number,
-    result: ExchangeResult,
-    traceId: string | undefined,
+    { endedMs }: ExchangeResult,
+    { fault, json }: ValidatedResult,
   ): void {
-    const validated = this.#parts.validate(request, result);
-    const { stream, session } = request;
-    if (request.unjudged !== true) {
-      const details = {
-        detail: this.#parts.redact(validated.detail),
-        ...(session === undefined ? {} : { session }),
-        traceId,
-      };
-      const completed = this.#toCompleted(request, dueMs, result, validated);
-      this.#parts.recorder.completed(stream, completed, details);
-      this.#parts.onResult(validated);
-    }
-    const next = request.next?.(validated.fault === undefined ? validated.json : undefined);
-    if (next) void this.#follow(next, result.endedMs);
-    this.#inFlight--;
-  }
-
-  #toCompleted(
-    { deadlineMs }: PlannedRequest,
-    dueMs: number,
-    { sentMs, firstByteMs, endedMs }: ExchangeResult,
-    { fault, hasResponse, findings, echoed, retryAfterS }: ValidatedResult,
-  ): CompletedRequest {
-    const { windowStartMs } = this.#parts;
-    return {
-      dueMs,
-      sentMs: sentMs - windowStartMs,
-      ...(firstByteMs === undefined ? {} : { firstByteMs: firstByteMs - windowStartMs }),
-      endedMs: endedMs - windowStartMs,
-      deadlineMs,
-      hasResponse,
-      findings,
-      echoed,
-      ...(fault && { fault }),
-      ...(retryAfterS === undefined ? {} : { retryAfterS }),
-    };
+    const next = request.next?.(fault === undefined ? json : undefined);
+    if (next) void this.#follow(next, endedMs);
   }
 
   async #follow({ request, afterMs, isCleanup }: FollowUp, endedMs: number): Promise<void> {

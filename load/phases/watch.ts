@@ -3,12 +3,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { LoadProgress } from '../options.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Recorder } from '../record/recorder.ts';
-
-/** Why a run ended early. */
-export interface EarlyEnd {
-  kind: 'interrupted' | 'unauthorized' | 'down';
-  detail: string;
-}
+import type { RunEnd } from './request-run.ts';
 
 /** Dependencies of the watch. */
 export interface WatchParts {
@@ -19,8 +14,7 @@ export interface WatchParts {
   /** Milliseconds since the start of the steady state. */
   sinceStart: () => number;
   onTick: (live: LoadProgress) => void;
-  end: (earlyEnd: EarlyEnd) => void;
-  over: AbortSignal;
+  end: RunEnd;
 }
 
 /** The sandbox is down if more than half of the requests in this many seconds failed. */
@@ -31,7 +25,8 @@ const DOWN_REQUESTS_MIN = 20;
 
 /** Reports the progress once per second, and ends the run if the sandbox is down. */
 export async function watchRun(parts: WatchParts): Promise<void> {
-  const { clock, plan, record, sinceStart, over } = parts;
+  const { clock, plan, record, sinceStart, end } = parts;
+  const { over } = end;
   if (over.aborted) return;
   const isOver = (): boolean => over.aborted;
   for (;;) {
@@ -43,7 +38,7 @@ export async function watchRun(parts: WatchParts): Promise<void> {
     const { ended, failed } = record.timeline.recentFaults(nowMs, DOWN_AFTER_SECONDS);
     if (ended < DOWN_REQUESTS_MIN || failed <= ended * DOWN_SHARE) continue;
     const detail = `${failed} of ${ended} requests failed within ${DOWN_AFTER_SECONDS} s (${errorKinds(record)})`;
-    parts.end({ kind: 'down', detail });
+    end.endEarly({ kind: 'down', detail });
   }
 }
 

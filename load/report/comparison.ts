@@ -53,6 +53,7 @@ function listDifferences(now: LoadReport, before: LoadReport): string[] {
       ['sandbox', before.sandbox, now.sandbox],
       ['profile', before.plan.profile, now.plan.profile],
       ['engine', before.plan.engine, now.plan.engine],
+      ['number of connections', before.plan.connections ?? 0, now.plan.connections ?? 0],
       ['rate', before.plan.ratePerSecond, now.plan.ratePerSecond],
       ['number of calls', before.plan.calls ?? 0, now.plan.calls ?? 0],
       ['arrivals', before.plan.arrivals, now.plan.arrivals],

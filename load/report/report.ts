@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 import type {
   CurvePoint,
   GeneratorMachine,
+  LatencySummary,
   LoadBlocker,
   LoadPlan,
   LoadReport,
@@ -15,11 +16,11 @@ import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { isoTime } from '../../src/platform/clock.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadOptions } from '../options.ts';
-import type { PacedRun } from '../phases/paced-run.ts';
+import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Durations } from '../record/histogram.ts';
 import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
-import { checkGenerator } from '../self-check/self-check.ts';
+import { checkClosedLoop, checkGenerator } from '../self-check/self-check.ts';
 import { findOutages } from '../verdict/availability.ts';
 import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
 import {
@@ -31,6 +32,7 @@ import {
 } from '../verdict/targets.ts';
 import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
+import { CLOSED_LOOP_LIMIT } from '../verdict/targets.ts';
 import { describeVerdict } from './wording.ts';
 
 /** A completed run of requests. */
@@ -40,11 +42,11 @@ export interface CompletedRun {
   engine: string;
   profile: Profile;
   warmUp: WarmUp | undefined;
-  paced: PacedRun;
+  requests: RequestRun;
 }
 
 /** The measurements of a run, which for a merged report are those of all shards. */
-export type MeasuredRun = Pick<PacedRun, 'record' | 'ranMs'> & {
+export type MeasuredRun = Pick<RequestRun, 'record' | 'ranMs'> & {
   plan: LoadPlan;
   profile: Pick<Profile, 'main' | 'streams'>;
 };
@@ -74,9 +76,9 @@ export type JudgeOptions = Pick<LoadOptions, 'seed' | 'thresholds' | 'acceptNotP
 
 /** Builds the report of a run. */
 export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport {
-  const { plan, paced, profile } = run;
-  const { stopped } = paced;
-  const measured = { ...paced, plan, profile };
+  const { plan, requests, profile } = run;
+  const { stopped } = requests;
+  const measured = { ...requests, plan, profile };
   const check = runSelfCheck(options, run);
   const blockedBy = stopped?.kind === 'unauthorized' ? keyRevoked(stopped.detail) : undefined;
   const judged = judgeMeasurements(options, measured, check, blockedBy);
@@ -85,22 +87,20 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     ...{ verdict, exitCode, sentence },
     ...reportHead(options, run),
     ...(blockedBy && { blockedBy }),
-    ...(stopped?.kind === 'down' && {
-      aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.`,
-    }),
+    ...describeEarlyEnd(run),
     plan,
     ...judged,
     ...(run.warmUp && { warmUp: run.warmUp }),
-    machine: describeMachine(run.engine, paced.cost.cpuPercent),
+    machine: describeMachine(run.engine, requests.cost.cpuPercent),
     notes: [
       // The merged report has the notes about the requests of all shards.
       ...(options.shard ? [] : judged.notes),
-      ...engineNotes(plan),
+      ...describeEngine(plan),
       ...describeProxy(options),
       ...describeOmittedUsers(plan, profile),
     ],
   };
-  return options.shard ? toShardReport(report, options, paced) : report;
+  return options.shard ? toShardReport(report, options, requests) : report;
 }
 
 /** Judges measurements: those of one load generator, or those of all shards. */
@@ -131,7 +131,11 @@ export function judgeMeasurements(
   const judged = applySelfCheck([...targets, ...thresholds], check);
   const verdict = decideRunVerdict(judged, check);
   const main = record.log(profile.main);
-  const streams = profile.streams.map((name) => [name, record.log(name).report(ranMs)] as const);
+  const isClosed = plan.connections !== undefined;
+  const streams = profile.streams.map((name) => {
+    const stream = record.log(name).report(ranMs);
+    return [name, isClosed ? withoutSchedule(stream) : stream] as const;
+  });
   const outcomes = profile.streams.map((name) => record.log(name).outcomes);
   return {
     verdict,
@@ -145,10 +149,33 @@ export function judgeMeasurements(
     ...(trend && { trend }),
     timeline: record.timeline.rows(),
     heatBoundsMs: [...HEAT_BOUNDS_MS],
-    curve: latencyCurve(main.response, main.service),
+    ...(!isClosed && { curve: latencyCurve(main.response, main.service) }),
     faultSamples: [...record.faultSamples],
-    ...(record.slowest.length > 0 && { slowest: [...record.slowest] }),
+    ...(!isClosed && record.slowest.length > 0 && { slowest: [...record.slowest] }),
     notes: streams.flatMap(([name, stream]) => streamNotes(name, stream)),
+  };
+}
+
+/** Times from the intended start; without a schedule there is none. */
+const NOT_MEASURED: LatencySummary = {
+  ...{ p50: null, p90: null, p99: null, p999: null, max: null, mean: null },
+};
+
+const withoutSchedule = (stream: StreamReport): StreamReport => ({
+  ...stream,
+  latencyMs: NOT_MEASURED,
+  lagMs: NOT_MEASURED,
+});
+
+/** Says why the measurements end before the planned end. */
+function describeEarlyEnd({ requests, plan }: CompletedRun): Pick<LoadReport, 'aborted'> {
+  const { stopped } = requests;
+  if (stopped?.kind === 'down') {
+    return { aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.` };
+  }
+  if (stopped?.kind !== 'full') return {};
+  return {
+    aborted: `The run ended after ${formatCount(plan.requests, 'request')}, the most that it can record.`,
   };
 }
 
@@ -248,24 +275,33 @@ function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasure
 }
 
 function runSelfCheck({ generatorLimits }: LoadOptions, run: CompletedRun): SelfCheck {
-  const { paced, profile, plan } = run;
-  const { record, missed, delayed, cost, stopped } = paced;
+  const { requests, profile, plan } = run;
+  const { record, missed, cost, stopped } = requests;
   const lag = record.log(profile.main).lag.summary();
   const localFaults = profile.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
     .reduce((sum, times) => sum + times, 0);
-  const ranS = Math.floor(paced.ranMs / 1000);
+  const ranS = Math.floor(requests.ranMs / 1000);
   const reasons = {
     interrupted: [`The run was interrupted after ${ranS} s of ${plan.windowMs / 1000} s.`],
     unauthorized: [keyRevoked(stopped?.detail ?? '').message],
+    unreadable: [UNREADABLE],
     down: [],
+    full: [],
   };
-  return checkGenerator(
-    { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, delayed, localFaults, cost },
-    generatorLimits,
-    stopped ? reasons[stopped.kind] : [],
-  );
+  const stopReasons = stopped ? reasons[stopped.kind] : [];
+  return plan.connections === undefined
+    ? checkGenerator(
+        { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, localFaults, cost },
+        generatorLimits,
+        stopReasons,
+      )
+    : checkClosedLoop({ localFaults, cost }, generatorLimits, stopReasons);
 }
+
+/** autocannon keeps the parser of a connection after a response that did not end. */
+const UNREADABLE =
+  "The sandbox did not complete a response, and autocannon can't read the connection after that. Use --engine open, which counts such responses.";
 
 const keyRevoked = (detail: string): LoadBlocker => ({
   message: `The sandbox refused the key during the run (${detail}).`,
@@ -333,11 +369,11 @@ const describeOmittedUsers = ({ profile }: LoadPlan, { streams }: Pick<Profile, 
     ? ['The sandbox refused POST /users, which is optional, so the run sent no user requests.']
     : [];
 
-/** Lists the limitations of autocannon; the engine `open` has none of them. */
-const engineNotes = ({ engine }: LoadPlan): string[] =>
-  engine === 'autocannon'
-    ? [
+/** Says what the engine `autocannon` does not measure or check. */
+const describeEngine = ({ connections }: LoadPlan): string[] =>
+  connections === undefined
+    ? []
+    : [
+        `${CLOSED_LOOP_LIMIT} Run --engine open for response times and availability.`,
         'autocannon does not verify TLS certificates; only the preflight did.',
-        'autocannon cannot attribute a reset to a request, and records no latency for resets and timeouts. The kit counted both on the sockets.',
-      ]
-    : [];
+      ];

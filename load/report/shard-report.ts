@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { LoadReport, LoadShard } from '../../src/contract/index.ts';
 import { isoTime } from '../../src/platform/clock.ts';
 import type { LoadOptions, ShardOptions } from '../options.ts';
-import type { PacedRun } from '../phases/paced-run.ts';
+import type { RequestRun } from '../phases/request-run.ts';
 import { encodeRecord } from '../record/shard-record.ts';
 import { notTested } from '../verdict/targets.ts';
 
@@ -23,7 +23,7 @@ export function identifyShard(
 export function toShardReport(
   report: LoadReport,
   { lines, shard }: Pick<LoadOptions, 'lines'> & { shard?: ShardOptions | undefined },
-  { record, ranMs, windowStartedAtMs }: PacedRun,
+  { record, ranMs, windowStartedAtMs }: RequestRun,
 ): LoadReport {
   if (!shard) return report;
   const { selfCheck, sentence, blockedBy, aborted } = report;

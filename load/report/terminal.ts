@@ -30,7 +30,7 @@ import {
   formatTime,
   describeTraceId,
   hasRun,
-  requestTimes,
+  requestTimesOf,
 } from './wording.ts';
 
 const verdictStyles: Record<LoadVerdict, Style> = {
@@ -90,20 +90,25 @@ function targetLines(report: LoadReport, { style, width }: TextLayout): string[]
 function streamBlocks(report: LoadReport, layout: TextLayout): string[][] {
   return report.streams.flatMap((name) => {
     const stream = report[name];
-    return stream ? [streamLines(name, stream, layout)] : [];
+    return stream ? [streamLines(name, stream, report.plan, layout)] : [];
   });
 }
 
-function streamLines(name: string, stream: StreamReport, { style, width }: TextLayout): string[] {
+function streamLines(
+  name: string,
+  stream: StreamReport,
+  plan: LoadReport['plan'],
+  { style, width }: TextLayout,
+): string[] {
   const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
   const errors = Object.entries(stream.errors).flatMap(([kind, count]) => {
     const description = faultDescriptions[kind as keyof typeof faultDescriptions];
     return labeled(errorLabel(count, style), `${kind}: ${description}`, width);
   });
   return [
-    ...labeled(`${style('bold', name)}  `, describeStream(name, stream), width),
+    ...labeled(`${style('bold', name)}  `, describeStream(name, stream, plan), width),
     style('dim', timeRow('', columns)),
-    ...requestTimes.map(([key, title]) => {
+    ...requestTimesOf(plan).map(([key, title]) => {
       const summary: LatencySummary = stream[key];
       return timeRow(
         title,

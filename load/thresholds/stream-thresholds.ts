@@ -3,7 +3,7 @@ import { seededRandom } from '../../src/platform/random.ts';
 import type { LoadOptions } from '../options.ts';
 import type { RecorderOptions } from '../record/recorder.ts';
 import type { IsMiss } from '../record/stream-log.ts';
-import type { PacedRun } from '../phases/paced-run.ts';
+import type { RequestRun } from '../phases/request-run.ts';
 import type { StreamMeasurements } from '../verdict/judge-run.ts';
 import { notTested } from '../verdict/targets.ts';
 import { judgeThreshold } from './judge-threshold.ts';
@@ -26,7 +26,7 @@ export function createBreachTests(
 /** Judges the thresholds on requests. Thresholds on calls are judged after the calls. */
 export function judgeStreamThresholds(
   { thresholds = [], seed }: Pick<LoadOptions, 'thresholds' | 'seed'>,
-  { plan, record, ranMs }: { plan: LoadPlan } & Pick<PacedRun, 'record' | 'ranMs'>,
+  { plan, record, ranMs }: { plan: LoadPlan } & Pick<RequestRun, 'record' | 'ranMs'>,
   measured: { streams: ReadonlyMap<StreamName, StreamMeasurements>; trend?: InFlightTrend },
 ): LoadTarget[] {
   return thresholds.map((threshold): LoadTarget => {

@@ -4,7 +4,7 @@ import { formatNumber } from '../../src/report-kit/format.ts';
 import { judgeAvailability, judgeSessions } from './availability.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
 import type { Block } from './share.ts';
-import { notTested, targetRows } from './targets.ts';
+import { CLOSED_LOOP_LIMIT, notTested, targetRows, type TargetRow } from './targets.ts';
 import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
 
 /** Measurements of one stream of requests. */
@@ -33,7 +33,8 @@ export function judgeRun(
 ): { targets: LoadTarget[]; trend?: InFlightTrend } {
   const chat = run.streams.get('chat');
   const health = run.streams.get('health');
-  const { percentile } = run.plan;
+  const { percentile, connections } = run.plan;
+  if (chat && connections !== undefined) return { targets: judgeClosedLoop(run, chat, chance) };
   const all = [...run.streams.values()];
   const availability = judgeAvailability(
     all.reduce((sum: Block[], { failures }) => addBlocks(sum, failures), []),
@@ -59,6 +60,24 @@ export function judgeRun(
   return { targets: [latency, throughput, availability, sessions, ...rest], trend };
 }
 
+/** Judges what a closed loop can measure: its rate, and whether responses belong to their sessions. */
+function judgeClosedLoop(
+  run: RunMeasurements,
+  chat: StreamMeasurements,
+  chance: Random,
+): LoadTarget[] {
+  const notMeasured = (row: TargetRow): LoadTarget => notTested(row, CLOSED_LOOP_LIMIT);
+  return [
+    notMeasured(targetRows.chatLatency),
+    throughputOf(run, chat, chance.fork('throughput')).target,
+    notMeasured(targetRows.availability),
+    judgeSessions(chat.echoed, chat.errors['mixed_up'] ?? 0),
+    notTested(targetRows.healthLatency),
+    notTested(targetRows.voiceLatency),
+    notTested(targetRows.voiceConnections),
+  ];
+}
+
 function throughputOf(
   { plan, ranMs, inFlight, stepMs }: RunMeasurements,
   chat: StreamMeasurements,
@@ -67,6 +86,7 @@ function throughputOf(
   const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
   const trend = measureInFlightTrend(inFlight, stepMs, offeredPerSecond);
   const { failures } = chat;
+  const { connections } = plan;
   const target = judgeThroughput(
     {
       plannedPerSecond: plan.ratePerSecond,
@@ -74,7 +94,8 @@ function throughputOf(
       failures,
       inFlight,
       stepMs,
-      closed: plan.profile === 'conversation',
+      closed: plan.profile === 'conversation' || connections !== undefined,
+      connections,
     },
     trend,
     chance,

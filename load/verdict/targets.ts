@@ -83,6 +83,10 @@ export function notTested(row: TargetRow, reason = reasonNotInProfile(row)): Loa
   };
 }
 
+/** Why a closed loop can't measure response times and availability. */
+export const CLOSED_LOOP_LIMIT =
+  'A closed loop sends fewer requests while the sandbox is slow (coordinated omission).';
+
 function reasonNotInProfile({ id }: TargetRow): string {
   if (id === 'availability') return 'This profile sends no requests.';
   const [area = ''] = id.split('-');

@@ -1,6 +1,6 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { formatNumber } from '../../src/report-kit/format.ts';
+import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import { judgeShare, type Block } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 import { estimateTrend } from './trend.ts';
@@ -16,8 +16,10 @@ export interface Throughput {
   /** Requests in flight, in steps of `stepMs`. */
   inFlight: readonly number[];
   stepMs: number;
-  /** Simulated users wait for responses: the offered rate depends on the sandbox, and no backlog can grow. */
+  /** Simulated users or connections wait for responses: the rate depends on the sandbox, and no backlog can grow. */
   closed: boolean;
+  /** The connections of a closed loop without simulated users. */
+  connections?: number | undefined;
 }
 
 /** The minimum share of offered requests that succeed; the backlog may grow by the rest. */
@@ -62,7 +64,7 @@ export function judgeThroughput(
   const { verdict, reservation } = verdictOf(throughput, trend, share, row.target);
   const succeeded = hasSamples ? rate(share.hits / share.samples) : null;
   const summary = hasSamples
-    ? `Offered rate: ${formatNumber(offeredPerSecond, 2)} requests/s; ${formatNumber(succeeded ?? 0, 2)} requests/s succeeded. ${inFlightSentence(trend, closed)}`
+    ? describeRates(throughput, trend, succeeded ?? 0)
     : 'No request completed.';
   return {
     ...row,
@@ -87,7 +89,7 @@ function rowFor(plannedPerSecond: number): TargetRow {
 type Decision = Pick<LoadTarget, 'verdict'> & { reservation?: string };
 
 function verdictOf(
-  { offeredPerSecond, plannedPerSecond, closed }: Throughput,
+  { offeredPerSecond, plannedPerSecond, closed, connections }: Throughput,
   trend: InFlightTrend,
   share: ReturnType<typeof judgeShare>,
   requiredPerSecond: number,
@@ -99,13 +101,30 @@ function verdictOf(
   }
   if (closed && offeredPerSecond < requiredPerSecond * SUCCESS_SHARE_MIN) {
     const offered = formatNumber(offeredPerSecond, 1);
-    return notProven(`Simulated users wait for responses and sent only ${offered} requests/s.`);
+    return notProven(
+      connections === undefined
+        ? `Simulated users wait for responses and sent only ${offered} requests/s.`
+        : 'More connections may reach a higher rate.',
+    );
   }
   if (share.reservation !== undefined) return notProven(share.reservation);
   if (!closed && trend.range95[1] > GROWTH_SHARE_MAX * offeredPerSecond) {
     return notProven('The steady state is too short to rule out a growing backlog.');
   }
   return { verdict: 'PASS' };
+}
+
+function describeRates(
+  { offeredPerSecond, closed, connections }: Throughput,
+  trend: InFlightTrend,
+  succeededPerSecond: number,
+): string {
+  const [sent, succeeded] = [offeredPerSecond, succeededPerSecond].map(
+    (rate) => `${formatNumber(rate, 2)} requests/s`,
+  );
+  return connections === undefined
+    ? `Offered rate: ${sent}; ${succeeded} succeeded. ${inFlightSentence(trend, closed)}`
+    : `A closed loop with ${formatCount(connections, 'connection')} sent ${sent}; ${succeeded} succeeded.`;
 }
 
 function inFlightSentence(

@@ -16,14 +16,14 @@ import {
 export interface LoadOptions extends RunOptions {
   /**
    * Traffic: `chat`, `conversation`, `health`, `voice`, `mixed` (chat, health, and users), or `all`
-   * (default: `mixed`; with `findMax`: `chat`).
+   * (default: `mixed`; with `findMax` or the engine `autocannon`: `chat`).
    */
   profile?: LoadProfileName | undefined;
   /** Requests per second, up to 10 000 (default: 100; health: 10). */
   rate?: number | undefined;
   /**
-   * Length of the steady state in milliseconds, 1000 or more (default: 300 000; with calls or
-   * `findMax`: 60 000).
+   * Length of the steady state in milliseconds, 1000 or more (default: 300 000; with calls, `findMax`,
+   * or the engine `autocannon`: 60 000).
    */
   durationMs?: number | undefined;
   /** Length of the warm-up and the ramp-up together in milliseconds (default: up to 10 000, depending on the duration). */
@@ -38,8 +38,13 @@ export interface LoadOptions extends RunOptions {
   lines?: readonly (readonly string[])[] | undefined;
   /** Spacing of requests (default: `uniform`). */
   arrivals?: Arrivals | undefined;
-  /** Load generator (default: `open`). */
+  /**
+   * Load generator: `open` sends requests at scheduled times, and `autocannon` sends as many as the
+   * sandbox answers, which measures its rate but no response times (default: `open`).
+   */
   engine?: LoadEngineName | undefined;
+  /** Connections of the engine `autocannon`, 1 to 1000 (default: 10). */
+  connections?: number | undefined;
   /** Latency percentile that must meet the target, 50 to 99.9 (default: 99). */
   percentile?: number | undefined;
   /** Limits in addition to the targets, such as `chat.p95<800ms`, at most 50. */
@@ -90,6 +95,7 @@ export const loadOptionsSchema = schemas.optionsObject<LoadOptions>(
       .max(LINES_MAX, `an array of at most ${LINES_MAX} users`),
     arrivals: schemas.enumOption(['uniform', 'poisson']),
     engine: schemas.enumOption(['open', 'autocannon']),
+    connections: schemas.integerOption(1, 1_000),
     percentile: z.number(PERCENTILE).min(50, PERCENTILE).max(99.9, PERCENTILE),
     thresholds: z
       .array(schemas.nonEmptyStringOption, 'an array of texts')

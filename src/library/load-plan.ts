@@ -64,7 +64,33 @@ export function findLoadConflict(options: LoadChoices, show: ShowOption): string
   if (isSearch && options.thresholds && options.thresholds.length > 0) {
     return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
   }
-  return findCallConflict(options, show) ?? findShardConflict(options, show, systemClock.nowMs());
+  return (
+    findEngineConflict(options, show) ??
+    findCallConflict(options, show) ??
+    findShardConflict(options, show, systemClock.nowMs())
+  );
+}
+
+/** Returns why options can't be combined with the engine, as a sentence; undefined if they can. */
+function findEngineConflict(options: LoadChoices, show: ShowOption): string | undefined {
+  const engine = `${show('engine')} autocannon`;
+  if (options.engine !== 'autocannon') {
+    return options.connections === undefined
+      ? undefined
+      : `${show('connections')} needs ${engine}.`;
+  }
+  const { profile = 'chat', arrivals, thresholds = [] } = options;
+  if (profile !== 'chat') return `${engine} needs ${show('profile')} chat, got ${profile}.`;
+  const unused = [
+    ...(['rate', 'findMax', 'shard'] as const).filter((name) => options[name]),
+    ...(arrivals === 'poisson' ? (['arrivals'] as const) : []),
+    ...(thresholds.length > 0 ? (['thresholds'] as const) : []),
+  ];
+  const [name] = unused;
+  return (
+    name &&
+    `${show(name)} can't be combined with ${engine}, which sends as many requests as the sandbox answers. Use ${show('engine')} open.`
+  );
 }
 
 function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
@@ -105,7 +131,9 @@ export function prepareLoad(
   { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
 ): PreparedLoad {
   const { findMax: isSearch = false, users, durationMs } = options;
-  const profile = options.profile ?? (isSearch ? 'chat' : 'mixed');
+  const engine = options.engine ?? 'open';
+  const isClosed = engine === 'autocannon';
+  const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
   const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
   const hasCalls = profile === 'voice' || profile === 'all';
   const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
@@ -113,12 +141,13 @@ export function prepareLoad(
   checkThresholds(thresholds, { profile, ratePerSecond });
   const settings: PreparedLoad['settings'] = {
     thresholds,
-    engine: options.engine ?? 'open',
+    engine,
+    connections: options.connections,
     profile,
     arrivals: options.arrivals ?? 'uniform',
     ratePerSecond,
     simulatedUsers: users ?? Math.ceil(ratePerSecond * USERS_PER_REQUEST),
-    windowMs: durationMs ?? (isSearch || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
+    windowMs: durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
     warmUpMs: options.warmUpMs,
     percentile: options.percentile ?? PERCENTILE,
     ...(hasCalls && { voice: { calls, callsPerSecond, ...resolveCallTarget(options.voice) } }),

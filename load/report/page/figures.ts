@@ -102,13 +102,13 @@ const unjudged = (plot: Plot, { from, to, windowS }: TimeRange): Html[] => [
   shadeRange(plot, windowS, to),
 ];
 
-/** Charts requests per second: due, sent, and completed. */
-export function rateFigure(times: TimeRange): Html {
+/** Charts requests per second: due (unless there is no schedule), sent, and completed. */
+export function rateFigure(times: TimeRange, { hasSchedule }: { hasSchedule: boolean }): Html {
   const max = Math.max(...times.bins.flatMap(({ offered, sent, done }) => [offered, sent, done]));
   // During the drain nothing is due; a line that drops to zero would look like a failure.
   const isDrain = (second: number): boolean => second >= times.windowS;
   return renderChart((ticksMax) => ({
-    label: 'Requests per second: due, sent, and completed',
+    label: `Requests per second: ${hasSchedule ? 'due, sent, and completed' : 'sent and completed'}`,
     x: timeAxisX(times, ticksMax),
     y: createLinearAxis(max, tickNumber),
     height: 150,
@@ -124,11 +124,15 @@ export function rateFigure(times: TimeRange): Html {
         series(times, ({ second, sent }) => (isDrain(second) ? null : sent)),
         'c2',
       ),
-      drawLine(
-        plot,
-        series(times, ({ second, offered }) => (isDrain(second) ? null : offered)),
-        'c1 dashed',
-      ),
+      ...(hasSchedule
+        ? [
+            drawLine(
+              plot,
+              series(times, ({ second, offered }) => (isDrain(second) ? null : offered)),
+              'c1 dashed',
+            ),
+          ]
+        : []),
     ],
   }));
 }

@@ -8,6 +8,7 @@ import {
   formatInstant,
   formatNumber,
 } from '../../../src/report-kit/format.ts';
+import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
 export function methodSection(report: LoadReport): ReportSection {
@@ -31,7 +32,7 @@ function methodRows(report: LoadReport): [string, string][] {
     trend,
     mergedFrom = [],
   } = report;
-  const { warmUpMs, rampMs, windowMs, arrivals, percentile } = plan;
+  const { warmUpMs, rampMs, windowMs, arrivals, percentile, connections } = plan;
   const generator: [string, string][] = machine
     ? [
         ['engine', machine.engineVersion],
@@ -57,8 +58,20 @@ function methodRows(report: LoadReport): [string, string][] {
           'phases',
           `warm-up ${formatDuration(warmUpMs)}, ramp-up ${formatDuration(rampMs)}, steady state ${formatDuration(windowMs)}`,
         ],
-        ['arrivals', `${arrivals}, at scheduled times; no request waits for an earlier response`],
-        ['percentile', `p${percentile}; the reason also counts every miss`],
+        ...(connections === undefined
+          ? ([
+              [
+                'arrivals',
+                `${arrivals}, at scheduled times; no request waits for an earlier response`,
+              ],
+              ['percentile', `p${percentile}; the reason also counts every miss`],
+            ] as [string, string][])
+          : ([
+              [
+                'closed loop',
+                `${formatCount(connections, 'connection')}; each sends the next request after a response. Requests in flight at the end do not count. ${CLOSED_LOOP_LIMIT}`,
+              ],
+            ] as [string, string][])),
       ];
   return [
     ['run', `${formatInstant(startedAt)} to ${formatInstant(endedAt)}`],
@@ -68,7 +81,7 @@ function methodRows(report: LoadReport): [string, string][] {
       ? [
           [
             'warm-up',
-            `autocannon with ${formatCount(warmUp.connections, 'connection')}, ${formatCount(warmUp.requests, 'response')}${warmUp.p50Ms === null ? '' : `, median ${formatDuration(warmUp.p50Ms)}`}`,
+            `closed loop with ${formatCount(warmUp.connections, 'connection')}, ${formatCount(warmUp.requests, 'response')}${warmUp.p50Ms === null ? '' : `, median ${formatDuration(warmUp.p50Ms)}`}`,
           ] as [string, string],
         ]
       : []),
@@ -116,7 +129,7 @@ const glossary: [string, string][] = [
     'INVALID RUN',
     'The load generator was the bottleneck, or the run ended early. The run shows nothing about the sandbox.',
   ],
-  ['NOT TESTED', 'The profile does not include this target.'],
+  ['NOT TESTED', 'The profile does not include this target, or the engine does not measure it.'],
   [
     '95% bound',
     'The exact one-sided bound (Clopper-Pearson; order statistics for percentiles). If failures come in bursts, the wider bound of a block bootstrap applies.',

@@ -147,21 +147,28 @@ function chartsSections(report: LoadReport): ReportSection[] {
     to: last.second + 1,
     windowS: plan.windowMs / 1000,
   };
-  const targetMs = plan.profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
+  const isClosed = plan.connections !== undefined;
+  const targetMs = targetTimeOf(plan);
   const overTime = html`<p class="soft">Shaded: ramp-up and drain, which are not judged.</p>
     ${figure(
       'Requests per second',
-      [key('c1 dash', 'due'), key('c2', 'sent'), key('c3', 'completed')],
-      rateFigure(times),
+      [...(isClosed ? [] : [key('c1 dash', 'due')]), key('c2', 'sent'), key('c3', 'completed')],
+      rateFigure(times, { hasSchedule: !isClosed }),
     )}
-    ${figure('Requests in flight', [], inFlightFigure(times))}
+    ${isClosed ? html`` : figure('Requests in flight', [], inFlightFigure(times))}
     ${figure(
-      'Response time from the intended start, by due time',
+      isClosed
+        ? 'Service time, by the time of sending'
+        : 'Response time from the intended start, by due time',
       [key('c1', 'p50'), key('c4', 'p95'), key('c2', 'p99'), key('c5', 'max')],
       latencyFigure(times, targetMs),
     )}
     ${errorCharts(times)}
-    ${figure('Distribution of response times', [], heatFigure(times, heatBoundsMs))}`;
+    ${figure(
+      `Distribution of ${isClosed ? 'service' : 'response'} times`,
+      [],
+      heatFigure(times, heatBoundsMs),
+    )}`;
   const byPercentile = figure(
     'The difference is time spent waiting: behind other requests or for the load generator',
     [key('c1', 'response time'), key('c3 dash', 'service time')],
@@ -173,6 +180,12 @@ function chartsSections(report: LoadReport): ReportSection[] {
       ? []
       : [{ id: 'percentiles', title: 'By percentile', body: byPercentile }]),
   ];
+}
+
+/** Returns the target of response times; undefined for a closed loop, which does not measure them. */
+function targetTimeOf({ profile, connections }: LoadReport['plan']): number | undefined {
+  if (connections !== undefined) return undefined;
+  return profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
 }
 
 function errorCharts(times: TimeRange): Html {

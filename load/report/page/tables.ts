@@ -11,7 +11,7 @@ import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
   describeStream,
   formatTime,
-  requestTimes,
+  requestTimesOf,
   targetColumns,
   describeTraceId,
 } from '../wording.ts';
@@ -114,9 +114,11 @@ export function requestTimesTable(report: LoadReport): Html {
     if (!stream) return [];
     return [
       html`<tr>
-        <th colspan="7">${name}: ${describeStream(name, stream)}</th>
+        <th colspan="7">${name}: ${describeStream(name, stream, report.plan)}</th>
       </tr>`,
-      ...requestTimes.map(([key, title]) => timesRow(title, REQUEST_COLUMNS, stream[key])),
+      ...requestTimesOf(report.plan).map(([key, title]) =>
+        timesRow(title, REQUEST_COLUMNS, stream[key]),
+      ),
     ];
   });
   return timesTable('Times of requests', { heading: 'requests', columns: REQUEST_COLUMNS, rows });

@@ -21,6 +21,7 @@ import { runLoad } from '../../library/run-load.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { randomSeed } from '../../platform/random.ts';
+import { formatCount } from '../../report-kit/format.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
@@ -78,7 +79,7 @@ const options = {
     values.oneOf(profiles),
     'NAME',
     'Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all',
-    'mixed; --find-max: chat',
+    'mixed; chat with --find-max or --engine autocannon',
   ),
   rate: replacing(
     ['find-max'],
@@ -95,7 +96,7 @@ const options = {
       values.duration(1_000),
       'TIME',
       'Length of the steady state, such as 60s or 5m',
-      '5m; 60s with voice, --quick, or --find-max',
+      '5m; 60s with voice, --quick, --find-max, or --engine autocannon',
     ),
   ),
   quick: replacing(['duration'], switchOption('Shorten the steady state to 60s')),
@@ -129,8 +130,14 @@ const options = {
   engine: optionWithDefault(
     values.oneOf(['open', 'autocannon']),
     'NAME',
-    'Load generator: open (open loop) or autocannon (paced)',
+    'Load generator: open (constant rate) or autocannon (closed loop: the highest rate of --connections)',
     'open',
+  ),
+  connections: option(
+    values.wholeNumber(1, 1_000),
+    'N',
+    'Connections of --engine autocannon, 1 to 1000',
+    '10',
   ),
   percentile: optionWithDefault(
     values.percentile,
@@ -203,6 +210,10 @@ export const load = defineCommand({
       command: "sandbox-kit load URL --threshold 'chat.p95<800ms'",
     },
     { command: 'sandbox-kit load URL --find-max --step 10s' },
+    {
+      note: 'Measure how many requests per second 50 connections get answered',
+      command: 'sandbox-kit load URL --engine autocannon --connections 50',
+    },
     {
       note: 'Send the load from two machines, and judge both parts together',
       command: 'sandbox-kit load URL --rate 1000 --shard 1/2 --json a.json',
@@ -289,12 +300,12 @@ async function runUntilStopped(
  * only in runs with calls.
  */
 function choicesOf(flags: LoadFlags, origin: ValueOrigin): LoadChoices {
-  const { profile, rate, duration, users, engine, arrivals, percentile } = flags;
+  const { profile, rate, duration, users, engine, connections, arrivals, percentile } = flags;
   const hasCalls = profile === 'voice' || profile === 'all';
   const isUsed = (...names: string[]): boolean =>
     hasCalls || findSetOption(names, flags, origin) !== undefined;
   return {
-    ...{ profile, rate, users, engine, arrivals, percentile },
+    ...{ profile, rate, users, engine, connections, arrivals, percentile },
     durationMs: duration ?? (flags.quick ? SHORT_WINDOW_MS : undefined),
     warmUpMs: flags['warm-up'],
     findMax: flags['find-max'],
@@ -371,17 +382,24 @@ function rejectLargeRun(flags: LoadFlags, size: LoadSize, origin: ValueOrigin): 
   const { yes, url } = flags;
   const { requests, modelCalls } = size;
   if (yes || isLoopbackUrl(url) || modelCalls <= UNCONFIRMED_MODEL_CALLS_MAX) return;
+  const { host } = new URL(url);
   throw new UsageError(
-    `This run would send up to ${requests} requests to ${new URL(url).host}; ${modelCalls} of them reach a model and may cost money. Confirm with --yes.`,
+    flags.engine === 'autocannon'
+      ? `This run would send as many requests to ${host} as it answers; all of them reach a model and may cost money. Confirm with --yes.`
+      : `This run would send up to ${requests} requests to ${host}; ${modelCalls} of them reach a model and may cost money. Confirm with --yes.`,
   );
 }
 
 /** Returns what a run will send, in one sentence. */
 function describePlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
   const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
+  const { connections } = plan;
   const windowSeconds = plan.windowMs / 1000;
   if (findMax) {
     return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
+  }
+  if (connections !== undefined) {
+    return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
   }
   if (profile === 'voice') {
     return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;

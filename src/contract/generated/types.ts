@@ -104,11 +104,17 @@ export type CallFaultKind =
   | 'media_stopped'
   | 'local';
 export type StreamName = 'chat' | 'health' | 'users';
+/**
+ * open: requests at scheduled times. autocannon: a closed loop, in which each connection sends the next request after a response.
+ */
 export type LoadEngineName = 'open' | 'autocannon';
 /**
  * all: mixed and voice together.
  */
 export type LoadProfileName = 'chat' | 'conversation' | 'health' | 'mixed' | 'voice' | 'all';
+/**
+ * Spacing of requests at scheduled times; the engine autocannon has none.
+ */
 export type Arrivals = 'uniform' | 'poisson';
 export type LoadPhase = 'ramp' | 'window' | 'drain';
 /**
@@ -1131,7 +1137,7 @@ export interface LatencySummary {
  */
 export interface StreamReport {
   /**
-   * Number of requests due in the steady state.
+   * Number of requests due in the steady state. For the engine autocannon, which has no schedule, the number of requests sent that ended.
    */
   offered: number;
   /**
@@ -1143,13 +1149,13 @@ export interface StreamReport {
    */
   ok: number;
   /**
-   * Number of these responses within the target time.
+   * Number of these responses within the target time. For the engine autocannon, the service time counts.
    */
   goodput: number;
   errors: FaultCounts;
-  latencyMs: LatencySummary;
+  latencyMs: LatencySummary1;
   serviceMs: LatencySummary;
-  lagMs: LatencySummary;
+  lagMs: LatencySummary2;
   firstByteMs: LatencySummary;
   offeredPerSecond: number;
   okPerSecond: number;
@@ -1163,6 +1169,30 @@ export interface StreamReport {
   findings?: {
     [k: string]: number;
   };
+  [k: string]: unknown;
+}
+/**
+ * Response times, from the intended start. null for the engine autocannon, which has no schedule.
+ */
+export interface LatencySummary1 {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  p999: number | null;
+  max: number | null;
+  mean: number | null;
+  [k: string]: unknown;
+}
+/**
+ * Milliseconds; null if nothing was measured.
+ */
+export interface LatencySummary2 {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  p999: number | null;
+  max: number | null;
+  mean: number | null;
   [k: string]: unknown;
 }
 /**
@@ -1248,7 +1278,7 @@ export interface GeneratorMachine {
   [k: string]: unknown;
 }
 /**
- * The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.
+ * The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request; the engine autocannon has no schedule and measures service times only. Later versions may add keys; no key is renamed or removed within a major version.
  */
 export interface LoadReport {
   verdict: LoadVerdict;
@@ -1332,9 +1362,13 @@ export interface LoadBlocker {
 export interface LoadPlan {
   engine: LoadEngineName;
   profile: LoadProfileName;
+  /**
+   * Number of connections. Only for the engine autocannon.
+   */
+  connections?: number;
   arrivals: Arrivals;
   /**
-   * Chat requests per second; health requests per second for the profile health.
+   * Chat requests per second; health requests per second for the profile health. 0 for the profile voice and for the engine autocannon, which have no planned rate.
    */
   ratePerSecond: number;
   /**
@@ -1358,7 +1392,7 @@ export interface LoadPlan {
    */
   percentile: number;
   /**
-   * Approximate number of requests of the whole run.
+   * Approximate number of requests of the whole run. For the engine autocannon, the most that it sends.
    */
   requests: number;
   /**
@@ -1514,7 +1548,7 @@ export interface LoadTarget {
   [k: string]: unknown;
 }
 /**
- * The closed-loop warm-up, sent by autocannon. It is not judged.
+ * The closed-loop warm-up. It is not judged.
  */
 export interface WarmUp {
   /**
@@ -1612,7 +1646,7 @@ export interface LoadSecond {
    */
   inFlight: number;
   /**
-   * Median response time of the main stream for requests due in this second; null if none completed.
+   * Median response time of the main stream for requests due in this second; null if none completed. Service times for the engine autocannon.
    */
   p50: number | null;
   p95: number | null;

@@ -8536,7 +8536,7 @@ return errors === 0;
 }
 
 export const LoadReport = validate33;
-const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"shard":{"title":"LoadShard","description":"The part of a sharded run that this report covers. plan describes the whole run; the measurements are those of this part. Only the merged report of all shards has verdicts.","type":"object","required":["index","count"],"properties":{"index":{"description":"Number of the shard, from 1 to count.","type":"integer","minimum":1},"count":{"description":"Number of shards of the run.","type":"integer","minimum":1},"startAt":{"description":"The start of the ramp-up that was requested with --start-at.","type":"string","format":"iso8601"},"messagesDigest":{"description":"SHA-256 of the messages of the scenarios. Absent with the built-in messages.","type":"string","pattern":"^[0-9a-f]{64}$"},"measurements":{"title":"ShardMeasurements","description":"The data from which load --merge calculates the merged report, in addition to the other fields of this report. Absent if the run did not start.","type":"object","required":["windowStartedAt","ranMs","inFlight","responseTimes","streams"],"properties":{"windowStartedAt":{"description":"When the steady state began, on the clock of the load generator.","type":"string","format":"iso8601"},"ranMs":{"description":"Length of the part of the steady state that was run, in milliseconds.","type":"number","minimum":0},"inFlight":{"description":"Requests of the main stream in flight at the end of each 100 ms of the steady state, separated by spaces.","type":"string","pattern":"^[0-9 ]*$"},"responseTimes":{"description":"Response times of the main stream for each entry of timeline, in hundredths of a millisecond, separated by spaces.","type":"array","items":{"type":"string","pattern":"^[0-9 ]*$"}},"streams":{"description":"One entry for each stream.","type":"array","items":{"title":"ShardStream","type":"object","required":["name","echoed","response","service","lag","firstByte","failures","misses","breaches","okDue","failedDue"],"properties":{"name":{"$ref":"#/definitions/streamName"},"echoed":{"description":"Number of responses with a session id.","type":"integer","minimum":0},"response":{"$ref":"#/definitions/shardHistogram"},"service":{"$ref":"#/definitions/shardHistogram"},"lag":{"$ref":"#/definitions/shardHistogram"},"firstByte":{"$ref":"#/definitions/shardHistogram"},"failures":{"description":"Requests, and those that failed, in blocks of 5 s.","type":"array","items":{"$ref":"#/definitions/shardBlock"}},"misses":{"description":"Response times, and those that missed the target, in blocks of 5 s.","type":"array","items":{"$ref":"#/definitions/shardBlock"}},"breaches":{"description":"The same for each threshold on the response times of this stream.","type":"array","items":{"type":"array","items":{"$ref":"#/definitions/shardBlock"}}},"okDue":{"description":"Due times of the successful requests in microseconds since the steady state began, separated by spaces.","type":"string","pattern":"^[0-9 ]*$"},"failedDue":{"description":"Due times of the failed requests.","type":"string","pattern":"^[0-9 ]*$"}}}}}}}},"mergedFrom":{"description":"The shards of a merged report, in order. Absent in the report of a single run.","type":"array","items":{"title":"MergedShard","type":"object","required":["index","count","startedAt","endedAt","selfCheck"],"properties":{"index":{"description":"Number of the shard, from 1 to count.","type":"integer","minimum":1},"count":{"description":"Number of shards of the run.","type":"integer","minimum":1},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"windowStartedAt":{"description":"When the steady state of the shard began. Absent if its run did not start.","type":"string","format":"iso8601"},"selfCheck":{"$ref":"#/definitions/selfCheck"},"machine":{"$ref":"#/definitions/generatorMachine"}}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"description":"chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.","type":"string"},"metric":{"description":"The metric of a threshold, such as chat.p95. Absent for the targets of the specification.","type":"string"},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification. Absent for thresholds.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"$ref":"#/definitions/selfCheck"},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"$ref":"#/definitions/streamName"}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time; null in a merged report.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight. In a merged report, the sum of the maxima of the shards, which is an upper bound.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"$ref":"#/definitions/generatorMachine"},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"shardBlock":{"title":"ShardBlock","description":"Samples and hits in a stretch of time.","type":"object","required":["samples","hits"],"properties":{"samples":{"type":"integer","minimum":0},"hits":{"type":"integer","minimum":0}}},"shardHistogram":{"title":"ShardHistogram","description":"A histogram of durations in microseconds with three significant digits.","type":"object","required":["encoded","sumUs","maxMs"],"properties":{"encoded":{"description":"HdrHistogram V2, compressed, in Base64.","type":"string","pattern":"^[A-Za-z0-9+/]+={0,2}$"},"sumUs":{"description":"Sum of the durations in microseconds.","type":"number","minimum":0},"maxMs":{"description":"The longest duration in milliseconds.","type":"number","minimum":0}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"isOnlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"generatorMachine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"streamName":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."},{"id":"chat.p95<800ms","metric":"chat.p95","statement":"Chat response time (p95) is under 800 ms.","target":800,"unit":"ms","measured":62,"bound95":63,"range95":[61,63],"samples":6000,"verdict":"PASS","reason":"The p95 is 62 ms. All 6,000 responses met the target; the slowest took 110 ms."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request; the engine autocannon has no schedule and measures service times only. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","description":"open: requests at scheduled times. autocannon: a closed loop, in which each connection sends the next request after a response.","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"connections":{"description":"Number of connections. Only for the engine autocannon.","type":"integer","minimum":1},"arrivals":{"title":"Arrivals","description":"Spacing of requests at scheduled times; the engine autocannon has none.","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health. 0 for the profile voice and for the engine autocannon, which have no planned rate.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run. For the engine autocannon, the most that it sends.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"shard":{"title":"LoadShard","description":"The part of a sharded run that this report covers. plan describes the whole run; the measurements are those of this part. Only the merged report of all shards has verdicts.","type":"object","required":["index","count"],"properties":{"index":{"description":"Number of the shard, from 1 to count.","type":"integer","minimum":1},"count":{"description":"Number of shards of the run.","type":"integer","minimum":1},"startAt":{"description":"The start of the ramp-up that was requested with --start-at.","type":"string","format":"iso8601"},"messagesDigest":{"description":"SHA-256 of the messages of the scenarios. Absent with the built-in messages.","type":"string","pattern":"^[0-9a-f]{64}$"},"measurements":{"title":"ShardMeasurements","description":"The data from which load --merge calculates the merged report, in addition to the other fields of this report. Absent if the run did not start.","type":"object","required":["windowStartedAt","ranMs","inFlight","responseTimes","streams"],"properties":{"windowStartedAt":{"description":"When the steady state began, on the clock of the load generator.","type":"string","format":"iso8601"},"ranMs":{"description":"Length of the part of the steady state that was run, in milliseconds.","type":"number","minimum":0},"inFlight":{"description":"Requests of the main stream in flight at the end of each 100 ms of the steady state, separated by spaces.","type":"string","pattern":"^[0-9 ]*$"},"responseTimes":{"description":"Response times of the main stream for each entry of timeline, in hundredths of a millisecond, separated by spaces.","type":"array","items":{"type":"string","pattern":"^[0-9 ]*$"}},"streams":{"description":"One entry for each stream.","type":"array","items":{"title":"ShardStream","type":"object","required":["name","echoed","response","service","lag","firstByte","failures","misses","breaches","okDue","failedDue"],"properties":{"name":{"$ref":"#/definitions/streamName"},"echoed":{"description":"Number of responses with a session id.","type":"integer","minimum":0},"response":{"$ref":"#/definitions/shardHistogram"},"service":{"$ref":"#/definitions/shardHistogram"},"lag":{"$ref":"#/definitions/shardHistogram"},"firstByte":{"$ref":"#/definitions/shardHistogram"},"failures":{"description":"Requests, and those that failed, in blocks of 5 s.","type":"array","items":{"$ref":"#/definitions/shardBlock"}},"misses":{"description":"Response times, and those that missed the target, in blocks of 5 s.","type":"array","items":{"$ref":"#/definitions/shardBlock"}},"breaches":{"description":"The same for each threshold on the response times of this stream.","type":"array","items":{"type":"array","items":{"$ref":"#/definitions/shardBlock"}}},"okDue":{"description":"Due times of the successful requests in microseconds since the steady state began, separated by spaces.","type":"string","pattern":"^[0-9 ]*$"},"failedDue":{"description":"Due times of the failed requests.","type":"string","pattern":"^[0-9 ]*$"}}}}}}}},"mergedFrom":{"description":"The shards of a merged report, in order. Absent in the report of a single run.","type":"array","items":{"title":"MergedShard","type":"object","required":["index","count","startedAt","endedAt","selfCheck"],"properties":{"index":{"description":"Number of the shard, from 1 to count.","type":"integer","minimum":1},"count":{"description":"Number of shards of the run.","type":"integer","minimum":1},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"windowStartedAt":{"description":"When the steady state of the shard began. Absent if its run did not start.","type":"string","format":"iso8601"},"selfCheck":{"$ref":"#/definitions/selfCheck"},"machine":{"$ref":"#/definitions/generatorMachine"}}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"description":"chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.","type":"string"},"metric":{"description":"The metric of a threshold, such as chat.p95. Absent for the targets of the specification.","type":"string"},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification. Absent for thresholds.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"$ref":"#/definitions/selfCheck"},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"$ref":"#/definitions/streamName"}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time; null in a merged report.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight. In a merged report, the sum of the maxima of the shards, which is an upper bound.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed. Service times for the engine autocannon.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"$ref":"#/definitions/generatorMachine"},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state. For the engine autocannon, which has no schedule, the number of requests sent that ended.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time. For the engine autocannon, the service time counts.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary","description":"Response times, from the intended start. null for the engine autocannon, which has no schedule."},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary","description":"How late requests were sent. null for the engine autocannon."},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"shardBlock":{"title":"ShardBlock","description":"Samples and hits in a stretch of time.","type":"object","required":["samples","hits"],"properties":{"samples":{"type":"integer","minimum":0},"hits":{"type":"integer","minimum":0}}},"shardHistogram":{"title":"ShardHistogram","description":"A histogram of durations in microseconds with three significant digits.","type":"object","required":["encoded","sumUs","maxMs"],"properties":{"encoded":{"description":"HdrHistogram V2, compressed, in Base64.","type":"string","pattern":"^[A-Za-z0-9+/]+={0,2}$"},"sumUs":{"description":"Sum of the durations in microseconds.","type":"number","minimum":0},"maxMs":{"description":"The longest duration in milliseconds.","type":"number","minimum":0}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"isOnlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"generatorMachine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"streamName":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."},{"id":"chat.p95<800ms","metric":"chat.p95","statement":"Chat response time (p95) is under 800 ms.","target":800,"unit":"ms","measured":62,"bound95":63,"range95":[61,63],"samples":6000,"verdict":"PASS","reason":"The p95 is 62 ms. All 6,000 responses met the target; the slowest took 110 ms."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
 const schema47 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
 const schema48 = {"title":"StreamName","type":"string","enum":["chat","health","users"]};
 const schema49 = {"title":"ShardHistogram","description":"A histogram of durations in microseconds with three significant digits.","type":"object","required":["encoded","sumUs","maxMs"],"properties":{"encoded":{"description":"HdrHistogram V2, compressed, in Base64.","type":"string","pattern":"^[A-Za-z0-9+/]+={0,2}$"},"sumUs":{"description":"Sum of the durations in microseconds.","type":"number","minimum":0},"maxMs":{"description":"The longest duration in milliseconds.","type":"number","minimum":0}}};
@@ -8551,7 +8551,7 @@ const schema82 = {"title":"CallFaultKind","description":"How a call failed.","ty
 const pattern17 = new RegExp("^[0-9a-f]{64}$", "u");
 const pattern18 = new RegExp("^[0-9 ]*$", "u");
 const pattern20 = new RegExp("^[A-Za-z0-9+/]+={0,2}$", "u");
-const schema60 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
+const schema60 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state. For the engine autocannon, which has no schedule, the number of requests sent that ended.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time. For the engine autocannon, the service time counts.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary","description":"Response times, from the intended start. null for the engine autocannon, which has no schedule."},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary","description":"How late requests were sent. null for the engine autocannon."},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
 const schema62 = {"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -10034,10 +10034,10 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data12.arrivals !== undefined){
-let data15 = data12.arrivals;
-if(typeof data15 !== "string"){
-const err47 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/type",keyword:"type",params:{type: "string"}};
+if(data12.connections !== undefined){
+let data15 = data12.connections;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err47 = {instancePath:instancePath+"/plan/connections",schemaPath:"#/properties/plan/properties/connections/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10046,8 +10046,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(!((data15 === "uniform") || (data15 === "poisson"))){
-const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema46.properties.plan.properties.arrivals.enum}};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 1 || isNaN(data15)){
+const err48 = {instancePath:instancePath+"/plan/connections",schemaPath:"#/properties/plan/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10057,10 +10058,11 @@ vErrors.push(err48);
 errors++;
 }
 }
-if(data12.ratePerSecond !== undefined){
-let data16 = data12.ratePerSecond;
-if(!((typeof data16 == "number") && (isFinite(data16)))){
-const err49 = {instancePath:instancePath+"/plan/ratePerSecond",schemaPath:"#/properties/plan/properties/ratePerSecond/type",keyword:"type",params:{type: "number"}};
+}
+if(data12.arrivals !== undefined){
+let data16 = data12.arrivals;
+if(typeof data16 !== "string"){
+const err49 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10069,11 +10071,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-if(data12.simulatedUsers !== undefined){
-let data17 = data12.simulatedUsers;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-const err50 = {instancePath:instancePath+"/plan/simulatedUsers",schemaPath:"#/properties/plan/properties/simulatedUsers/type",keyword:"type",params:{type: "integer"}};
+if(!((data16 === "uniform") || (data16 === "poisson"))){
+const err50 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema46.properties.plan.properties.arrivals.enum}};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10082,9 +10081,11 @@ vErrors.push(err50);
 }
 errors++;
 }
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-const err51 = {instancePath:instancePath+"/plan/simulatedUsers",schemaPath:"#/properties/plan/properties/simulatedUsers/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data12.ratePerSecond !== undefined){
+let data17 = data12.ratePerSecond;
+if(!((typeof data17 == "number") && (isFinite(data17)))){
+const err51 = {instancePath:instancePath+"/plan/ratePerSecond",schemaPath:"#/properties/plan/properties/ratePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10094,11 +10095,10 @@ vErrors.push(err51);
 errors++;
 }
 }
-}
-if(data12.windowMs !== undefined){
-let data18 = data12.windowMs;
-if(!((typeof data18 == "number") && (isFinite(data18)))){
-const err52 = {instancePath:instancePath+"/plan/windowMs",schemaPath:"#/properties/plan/properties/windowMs/type",keyword:"type",params:{type: "number"}};
+if(data12.simulatedUsers !== undefined){
+let data18 = data12.simulatedUsers;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err52 = {instancePath:instancePath+"/plan/simulatedUsers",schemaPath:"#/properties/plan/properties/simulatedUsers/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10107,11 +10107,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data12.warmUpMs !== undefined){
-let data19 = data12.warmUpMs;
-if(!((typeof data19 == "number") && (isFinite(data19)))){
-const err53 = {instancePath:instancePath+"/plan/warmUpMs",schemaPath:"#/properties/plan/properties/warmUpMs/type",keyword:"type",params:{type: "number"}};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 0 || isNaN(data18)){
+const err53 = {instancePath:instancePath+"/plan/simulatedUsers",schemaPath:"#/properties/plan/properties/simulatedUsers/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -10121,10 +10119,11 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data12.rampMs !== undefined){
-let data20 = data12.rampMs;
-if(!((typeof data20 == "number") && (isFinite(data20)))){
-const err54 = {instancePath:instancePath+"/plan/rampMs",schemaPath:"#/properties/plan/properties/rampMs/type",keyword:"type",params:{type: "number"}};
+}
+if(data12.windowMs !== undefined){
+let data19 = data12.windowMs;
+if(!((typeof data19 == "number") && (isFinite(data19)))){
+const err54 = {instancePath:instancePath+"/plan/windowMs",schemaPath:"#/properties/plan/properties/windowMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -10134,10 +10133,10 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data12.percentile !== undefined){
-let data21 = data12.percentile;
-if(!((typeof data21 == "number") && (isFinite(data21)))){
-const err55 = {instancePath:instancePath+"/plan/percentile",schemaPath:"#/properties/plan/properties/percentile/type",keyword:"type",params:{type: "number"}};
+if(data12.warmUpMs !== undefined){
+let data20 = data12.warmUpMs;
+if(!((typeof data20 == "number") && (isFinite(data20)))){
+const err55 = {instancePath:instancePath+"/plan/warmUpMs",schemaPath:"#/properties/plan/properties/warmUpMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -10147,10 +10146,10 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data12.requests !== undefined){
-let data22 = data12.requests;
-if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-const err56 = {instancePath:instancePath+"/plan/requests",schemaPath:"#/properties/plan/properties/requests/type",keyword:"type",params:{type: "integer"}};
+if(data12.rampMs !== undefined){
+let data21 = data12.rampMs;
+if(!((typeof data21 == "number") && (isFinite(data21)))){
+const err56 = {instancePath:instancePath+"/plan/rampMs",schemaPath:"#/properties/plan/properties/rampMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -10159,9 +10158,11 @@ vErrors.push(err56);
 }
 errors++;
 }
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 < 0 || isNaN(data22)){
-const err57 = {instancePath:instancePath+"/plan/requests",schemaPath:"#/properties/plan/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data12.percentile !== undefined){
+let data22 = data12.percentile;
+if(!((typeof data22 == "number") && (isFinite(data22)))){
+const err57 = {instancePath:instancePath+"/plan/percentile",schemaPath:"#/properties/plan/properties/percentile/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -10171,11 +10172,10 @@ vErrors.push(err57);
 errors++;
 }
 }
-}
-if(data12.modelCalls !== undefined){
-let data23 = data12.modelCalls;
+if(data12.requests !== undefined){
+let data23 = data12.requests;
 if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err58 = {instancePath:instancePath+"/plan/modelCalls",schemaPath:"#/properties/plan/properties/modelCalls/type",keyword:"type",params:{type: "integer"}};
+const err58 = {instancePath:instancePath+"/plan/requests",schemaPath:"#/properties/plan/properties/requests/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -10186,7 +10186,7 @@ errors++;
 }
 if((typeof data23 == "number") && (isFinite(data23))){
 if(data23 < 0 || isNaN(data23)){
-const err59 = {instancePath:instancePath+"/plan/modelCalls",schemaPath:"#/properties/plan/properties/modelCalls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err59 = {instancePath:instancePath+"/plan/requests",schemaPath:"#/properties/plan/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -10197,10 +10197,10 @@ errors++;
 }
 }
 }
-if(data12.calls !== undefined){
-let data24 = data12.calls;
+if(data12.modelCalls !== undefined){
+let data24 = data12.modelCalls;
 if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
-const err60 = {instancePath:instancePath+"/plan/calls",schemaPath:"#/properties/plan/properties/calls/type",keyword:"type",params:{type: "integer"}};
+const err60 = {instancePath:instancePath+"/plan/modelCalls",schemaPath:"#/properties/plan/properties/modelCalls/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -10210,8 +10210,8 @@ vErrors.push(err60);
 errors++;
 }
 if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 < 1 || isNaN(data24)){
-const err61 = {instancePath:instancePath+"/plan/calls",schemaPath:"#/properties/plan/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(data24 < 0 || isNaN(data24)){
+const err61 = {instancePath:instancePath+"/plan/modelCalls",schemaPath:"#/properties/plan/properties/modelCalls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -10222,10 +10222,10 @@ errors++;
 }
 }
 }
-if(data12.callsPerSecond !== undefined){
-let data25 = data12.callsPerSecond;
-if(!((typeof data25 == "number") && (isFinite(data25)))){
-const err62 = {instancePath:instancePath+"/plan/callsPerSecond",schemaPath:"#/properties/plan/properties/callsPerSecond/type",keyword:"type",params:{type: "number"}};
+if(data12.calls !== undefined){
+let data25 = data12.calls;
+if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
+const err62 = {instancePath:instancePath+"/plan/calls",schemaPath:"#/properties/plan/properties/calls/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -10234,10 +10234,9 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-}
-else {
-const err63 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "object"}};
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 < 1 || isNaN(data25)){
+const err63 = {instancePath:instancePath+"/plan/calls",schemaPath:"#/properties/plan/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -10247,11 +10246,11 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data.shard !== undefined){
-let data26 = data.shard;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.index === undefined){
-const err64 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/required",keyword:"required",params:{missingProperty: "index"}};
+}
+if(data12.callsPerSecond !== undefined){
+let data26 = data12.callsPerSecond;
+if(!((typeof data26 == "number") && (isFinite(data26)))){
+const err64 = {instancePath:instancePath+"/plan/callsPerSecond",schemaPath:"#/properties/plan/properties/callsPerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -10260,8 +10259,10 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data26.count === undefined){
-const err65 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/required",keyword:"required",params:{missingProperty: "count"}};
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -10270,10 +10271,12 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data26.index !== undefined){
-let data27 = data26.index;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-const err66 = {instancePath:instancePath+"/shard/index",schemaPath:"#/properties/shard/properties/index/type",keyword:"type",params:{type: "integer"}};
+}
+if(data.shard !== undefined){
+let data27 = data.shard;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.index === undefined){
+const err66 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/required",keyword:"required",params:{missingProperty: "index"}};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -10282,9 +10285,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 < 1 || isNaN(data27)){
-const err67 = {instancePath:instancePath+"/shard/index",schemaPath:"#/properties/shard/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(data27.count === undefined){
+const err67 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/required",keyword:"required",params:{missingProperty: "count"}};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -10293,12 +10295,10 @@ vErrors.push(err67);
 }
 errors++;
 }
-}
-}
-if(data26.count !== undefined){
-let data28 = data26.count;
+if(data27.index !== undefined){
+let data28 = data27.index;
 if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
-const err68 = {instancePath:instancePath+"/shard/count",schemaPath:"#/properties/shard/properties/count/type",keyword:"type",params:{type: "integer"}};
+const err68 = {instancePath:instancePath+"/shard/index",schemaPath:"#/properties/shard/properties/index/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -10309,7 +10309,7 @@ errors++;
 }
 if((typeof data28 == "number") && (isFinite(data28))){
 if(data28 < 1 || isNaN(data28)){
-const err69 = {instancePath:instancePath+"/shard/count",schemaPath:"#/properties/shard/properties/count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+const err69 = {instancePath:instancePath+"/shard/index",schemaPath:"#/properties/shard/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -10320,11 +10320,10 @@ errors++;
 }
 }
 }
-if(data26.startAt !== undefined){
-let data29 = data26.startAt;
-if(typeof data29 === "string"){
-if(!(formats0.test(data29))){
-const err70 = {instancePath:instancePath+"/shard/startAt",schemaPath:"#/properties/shard/properties/startAt/format",keyword:"format",params:{format: "iso8601"}};
+if(data27.count !== undefined){
+let data29 = data27.count;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err70 = {instancePath:instancePath+"/shard/count",schemaPath:"#/properties/shard/properties/count/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -10333,9 +10332,9 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/shard/startAt",schemaPath:"#/properties/shard/properties/startAt/type",keyword:"type",params:{type: "string"}};
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 1 || isNaN(data29)){
+const err71 = {instancePath:instancePath+"/shard/count",schemaPath:"#/properties/shard/properties/count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -10345,11 +10344,12 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data26.messagesDigest !== undefined){
-let data30 = data26.messagesDigest;
+}
+if(data27.startAt !== undefined){
+let data30 = data27.startAt;
 if(typeof data30 === "string"){
-if(!pattern17.test(data30)){
-const err72 = {instancePath:instancePath+"/shard/messagesDigest",schemaPath:"#/properties/shard/properties/messagesDigest/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"}};
+if(!(formats0.test(data30))){
+const err72 = {instancePath:instancePath+"/shard/startAt",schemaPath:"#/properties/shard/properties/startAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -10360,7 +10360,7 @@ errors++;
 }
 }
 else {
-const err73 = {instancePath:instancePath+"/shard/messagesDigest",schemaPath:"#/properties/shard/properties/messagesDigest/type",keyword:"type",params:{type: "string"}};
+const err73 = {instancePath:instancePath+"/shard/startAt",schemaPath:"#/properties/shard/properties/startAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -10370,11 +10370,11 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data26.measurements !== undefined){
-let data31 = data26.measurements;
-if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
-if(data31.windowStartedAt === undefined){
-const err74 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "windowStartedAt"}};
+if(data27.messagesDigest !== undefined){
+let data31 = data27.messagesDigest;
+if(typeof data31 === "string"){
+if(!pattern17.test(data31)){
+const err74 = {instancePath:instancePath+"/shard/messagesDigest",schemaPath:"#/properties/shard/properties/messagesDigest/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"}};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -10383,8 +10383,9 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data31.ranMs === undefined){
-const err75 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "ranMs"}};
+}
+else {
+const err75 = {instancePath:instancePath+"/shard/messagesDigest",schemaPath:"#/properties/shard/properties/messagesDigest/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -10393,8 +10394,12 @@ vErrors.push(err75);
 }
 errors++;
 }
-if(data31.inFlight === undefined){
-const err76 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "inFlight"}};
+}
+if(data27.measurements !== undefined){
+let data32 = data27.measurements;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.windowStartedAt === undefined){
+const err76 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "windowStartedAt"}};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -10403,8 +10408,8 @@ vErrors.push(err76);
 }
 errors++;
 }
-if(data31.responseTimes === undefined){
-const err77 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "responseTimes"}};
+if(data32.ranMs === undefined){
+const err77 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "ranMs"}};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -10413,8 +10418,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data31.streams === undefined){
-const err78 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "streams"}};
+if(data32.inFlight === undefined){
+const err78 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "inFlight"}};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -10423,11 +10428,8 @@ vErrors.push(err78);
 }
 errors++;
 }
-if(data31.windowStartedAt !== undefined){
-let data32 = data31.windowStartedAt;
-if(typeof data32 === "string"){
-if(!(formats0.test(data32))){
-const err79 = {instancePath:instancePath+"/shard/measurements/windowStartedAt",schemaPath:"#/properties/shard/properties/measurements/properties/windowStartedAt/format",keyword:"format",params:{format: "iso8601"}};
+if(data32.responseTimes === undefined){
+const err79 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "responseTimes"}};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -10436,9 +10438,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-else {
-const err80 = {instancePath:instancePath+"/shard/measurements/windowStartedAt",schemaPath:"#/properties/shard/properties/measurements/properties/windowStartedAt/type",keyword:"type",params:{type: "string"}};
+if(data32.streams === undefined){
+const err80 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/required",keyword:"required",params:{missingProperty: "streams"}};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -10447,12 +10448,11 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-if(data31.ranMs !== undefined){
-let data33 = data31.ranMs;
-if((typeof data33 == "number") && (isFinite(data33))){
-if(data33 < 0 || isNaN(data33)){
-const err81 = {instancePath:instancePath+"/shard/measurements/ranMs",schemaPath:"#/properties/shard/properties/measurements/properties/ranMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data32.windowStartedAt !== undefined){
+let data33 = data32.windowStartedAt;
+if(typeof data33 === "string"){
+if(!(formats0.test(data33))){
+const err81 = {instancePath:instancePath+"/shard/measurements/windowStartedAt",schemaPath:"#/properties/shard/properties/measurements/properties/windowStartedAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -10463,7 +10463,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath:instancePath+"/shard/measurements/ranMs",schemaPath:"#/properties/shard/properties/measurements/properties/ranMs/type",keyword:"type",params:{type: "number"}};
+const err82 = {instancePath:instancePath+"/shard/measurements/windowStartedAt",schemaPath:"#/properties/shard/properties/measurements/properties/windowStartedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -10473,11 +10473,11 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data31.inFlight !== undefined){
-let data34 = data31.inFlight;
-if(typeof data34 === "string"){
-if(!pattern18.test(data34)){
-const err83 = {instancePath:instancePath+"/shard/measurements/inFlight",schemaPath:"#/properties/shard/properties/measurements/properties/inFlight/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
+if(data32.ranMs !== undefined){
+let data34 = data32.ranMs;
+if((typeof data34 == "number") && (isFinite(data34))){
+if(data34 < 0 || isNaN(data34)){
+const err83 = {instancePath:instancePath+"/shard/measurements/ranMs",schemaPath:"#/properties/shard/properties/measurements/properties/ranMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -10488,7 +10488,7 @@ errors++;
 }
 }
 else {
-const err84 = {instancePath:instancePath+"/shard/measurements/inFlight",schemaPath:"#/properties/shard/properties/measurements/properties/inFlight/type",keyword:"type",params:{type: "string"}};
+const err84 = {instancePath:instancePath+"/shard/measurements/ranMs",schemaPath:"#/properties/shard/properties/measurements/properties/ranMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -10498,15 +10498,11 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data31.responseTimes !== undefined){
-let data35 = data31.responseTimes;
-if(Array.isArray(data35)){
-const len0 = data35.length;
-for(let i0=0; i0<len0; i0++){
-let data36 = data35[i0];
-if(typeof data36 === "string"){
-if(!pattern18.test(data36)){
-const err85 = {instancePath:instancePath+"/shard/measurements/responseTimes/" + i0,schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
+if(data32.inFlight !== undefined){
+let data35 = data32.inFlight;
+if(typeof data35 === "string"){
+if(!pattern18.test(data35)){
+const err85 = {instancePath:instancePath+"/shard/measurements/inFlight",schemaPath:"#/properties/shard/properties/measurements/properties/inFlight/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -10517,7 +10513,7 @@ errors++;
 }
 }
 else {
-const err86 = {instancePath:instancePath+"/shard/measurements/responseTimes/" + i0,schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/items/type",keyword:"type",params:{type: "string"}};
+const err86 = {instancePath:instancePath+"/shard/measurements/inFlight",schemaPath:"#/properties/shard/properties/measurements/properties/inFlight/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -10527,9 +10523,15 @@ vErrors.push(err86);
 errors++;
 }
 }
-}
-else {
-const err87 = {instancePath:instancePath+"/shard/measurements/responseTimes",schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/type",keyword:"type",params:{type: "array"}};
+if(data32.responseTimes !== undefined){
+let data36 = data32.responseTimes;
+if(Array.isArray(data36)){
+const len0 = data36.length;
+for(let i0=0; i0<len0; i0++){
+let data37 = data36[i0];
+if(typeof data37 === "string"){
+if(!pattern18.test(data37)){
+const err87 = {instancePath:instancePath+"/shard/measurements/responseTimes/" + i0,schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -10539,15 +10541,8 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data31.streams !== undefined){
-let data37 = data31.streams;
-if(Array.isArray(data37)){
-const len1 = data37.length;
-for(let i1=0; i1<len1; i1++){
-let data38 = data37[i1];
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.name === undefined){
-const err88 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "name"}};
+else {
+const err88 = {instancePath:instancePath+"/shard/measurements/responseTimes/" + i0,schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -10556,8 +10551,10 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(data38.echoed === undefined){
-const err89 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "echoed"}};
+}
+}
+else {
+const err89 = {instancePath:instancePath+"/shard/measurements/responseTimes",schemaPath:"#/properties/shard/properties/measurements/properties/responseTimes/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -10566,8 +10563,16 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data38.response === undefined){
-const err90 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "response"}};
+}
+if(data32.streams !== undefined){
+let data38 = data32.streams;
+if(Array.isArray(data38)){
+const len1 = data38.length;
+for(let i1=0; i1<len1; i1++){
+let data39 = data38[i1];
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.name === undefined){
+const err90 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -10576,8 +10581,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data38.service === undefined){
-const err91 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "service"}};
+if(data39.echoed === undefined){
+const err91 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "echoed"}};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -10586,8 +10591,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data38.lag === undefined){
-const err92 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "lag"}};
+if(data39.response === undefined){
+const err92 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "response"}};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -10596,8 +10601,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data38.firstByte === undefined){
-const err93 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "firstByte"}};
+if(data39.service === undefined){
+const err93 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "service"}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -10606,8 +10611,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data38.failures === undefined){
-const err94 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "failures"}};
+if(data39.lag === undefined){
+const err94 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "lag"}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -10616,8 +10621,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data38.misses === undefined){
-const err95 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "misses"}};
+if(data39.firstByte === undefined){
+const err95 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "firstByte"}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -10626,8 +10631,8 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data38.breaches === undefined){
-const err96 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "breaches"}};
+if(data39.failures === undefined){
+const err96 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "failures"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -10636,8 +10641,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data38.okDue === undefined){
-const err97 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "okDue"}};
+if(data39.misses === undefined){
+const err97 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "misses"}};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -10646,8 +10651,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data38.failedDue === undefined){
-const err98 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "failedDue"}};
+if(data39.breaches === undefined){
+const err98 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "breaches"}};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -10656,10 +10661,8 @@ vErrors.push(err98);
 }
 errors++;
 }
-if(data38.name !== undefined){
-let data39 = data38.name;
-if(typeof data39 !== "string"){
-const err99 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/name",schemaPath:"#/definitions/streamName/type",keyword:"type",params:{type: "string"}};
+if(data39.okDue === undefined){
+const err99 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "okDue"}};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -10668,8 +10671,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-if(!(((data39 === "chat") || (data39 === "health")) || (data39 === "users"))){
-const err100 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/name",schemaPath:"#/definitions/streamName/enum",keyword:"enum",params:{allowedValues: schema48.enum}};
+if(data39.failedDue === undefined){
+const err100 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/required",keyword:"required",params:{missingProperty: "failedDue"}};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -10678,11 +10681,10 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-if(data38.echoed !== undefined){
-let data40 = data38.echoed;
-if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err101 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/echoed",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/echoed/type",keyword:"type",params:{type: "integer"}};
+if(data39.name !== undefined){
+let data40 = data39.name;
+if(typeof data40 !== "string"){
+const err101 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/name",schemaPath:"#/definitions/streamName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -10691,9 +10693,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-if((typeof data40 == "number") && (isFinite(data40))){
-if(data40 < 0 || isNaN(data40)){
-const err102 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/echoed",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/echoed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(!(((data40 === "chat") || (data40 === "health")) || (data40 === "users"))){
+const err102 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/name",schemaPath:"#/definitions/streamName/enum",keyword:"enum",params:{allowedValues: schema48.enum}};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -10703,12 +10704,10 @@ vErrors.push(err102);
 errors++;
 }
 }
-}
-if(data38.response !== undefined){
-let data41 = data38.response;
-if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
-if(data41.encoded === undefined){
-const err103 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+if(data39.echoed !== undefined){
+let data41 = data39.echoed;
+if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
+const err103 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/echoed",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/echoed/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -10717,8 +10716,9 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(data41.sumUs === undefined){
-const err104 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+if((typeof data41 == "number") && (isFinite(data41))){
+if(data41 < 0 || isNaN(data41)){
+const err104 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/echoed",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/echoed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -10727,8 +10727,13 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data41.maxMs === undefined){
-const err105 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+}
+}
+if(data39.response !== undefined){
+let data42 = data39.response;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.encoded === undefined){
+const err105 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -10737,11 +10742,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(data41.encoded !== undefined){
-let data42 = data41.encoded;
-if(typeof data42 === "string"){
-if(!pattern20.test(data42)){
-const err106 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(data42.sumUs === undefined){
+const err106 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -10750,9 +10752,8 @@ vErrors.push(err106);
 }
 errors++;
 }
-}
-else {
-const err107 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(data42.maxMs === undefined){
+const err107 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -10761,12 +10762,11 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data41.sumUs !== undefined){
-let data43 = data41.sumUs;
-if((typeof data43 == "number") && (isFinite(data43))){
-if(data43 < 0 || isNaN(data43)){
-const err108 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data42.encoded !== undefined){
+let data43 = data42.encoded;
+if(typeof data43 === "string"){
+if(!pattern20.test(data43)){
+const err108 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -10777,7 +10777,7 @@ errors++;
 }
 }
 else {
-const err109 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+const err109 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -10787,11 +10787,11 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data41.maxMs !== undefined){
-let data44 = data41.maxMs;
+if(data42.sumUs !== undefined){
+let data44 = data42.sumUs;
 if((typeof data44 == "number") && (isFinite(data44))){
 if(data44 < 0 || isNaN(data44)){
-const err110 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err110 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -10802,7 +10802,7 @@ errors++;
 }
 }
 else {
-const err111 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+const err111 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -10812,9 +10812,11 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-else {
-const err112 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(data42.maxMs !== undefined){
+let data45 = data42.maxMs;
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 < 0 || isNaN(data45)){
+const err112 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -10824,11 +10826,8 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data38.service !== undefined){
-let data45 = data38.service;
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.encoded === undefined){
-const err113 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+else {
+const err113 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -10837,8 +10836,10 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(data45.sumUs === undefined){
-const err114 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+}
+}
+else {
+const err114 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/response",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -10847,8 +10848,12 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data45.maxMs === undefined){
-const err115 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+}
+if(data39.service !== undefined){
+let data46 = data39.service;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.encoded === undefined){
+const err115 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -10857,11 +10862,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data45.encoded !== undefined){
-let data46 = data45.encoded;
-if(typeof data46 === "string"){
-if(!pattern20.test(data46)){
-const err116 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(data46.sumUs === undefined){
+const err116 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -10870,9 +10872,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-else {
-const err117 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(data46.maxMs === undefined){
+const err117 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -10881,12 +10882,11 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-if(data45.sumUs !== undefined){
-let data47 = data45.sumUs;
-if((typeof data47 == "number") && (isFinite(data47))){
-if(data47 < 0 || isNaN(data47)){
-const err118 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data46.encoded !== undefined){
+let data47 = data46.encoded;
+if(typeof data47 === "string"){
+if(!pattern20.test(data47)){
+const err118 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -10897,7 +10897,7 @@ errors++;
 }
 }
 else {
-const err119 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+const err119 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -10907,11 +10907,11 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data45.maxMs !== undefined){
-let data48 = data45.maxMs;
+if(data46.sumUs !== undefined){
+let data48 = data46.sumUs;
 if((typeof data48 == "number") && (isFinite(data48))){
 if(data48 < 0 || isNaN(data48)){
-const err120 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err120 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -10922,7 +10922,7 @@ errors++;
 }
 }
 else {
-const err121 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+const err121 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -10932,9 +10932,11 @@ vErrors.push(err121);
 errors++;
 }
 }
-}
-else {
-const err122 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(data46.maxMs !== undefined){
+let data49 = data46.maxMs;
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 < 0 || isNaN(data49)){
+const err122 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -10944,11 +10946,8 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data38.lag !== undefined){
-let data49 = data38.lag;
-if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
-if(data49.encoded === undefined){
-const err123 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+else {
+const err123 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -10957,8 +10956,10 @@ vErrors.push(err123);
 }
 errors++;
 }
-if(data49.sumUs === undefined){
-const err124 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+}
+}
+else {
+const err124 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/service",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -10967,8 +10968,12 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(data49.maxMs === undefined){
-const err125 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+}
+if(data39.lag !== undefined){
+let data50 = data39.lag;
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+if(data50.encoded === undefined){
+const err125 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -10977,11 +10982,8 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(data49.encoded !== undefined){
-let data50 = data49.encoded;
-if(typeof data50 === "string"){
-if(!pattern20.test(data50)){
-const err126 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(data50.sumUs === undefined){
+const err126 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -10990,9 +10992,8 @@ vErrors.push(err126);
 }
 errors++;
 }
-}
-else {
-const err127 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(data50.maxMs === undefined){
+const err127 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -11001,12 +11002,11 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-if(data49.sumUs !== undefined){
-let data51 = data49.sumUs;
-if((typeof data51 == "number") && (isFinite(data51))){
-if(data51 < 0 || isNaN(data51)){
-const err128 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data50.encoded !== undefined){
+let data51 = data50.encoded;
+if(typeof data51 === "string"){
+if(!pattern20.test(data51)){
+const err128 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -11017,7 +11017,7 @@ errors++;
 }
 }
 else {
-const err129 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+const err129 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -11027,11 +11027,11 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data49.maxMs !== undefined){
-let data52 = data49.maxMs;
+if(data50.sumUs !== undefined){
+let data52 = data50.sumUs;
 if((typeof data52 == "number") && (isFinite(data52))){
 if(data52 < 0 || isNaN(data52)){
-const err130 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err130 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -11042,7 +11042,7 @@ errors++;
 }
 }
 else {
-const err131 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+const err131 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -11052,9 +11052,11 @@ vErrors.push(err131);
 errors++;
 }
 }
-}
-else {
-const err132 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(data50.maxMs !== undefined){
+let data53 = data50.maxMs;
+if((typeof data53 == "number") && (isFinite(data53))){
+if(data53 < 0 || isNaN(data53)){
+const err132 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -11064,11 +11066,8 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data38.firstByte !== undefined){
-let data53 = data38.firstByte;
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.encoded === undefined){
-const err133 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
+else {
+const err133 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -11077,8 +11076,10 @@ vErrors.push(err133);
 }
 errors++;
 }
-if(data53.sumUs === undefined){
-const err134 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/lag",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -11087,8 +11088,12 @@ vErrors.push(err134);
 }
 errors++;
 }
-if(data53.maxMs === undefined){
-const err135 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
+}
+if(data39.firstByte !== undefined){
+let data54 = data39.firstByte;
+if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
+if(data54.encoded === undefined){
+const err135 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "encoded"}};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -11097,11 +11102,8 @@ vErrors.push(err135);
 }
 errors++;
 }
-if(data53.encoded !== undefined){
-let data54 = data53.encoded;
-if(typeof data54 === "string"){
-if(!pattern20.test(data54)){
-const err136 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
+if(data54.sumUs === undefined){
+const err136 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "sumUs"}};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -11110,9 +11112,8 @@ vErrors.push(err136);
 }
 errors++;
 }
-}
-else {
-const err137 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
+if(data54.maxMs === undefined){
+const err137 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/required",keyword:"required",params:{missingProperty: "maxMs"}};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -11121,12 +11122,11 @@ vErrors.push(err137);
 }
 errors++;
 }
-}
-if(data53.sumUs !== undefined){
-let data55 = data53.sumUs;
-if((typeof data55 == "number") && (isFinite(data55))){
-if(data55 < 0 || isNaN(data55)){
-const err138 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data54.encoded !== undefined){
+let data55 = data54.encoded;
+if(typeof data55 === "string"){
+if(!pattern20.test(data55)){
+const err138 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/]+={0,2}$"}};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -11137,7 +11137,7 @@ errors++;
 }
 }
 else {
-const err139 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
+const err139 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/encoded",schemaPath:"#/definitions/shardHistogram/properties/encoded/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -11147,11 +11147,11 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data53.maxMs !== undefined){
-let data56 = data53.maxMs;
+if(data54.sumUs !== undefined){
+let data56 = data54.sumUs;
 if((typeof data56 == "number") && (isFinite(data56))){
 if(data56 < 0 || isNaN(data56)){
-const err140 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err140 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -11162,7 +11162,7 @@ errors++;
 }
 }
 else {
-const err141 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
+const err141 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/sumUs",schemaPath:"#/definitions/shardHistogram/properties/sumUs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -11172,9 +11172,11 @@ vErrors.push(err141);
 errors++;
 }
 }
-}
-else {
-const err142 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
+if(data54.maxMs !== undefined){
+let data57 = data54.maxMs;
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 0 || isNaN(data57)){
+const err142 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -11184,15 +11186,8 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data38.failures !== undefined){
-let data57 = data38.failures;
-if(Array.isArray(data57)){
-const len2 = data57.length;
-for(let i2=0; i2<len2; i2++){
-let data58 = data57[i2];
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-if(data58.samples === undefined){
-const err143 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
+else {
+const err143 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte/maxMs",schemaPath:"#/definitions/shardHistogram/properties/maxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -11201,8 +11196,10 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data58.hits === undefined){
-const err144 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
+}
+}
+else {
+const err144 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/firstByte",schemaPath:"#/definitions/shardHistogram/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -11211,10 +11208,16 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(data58.samples !== undefined){
-let data59 = data58.samples;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err145 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
+}
+if(data39.failures !== undefined){
+let data58 = data39.failures;
+if(Array.isArray(data58)){
+const len2 = data58.length;
+for(let i2=0; i2<len2; i2++){
+let data59 = data58[i2];
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.samples === undefined){
+const err145 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -11223,9 +11226,8 @@ vErrors.push(err145);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 < 0 || isNaN(data59)){
-const err146 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data59.hits === undefined){
+const err146 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -11234,12 +11236,10 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-}
-if(data58.hits !== undefined){
-let data60 = data58.hits;
+if(data59.samples !== undefined){
+let data60 = data59.samples;
 if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err147 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
+const err147 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -11250,7 +11250,7 @@ errors++;
 }
 if((typeof data60 == "number") && (isFinite(data60))){
 if(data60 < 0 || isNaN(data60)){
-const err148 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err148 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -11261,9 +11261,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err149 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
+if(data59.hits !== undefined){
+let data61 = data59.hits;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err149 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -11272,10 +11273,9 @@ vErrors.push(err149);
 }
 errors++;
 }
-}
-}
-else {
-const err150 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failures/type",keyword:"type",params:{type: "array"}};
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 < 0 || isNaN(data61)){
+const err150 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -11285,15 +11285,10 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data38.misses !== undefined){
-let data61 = data38.misses;
-if(Array.isArray(data61)){
-const len3 = data61.length;
-for(let i3=0; i3<len3; i3++){
-let data62 = data61[i3];
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.samples === undefined){
-const err151 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
+}
+}
+else {
+const err151 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures/" + i2,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -11302,8 +11297,10 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data62.hits === undefined){
-const err152 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failures",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failures/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -11312,10 +11309,16 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(data62.samples !== undefined){
-let data63 = data62.samples;
-if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err153 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
+}
+if(data39.misses !== undefined){
+let data62 = data39.misses;
+if(Array.isArray(data62)){
+const len3 = data62.length;
+for(let i3=0; i3<len3; i3++){
+let data63 = data62[i3];
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+if(data63.samples === undefined){
+const err153 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -11324,9 +11327,8 @@ vErrors.push(err153);
 }
 errors++;
 }
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 < 0 || isNaN(data63)){
-const err154 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data63.hits === undefined){
+const err154 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -11335,12 +11337,10 @@ vErrors.push(err154);
 }
 errors++;
 }
-}
-}
-if(data62.hits !== undefined){
-let data64 = data62.hits;
+if(data63.samples !== undefined){
+let data64 = data63.samples;
 if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err155 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
+const err155 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -11351,7 +11351,7 @@ errors++;
 }
 if((typeof data64 == "number") && (isFinite(data64))){
 if(data64 < 0 || isNaN(data64)){
-const err156 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err156 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -11362,9 +11362,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err157 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
+if(data63.hits !== undefined){
+let data65 = data63.hits;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err157 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -11373,10 +11374,9 @@ vErrors.push(err157);
 }
 errors++;
 }
-}
-}
-else {
-const err158 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/misses/type",keyword:"type",params:{type: "array"}};
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 < 0 || isNaN(data65)){
+const err158 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -11386,19 +11386,10 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data38.breaches !== undefined){
-let data65 = data38.breaches;
-if(Array.isArray(data65)){
-const len4 = data65.length;
-for(let i4=0; i4<len4; i4++){
-let data66 = data65[i4];
-if(Array.isArray(data66)){
-const len5 = data66.length;
-for(let i5=0; i5<len5; i5++){
-let data67 = data66[i5];
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(data67.samples === undefined){
-const err159 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
+}
+}
+else {
+const err159 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses/" + i3,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -11407,8 +11398,10 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data67.hits === undefined){
-const err160 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
+}
+}
+else {
+const err160 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/misses",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/misses/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -11417,10 +11410,20 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data67.samples !== undefined){
-let data68 = data67.samples;
-if(!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))){
-const err161 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
+}
+if(data39.breaches !== undefined){
+let data66 = data39.breaches;
+if(Array.isArray(data66)){
+const len4 = data66.length;
+for(let i4=0; i4<len4; i4++){
+let data67 = data66[i4];
+if(Array.isArray(data67)){
+const len5 = data67.length;
+for(let i5=0; i5<len5; i5++){
+let data68 = data67[i5];
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.samples === undefined){
+const err161 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "samples"}};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -11429,9 +11432,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-if((typeof data68 == "number") && (isFinite(data68))){
-if(data68 < 0 || isNaN(data68)){
-const err162 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data68.hits === undefined){
+const err162 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/required",keyword:"required",params:{missingProperty: "hits"}};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -11440,12 +11442,10 @@ vErrors.push(err162);
 }
 errors++;
 }
-}
-}
-if(data67.hits !== undefined){
-let data69 = data67.hits;
+if(data68.samples !== undefined){
+let data69 = data68.samples;
 if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
-const err163 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
+const err163 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -11456,7 +11456,7 @@ errors++;
 }
 if((typeof data69 == "number") && (isFinite(data69))){
 if(data69 < 0 || isNaN(data69)){
-const err164 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err164 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/samples",schemaPath:"#/definitions/shardBlock/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -11467,9 +11467,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err165 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
+if(data68.hits !== undefined){
+let data70 = data68.hits;
+if(!(((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70))) && (isFinite(data70)))){
+const err165 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -11478,10 +11479,9 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-}
-else {
-const err166 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/breaches/items/type",keyword:"type",params:{type: "array"}};
+if((typeof data70 == "number") && (isFinite(data70))){
+if(data70 < 0 || isNaN(data70)){
+const err166 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5+"/hits",schemaPath:"#/definitions/shardBlock/properties/hits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -11492,8 +11492,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err167 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/breaches/type",keyword:"type",params:{type: "array"}};
+const err167 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4+"/" + i5,schemaPath:"#/definitions/shardBlock/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -11503,11 +11504,9 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data38.okDue !== undefined){
-let data70 = data38.okDue;
-if(typeof data70 === "string"){
-if(!pattern18.test(data70)){
-const err168 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/okDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/okDue/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
+}
+else {
+const err168 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches/" + i4,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/breaches/items/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -11517,8 +11516,9 @@ vErrors.push(err168);
 errors++;
 }
 }
+}
 else {
-const err169 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/okDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/okDue/type",keyword:"type",params:{type: "string"}};
+const err169 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/breaches",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/breaches/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -11528,11 +11528,11 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data38.failedDue !== undefined){
-let data71 = data38.failedDue;
+if(data39.okDue !== undefined){
+let data71 = data39.okDue;
 if(typeof data71 === "string"){
 if(!pattern18.test(data71)){
-const err170 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failedDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failedDue/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
+const err170 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/okDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/okDue/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -11543,7 +11543,7 @@ errors++;
 }
 }
 else {
-const err171 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failedDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failedDue/type",keyword:"type",params:{type: "string"}};
+const err171 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/okDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/okDue/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -11553,9 +11553,11 @@ vErrors.push(err171);
 errors++;
 }
 }
-}
-else {
-const err172 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/type",keyword:"type",params:{type: "object"}};
+if(data39.failedDue !== undefined){
+let data72 = data39.failedDue;
+if(typeof data72 === "string"){
+if(!pattern18.test(data72)){
+const err172 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failedDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failedDue/pattern",keyword:"pattern",params:{pattern: "^[0-9 ]*$"}};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -11565,9 +11567,8 @@ vErrors.push(err172);
 errors++;
 }
 }
-}
 else {
-const err173 = {instancePath:instancePath+"/shard/measurements/streams",schemaPath:"#/properties/shard/properties/measurements/properties/streams/type",keyword:"type",params:{type: "array"}};
+const err173 = {instancePath:instancePath+"/shard/measurements/streams/" + i1+"/failedDue",schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/properties/failedDue/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -11579,7 +11580,7 @@ errors++;
 }
 }
 else {
-const err174 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/type",keyword:"type",params:{type: "object"}};
+const err174 = {instancePath:instancePath+"/shard/measurements/streams/" + i1,schemaPath:"#/properties/shard/properties/measurements/properties/streams/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -11591,7 +11592,7 @@ errors++;
 }
 }
 else {
-const err175 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/type",keyword:"type",params:{type: "object"}};
+const err175 = {instancePath:instancePath+"/shard/measurements/streams",schemaPath:"#/properties/shard/properties/measurements/properties/streams/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -11601,15 +11602,9 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data.mergedFrom !== undefined){
-let data72 = data.mergedFrom;
-if(Array.isArray(data72)){
-const len6 = data72.length;
-for(let i6=0; i6<len6; i6++){
-let data73 = data72[i6];
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-if(data73.index === undefined){
-const err176 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "index"}};
+}
+else {
+const err176 = {instancePath:instancePath+"/shard/measurements",schemaPath:"#/properties/shard/properties/measurements/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -11618,8 +11613,10 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(data73.count === undefined){
-const err177 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "count"}};
+}
+}
+else {
+const err177 = {instancePath:instancePath+"/shard",schemaPath:"#/properties/shard/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -11628,8 +11625,16 @@ vErrors.push(err177);
 }
 errors++;
 }
-if(data73.startedAt === undefined){
-const err178 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "startedAt"}};
+}
+if(data.mergedFrom !== undefined){
+let data73 = data.mergedFrom;
+if(Array.isArray(data73)){
+const len6 = data73.length;
+for(let i6=0; i6<len6; i6++){
+let data74 = data73[i6];
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+if(data74.index === undefined){
+const err178 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "index"}};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -11638,8 +11643,8 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(data73.endedAt === undefined){
-const err179 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "endedAt"}};
+if(data74.count === undefined){
+const err179 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "count"}};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -11648,8 +11653,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-if(data73.selfCheck === undefined){
-const err180 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "selfCheck"}};
+if(data74.startedAt === undefined){
+const err180 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "startedAt"}};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -11658,10 +11663,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(data73.index !== undefined){
-let data74 = data73.index;
-if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
-const err181 = {instancePath:instancePath+"/mergedFrom/" + i6+"/index",schemaPath:"#/properties/mergedFrom/items/properties/index/type",keyword:"type",params:{type: "integer"}};
+if(data74.endedAt === undefined){
+const err181 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "endedAt"}};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -11670,9 +11673,8 @@ vErrors.push(err181);
 }
 errors++;
 }
-if((typeof data74 == "number") && (isFinite(data74))){
-if(data74 < 1 || isNaN(data74)){
-const err182 = {instancePath:instancePath+"/mergedFrom/" + i6+"/index",schemaPath:"#/properties/mergedFrom/items/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(data74.selfCheck === undefined){
+const err182 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/required",keyword:"required",params:{missingProperty: "selfCheck"}};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -11681,12 +11683,10 @@ vErrors.push(err182);
 }
 errors++;
 }
-}
-}
-if(data73.count !== undefined){
-let data75 = data73.count;
+if(data74.index !== undefined){
+let data75 = data74.index;
 if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
-const err183 = {instancePath:instancePath+"/mergedFrom/" + i6+"/count",schemaPath:"#/properties/mergedFrom/items/properties/count/type",keyword:"type",params:{type: "integer"}};
+const err183 = {instancePath:instancePath+"/mergedFrom/" + i6+"/index",schemaPath:"#/properties/mergedFrom/items/properties/index/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -11697,7 +11697,7 @@ errors++;
 }
 if((typeof data75 == "number") && (isFinite(data75))){
 if(data75 < 1 || isNaN(data75)){
-const err184 = {instancePath:instancePath+"/mergedFrom/" + i6+"/count",schemaPath:"#/properties/mergedFrom/items/properties/count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+const err184 = {instancePath:instancePath+"/mergedFrom/" + i6+"/index",schemaPath:"#/properties/mergedFrom/items/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -11708,11 +11708,10 @@ errors++;
 }
 }
 }
-if(data73.startedAt !== undefined){
-let data76 = data73.startedAt;
-if(typeof data76 === "string"){
-if(!(formats0.test(data76))){
-const err185 = {instancePath:instancePath+"/mergedFrom/" + i6+"/startedAt",schemaPath:"#/properties/mergedFrom/items/properties/startedAt/format",keyword:"format",params:{format: "iso8601"}};
+if(data74.count !== undefined){
+let data76 = data74.count;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err185 = {instancePath:instancePath+"/mergedFrom/" + i6+"/count",schemaPath:"#/properties/mergedFrom/items/properties/count/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -11721,9 +11720,9 @@ vErrors.push(err185);
 }
 errors++;
 }
-}
-else {
-const err186 = {instancePath:instancePath+"/mergedFrom/" + i6+"/startedAt",schemaPath:"#/properties/mergedFrom/items/properties/startedAt/type",keyword:"type",params:{type: "string"}};
+if((typeof data76 == "number") && (isFinite(data76))){
+if(data76 < 1 || isNaN(data76)){
+const err186 = {instancePath:instancePath+"/mergedFrom/" + i6+"/count",schemaPath:"#/properties/mergedFrom/items/properties/count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -11733,11 +11732,12 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data73.endedAt !== undefined){
-let data77 = data73.endedAt;
+}
+if(data74.startedAt !== undefined){
+let data77 = data74.startedAt;
 if(typeof data77 === "string"){
 if(!(formats0.test(data77))){
-const err187 = {instancePath:instancePath+"/mergedFrom/" + i6+"/endedAt",schemaPath:"#/properties/mergedFrom/items/properties/endedAt/format",keyword:"format",params:{format: "iso8601"}};
+const err187 = {instancePath:instancePath+"/mergedFrom/" + i6+"/startedAt",schemaPath:"#/properties/mergedFrom/items/properties/startedAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -11748,7 +11748,7 @@ errors++;
 }
 }
 else {
-const err188 = {instancePath:instancePath+"/mergedFrom/" + i6+"/endedAt",schemaPath:"#/properties/mergedFrom/items/properties/endedAt/type",keyword:"type",params:{type: "string"}};
+const err188 = {instancePath:instancePath+"/mergedFrom/" + i6+"/startedAt",schemaPath:"#/properties/mergedFrom/items/properties/startedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -11758,11 +11758,11 @@ vErrors.push(err188);
 errors++;
 }
 }
-if(data73.windowStartedAt !== undefined){
-let data78 = data73.windowStartedAt;
+if(data74.endedAt !== undefined){
+let data78 = data74.endedAt;
 if(typeof data78 === "string"){
 if(!(formats0.test(data78))){
-const err189 = {instancePath:instancePath+"/mergedFrom/" + i6+"/windowStartedAt",schemaPath:"#/properties/mergedFrom/items/properties/windowStartedAt/format",keyword:"format",params:{format: "iso8601"}};
+const err189 = {instancePath:instancePath+"/mergedFrom/" + i6+"/endedAt",schemaPath:"#/properties/mergedFrom/items/properties/endedAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -11773,7 +11773,7 @@ errors++;
 }
 }
 else {
-const err190 = {instancePath:instancePath+"/mergedFrom/" + i6+"/windowStartedAt",schemaPath:"#/properties/mergedFrom/items/properties/windowStartedAt/type",keyword:"type",params:{type: "string"}};
+const err190 = {instancePath:instancePath+"/mergedFrom/" + i6+"/endedAt",schemaPath:"#/properties/mergedFrom/items/properties/endedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -11783,11 +11783,11 @@ vErrors.push(err190);
 errors++;
 }
 }
-if(data73.selfCheck !== undefined){
-let data79 = data73.selfCheck;
-if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
-if(data79.valid === undefined){
-const err191 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
+if(data74.windowStartedAt !== undefined){
+let data79 = data74.windowStartedAt;
+if(typeof data79 === "string"){
+if(!(formats0.test(data79))){
+const err191 = {instancePath:instancePath+"/mergedFrom/" + i6+"/windowStartedAt",schemaPath:"#/properties/mergedFrom/items/properties/windowStartedAt/format",keyword:"format",params:{format: "iso8601"}};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -11796,8 +11796,9 @@ vErrors.push(err191);
 }
 errors++;
 }
-if(data79.reasons === undefined){
-const err192 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
+}
+else {
+const err192 = {instancePath:instancePath+"/mergedFrom/" + i6+"/windowStartedAt",schemaPath:"#/properties/mergedFrom/items/properties/windowStartedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -11806,8 +11807,12 @@ vErrors.push(err192);
 }
 errors++;
 }
-if(data79.figures === undefined){
-const err193 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
+}
+if(data74.selfCheck !== undefined){
+let data80 = data74.selfCheck;
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+if(data80.valid === undefined){
+const err193 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -11816,9 +11821,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(data79.valid !== undefined){
-if(typeof data79.valid !== "boolean"){
-const err194 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/valid",schemaPath:"#/definitions/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
+if(data80.reasons === undefined){
+const err194 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -11827,10 +11831,8 @@ vErrors.push(err194);
 }
 errors++;
 }
-}
-if(data79.isOnlyLate !== undefined){
-if(typeof data79.isOnlyLate !== "boolean"){
-const err195 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/isOnlyLate",schemaPath:"#/definitions/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
+if(data80.figures === undefined){
+const err195 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -11839,14 +11841,9 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-if(data79.reasons !== undefined){
-let data82 = data79.reasons;
-if(Array.isArray(data82)){
-const len7 = data82.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data82[i7] !== "string"){
-const err196 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/reasons/" + i7,schemaPath:"#/definitions/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
+if(data80.valid !== undefined){
+if(typeof data80.valid !== "boolean"){
+const err196 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/valid",schemaPath:"#/definitions/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -11856,9 +11853,9 @@ vErrors.push(err196);
 errors++;
 }
 }
-}
-else {
-const err197 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/reasons",schemaPath:"#/definitions/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
+if(data80.isOnlyLate !== undefined){
+if(typeof data80.isOnlyLate !== "boolean"){
+const err197 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/isOnlyLate",schemaPath:"#/definitions/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -11868,15 +11865,13 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data79.figures !== undefined){
-let data84 = data79.figures;
-if(Array.isArray(data84)){
-const len8 = data84.length;
-for(let i8=0; i8<len8; i8++){
-let data85 = data84[i8];
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-if(data85.name === undefined){
-const err198 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
+if(data80.reasons !== undefined){
+let data83 = data80.reasons;
+if(Array.isArray(data83)){
+const len7 = data83.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data83[i7] !== "string"){
+const err198 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/reasons/" + i7,schemaPath:"#/definitions/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -11885,8 +11880,10 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(data85.value === undefined){
-const err199 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
+}
+}
+else {
+const err199 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/reasons",schemaPath:"#/definitions/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -11895,8 +11892,16 @@ vErrors.push(err199);
 }
 errors++;
 }
-if(data85.limit === undefined){
-const err200 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
+}
+if(data80.figures !== undefined){
+let data85 = data80.figures;
+if(Array.isArray(data85)){
+const len8 = data85.length;
+for(let i8=0; i8<len8; i8++){
+let data86 = data85[i8];
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.name === undefined){
+const err200 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -11905,8 +11910,8 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(data85.unit === undefined){
-const err201 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(data86.value === undefined){
+const err201 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -11915,8 +11920,8 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(data85.holds === undefined){
-const err202 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
+if(data86.limit === undefined){
+const err202 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -11925,9 +11930,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data85.name !== undefined){
-if(typeof data85.name !== "string"){
-const err203 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/name",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data86.unit === undefined){
+const err203 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -11936,11 +11940,8 @@ vErrors.push(err203);
 }
 errors++;
 }
-}
-if(data85.value !== undefined){
-let data87 = data85.value;
-if(!((typeof data87 == "number") && (isFinite(data87)))){
-const err204 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/value",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
+if(data86.holds === undefined){
+const err204 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -11949,11 +11950,9 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-if(data85.limit !== undefined){
-let data88 = data85.limit;
-if(!((typeof data88 == "number") && (isFinite(data88)))){
-const err205 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/limit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
+if(data86.name !== undefined){
+if(typeof data86.name !== "string"){
+const err205 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/name",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -11963,9 +11962,10 @@ vErrors.push(err205);
 errors++;
 }
 }
-if(data85.unit !== undefined){
-if(typeof data85.unit !== "string"){
-const err206 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/unit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(data86.value !== undefined){
+let data88 = data86.value;
+if(!((typeof data88 == "number") && (isFinite(data88)))){
+const err206 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/value",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -11975,9 +11975,10 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data85.holds !== undefined){
-if(typeof data85.holds !== "boolean"){
-const err207 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/holds",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
+if(data86.limit !== undefined){
+let data89 = data86.limit;
+if(!((typeof data89 == "number") && (isFinite(data89)))){
+const err207 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/limit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -11987,9 +11988,9 @@ vErrors.push(err207);
 errors++;
 }
 }
-}
-else {
-const err208 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
+if(data86.unit !== undefined){
+if(typeof data86.unit !== "string"){
+const err208 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/unit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -11999,9 +12000,9 @@ vErrors.push(err208);
 errors++;
 }
 }
-}
-else {
-const err209 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures",schemaPath:"#/definitions/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
+if(data86.holds !== undefined){
+if(typeof data86.holds !== "boolean"){
+const err209 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8+"/holds",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -12013,7 +12014,7 @@ errors++;
 }
 }
 else {
-const err210 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/type",keyword:"type",params:{type: "object"}};
+const err210 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures/" + i8,schemaPath:"#/definitions/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -12023,11 +12024,9 @@ vErrors.push(err210);
 errors++;
 }
 }
-if(data73.machine !== undefined){
-let data91 = data73.machine;
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-if(data91.node === undefined){
-const err211 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "node"}};
+}
+else {
+const err211 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck/figures",schemaPath:"#/definitions/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -12036,8 +12035,10 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(data91.cpus === undefined){
-const err212 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpus"}};
+}
+}
+else {
+const err212 = {instancePath:instancePath+"/mergedFrom/" + i6+"/selfCheck",schemaPath:"#/definitions/selfCheck/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -12046,8 +12047,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data91.cpuModel === undefined){
-const err213 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
+}
+if(data74.machine !== undefined){
+let data92 = data74.machine;
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+if(data92.node === undefined){
+const err213 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "node"}};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -12056,8 +12061,8 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data91.cpuPercent === undefined){
-const err214 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+if(data92.cpus === undefined){
+const err214 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpus"}};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -12066,8 +12071,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(data91.engineVersion === undefined){
-const err215 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
+if(data92.cpuModel === undefined){
+const err215 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -12076,9 +12081,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(data91.node !== undefined){
-if(typeof data91.node !== "string"){
-const err216 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/node",schemaPath:"#/definitions/generatorMachine/properties/node/type",keyword:"type",params:{type: "string"}};
+if(data92.cpuPercent === undefined){
+const err216 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -12087,11 +12091,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-if(data91.cpus !== undefined){
-let data93 = data91.cpus;
-if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
-const err217 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpus",schemaPath:"#/definitions/generatorMachine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
+if(data92.engineVersion === undefined){
+const err217 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -12100,10 +12101,9 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-if(data91.cpuModel !== undefined){
-if(typeof data91.cpuModel !== "string"){
-const err218 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpuModel",schemaPath:"#/definitions/generatorMachine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
+if(data92.node !== undefined){
+if(typeof data92.node !== "string"){
+const err218 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/node",schemaPath:"#/definitions/generatorMachine/properties/node/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -12113,10 +12113,10 @@ vErrors.push(err218);
 errors++;
 }
 }
-if(data91.cpuPercent !== undefined){
-let data95 = data91.cpuPercent;
-if(!((typeof data95 == "number") && (isFinite(data95)))){
-const err219 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpuPercent",schemaPath:"#/definitions/generatorMachine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(data92.cpus !== undefined){
+let data94 = data92.cpus;
+if(!(((typeof data94 == "number") && (!(data94 % 1) && !isNaN(data94))) && (isFinite(data94)))){
+const err219 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpus",schemaPath:"#/definitions/generatorMachine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -12126,9 +12126,9 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data91.engineVersion !== undefined){
-if(typeof data91.engineVersion !== "string"){
-const err220 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/engineVersion",schemaPath:"#/definitions/generatorMachine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
+if(data92.cpuModel !== undefined){
+if(typeof data92.cpuModel !== "string"){
+const err220 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpuModel",schemaPath:"#/definitions/generatorMachine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -12138,9 +12138,10 @@ vErrors.push(err220);
 errors++;
 }
 }
-}
-else {
-const err221 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/type",keyword:"type",params:{type: "object"}};
+if(data92.cpuPercent !== undefined){
+let data96 = data92.cpuPercent;
+if(!((typeof data96 == "number") && (isFinite(data96)))){
+const err221 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/cpuPercent",schemaPath:"#/definitions/generatorMachine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -12150,9 +12151,9 @@ vErrors.push(err221);
 errors++;
 }
 }
-}
-else {
-const err222 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/type",keyword:"type",params:{type: "object"}};
+if(data92.engineVersion !== undefined){
+if(typeof data92.engineVersion !== "string"){
+const err222 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine/engineVersion",schemaPath:"#/definitions/generatorMachine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -12164,7 +12165,7 @@ errors++;
 }
 }
 else {
-const err223 = {instancePath:instancePath+"/mergedFrom",schemaPath:"#/properties/mergedFrom/type",keyword:"type",params:{type: "array"}};
+const err223 = {instancePath:instancePath+"/mergedFrom/" + i6+"/machine",schemaPath:"#/definitions/generatorMachine/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -12174,15 +12175,9 @@ vErrors.push(err223);
 errors++;
 }
 }
-if(data.targets !== undefined){
-let data97 = data.targets;
-if(Array.isArray(data97)){
-const len9 = data97.length;
-for(let i9=0; i9<len9; i9++){
-let data98 = data97[i9];
-if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
-if(data98.id === undefined){
-const err224 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"}};
+}
+else {
+const err224 = {instancePath:instancePath+"/mergedFrom/" + i6,schemaPath:"#/properties/mergedFrom/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -12191,8 +12186,10 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data98.statement === undefined){
-const err225 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "statement"}};
+}
+}
+else {
+const err225 = {instancePath:instancePath+"/mergedFrom",schemaPath:"#/properties/mergedFrom/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -12201,8 +12198,16 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(data98.target === undefined){
-const err226 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"}};
+}
+if(data.targets !== undefined){
+let data98 = data.targets;
+if(Array.isArray(data98)){
+const len9 = data98.length;
+for(let i9=0; i9<len9; i9++){
+let data99 = data98[i9];
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+if(data99.id === undefined){
+const err226 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -12211,8 +12216,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-if(data98.unit === undefined){
-const err227 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(data99.statement === undefined){
+const err227 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "statement"}};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -12221,8 +12226,8 @@ vErrors.push(err227);
 }
 errors++;
 }
-if(data98.measured === undefined){
-const err228 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"}};
+if(data99.target === undefined){
+const err228 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"}};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -12231,8 +12236,8 @@ vErrors.push(err228);
 }
 errors++;
 }
-if(data98.bound95 === undefined){
-const err229 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"}};
+if(data99.unit === undefined){
+const err229 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"}};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -12241,8 +12246,8 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(data98.range95 === undefined){
-const err230 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"}};
+if(data99.measured === undefined){
+const err230 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"}};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -12251,8 +12256,8 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data98.samples === undefined){
-const err231 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"}};
+if(data99.bound95 === undefined){
+const err231 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"}};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -12261,8 +12266,8 @@ vErrors.push(err231);
 }
 errors++;
 }
-if(data98.verdict === undefined){
-const err232 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"}};
+if(data99.range95 === undefined){
+const err232 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"}};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -12271,8 +12276,8 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(data98.reason === undefined){
-const err233 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"}};
+if(data99.samples === undefined){
+const err233 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"}};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -12281,9 +12286,8 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(data98.id !== undefined){
-if(typeof data98.id !== "string"){
-const err234 = {instancePath:instancePath+"/targets/" + i9+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"}};
+if(data99.verdict === undefined){
+const err234 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"}};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -12292,10 +12296,8 @@ vErrors.push(err234);
 }
 errors++;
 }
-}
-if(data98.metric !== undefined){
-if(typeof data98.metric !== "string"){
-const err235 = {instancePath:instancePath+"/targets/" + i9+"/metric",schemaPath:"#/properties/targets/items/properties/metric/type",keyword:"type",params:{type: "string"}};
+if(data99.reason === undefined){
+const err235 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"}};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -12304,10 +12306,9 @@ vErrors.push(err235);
 }
 errors++;
 }
-}
-if(data98.statement !== undefined){
-if(typeof data98.statement !== "string"){
-const err236 = {instancePath:instancePath+"/targets/" + i9+"/statement",schemaPath:"#/properties/targets/items/properties/statement/type",keyword:"type",params:{type: "string"}};
+if(data99.id !== undefined){
+if(typeof data99.id !== "string"){
+const err236 = {instancePath:instancePath+"/targets/" + i9+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -12317,9 +12318,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data98.section !== undefined){
-if(typeof data98.section !== "string"){
-const err237 = {instancePath:instancePath+"/targets/" + i9+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"}};
+if(data99.metric !== undefined){
+if(typeof data99.metric !== "string"){
+const err237 = {instancePath:instancePath+"/targets/" + i9+"/metric",schemaPath:"#/properties/targets/items/properties/metric/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -12329,10 +12330,9 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data98.target !== undefined){
-let data103 = data98.target;
-if(!((typeof data103 == "number") && (isFinite(data103)))){
-const err238 = {instancePath:instancePath+"/targets/" + i9+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"}};
+if(data99.statement !== undefined){
+if(typeof data99.statement !== "string"){
+const err238 = {instancePath:instancePath+"/targets/" + i9+"/statement",schemaPath:"#/properties/targets/items/properties/statement/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -12342,10 +12342,9 @@ vErrors.push(err238);
 errors++;
 }
 }
-if(data98.unit !== undefined){
-let data104 = data98.unit;
-if(typeof data104 !== "string"){
-const err239 = {instancePath:instancePath+"/targets/" + i9+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(data99.section !== undefined){
+if(typeof data99.section !== "string"){
+const err239 = {instancePath:instancePath+"/targets/" + i9+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -12354,8 +12353,11 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(!((((data104 === "ms") || (data104 === "requests/s")) || (data104 === "%")) || (data104 === "connections"))){
-const err240 = {instancePath:instancePath+"/targets/" + i9+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum}};
+}
+if(data99.target !== undefined){
+let data104 = data99.target;
+if(!((typeof data104 == "number") && (isFinite(data104)))){
+const err240 = {instancePath:instancePath+"/targets/" + i9+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -12365,10 +12367,10 @@ vErrors.push(err240);
 errors++;
 }
 }
-if(data98.measured !== undefined){
-let data105 = data98.measured;
-if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err241 = {instancePath:instancePath+"/targets/" + i9+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type}};
+if(data99.unit !== undefined){
+let data105 = data99.unit;
+if(typeof data105 !== "string"){
+const err241 = {instancePath:instancePath+"/targets/" + i9+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -12377,11 +12379,8 @@ vErrors.push(err241);
 }
 errors++;
 }
-}
-if(data98.bound95 !== undefined){
-let data106 = data98.bound95;
-if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-const err242 = {instancePath:instancePath+"/targets/" + i9+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type}};
+if(!((((data105 === "ms") || (data105 === "requests/s")) || (data105 === "%")) || (data105 === "connections"))){
+const err242 = {instancePath:instancePath+"/targets/" + i9+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum}};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -12391,11 +12390,10 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data98.range95 !== undefined){
-let data107 = data98.range95;
-if(Array.isArray(data107)){
-if(data107.length < 2){
-const err243 = {instancePath:instancePath+"/targets/" + i9+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
+if(data99.measured !== undefined){
+let data106 = data99.measured;
+if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
+const err243 = {instancePath:instancePath+"/targets/" + i9+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type}};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -12404,11 +12402,11 @@ vErrors.push(err243);
 }
 errors++;
 }
-const len10 = data107.length;
-for(let i10=0; i10<len10; i10++){
-let data108 = data107[i10];
-if((!((typeof data108 == "number") && (isFinite(data108)))) && (data108 !== null)){
-const err244 = {instancePath:instancePath+"/targets/" + i9+"/range95/" + i10,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type}};
+}
+if(data99.bound95 !== undefined){
+let data107 = data99.bound95;
+if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
+const err244 = {instancePath:instancePath+"/targets/" + i9+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type}};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -12418,9 +12416,11 @@ vErrors.push(err244);
 errors++;
 }
 }
-}
-else {
-const err245 = {instancePath:instancePath+"/targets/" + i9+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"}};
+if(data99.range95 !== undefined){
+let data108 = data99.range95;
+if(Array.isArray(data108)){
+if(data108.length < 2){
+const err245 = {instancePath:instancePath+"/targets/" + i9+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -12429,11 +12429,11 @@ vErrors.push(err245);
 }
 errors++;
 }
-}
-if(data98.samples !== undefined){
-let data109 = data98.samples;
-if(!(((typeof data109 == "number") && (!(data109 % 1) && !isNaN(data109))) && (isFinite(data109)))){
-const err246 = {instancePath:instancePath+"/targets/" + i9+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"}};
+const len10 = data108.length;
+for(let i10=0; i10<len10; i10++){
+let data109 = data108[i10];
+if((!((typeof data109 == "number") && (isFinite(data109)))) && (data109 !== null)){
+const err246 = {instancePath:instancePath+"/targets/" + i9+"/range95/" + i10,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type}};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -12442,9 +12442,10 @@ vErrors.push(err246);
 }
 errors++;
 }
-if((typeof data109 == "number") && (isFinite(data109))){
-if(data109 < 0 || isNaN(data109)){
-const err247 = {instancePath:instancePath+"/targets/" + i9+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+else {
+const err247 = {instancePath:instancePath+"/targets/" + i9+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -12454,11 +12455,10 @@ vErrors.push(err247);
 errors++;
 }
 }
-}
-if(data98.verdict !== undefined){
-let data110 = data98.verdict;
-if(typeof data110 !== "string"){
-const err248 = {instancePath:instancePath+"/targets/" + i9+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(data99.samples !== undefined){
+let data110 = data99.samples;
+if(!(((typeof data110 == "number") && (!(data110 % 1) && !isNaN(data110))) && (isFinite(data110)))){
+const err248 = {instancePath:instancePath+"/targets/" + i9+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -12467,8 +12467,9 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(!(((((data110 === "PASS") || (data110 === "FAIL")) || (data110 === "NOT PROVEN")) || (data110 === "INVALID RUN")) || (data110 === "NOT TESTED"))){
-const err249 = {instancePath:instancePath+"/targets/" + i9+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if((typeof data110 == "number") && (isFinite(data110))){
+if(data110 < 0 || isNaN(data110)){
+const err249 = {instancePath:instancePath+"/targets/" + i9+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -12478,9 +12479,11 @@ vErrors.push(err249);
 errors++;
 }
 }
-if(data98.reason !== undefined){
-if(typeof data98.reason !== "string"){
-const err250 = {instancePath:instancePath+"/targets/" + i9+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+}
+if(data99.verdict !== undefined){
+let data111 = data99.verdict;
+if(typeof data111 !== "string"){
+const err250 = {instancePath:instancePath+"/targets/" + i9+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -12489,10 +12492,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-}
-}
-else {
-const err251 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"}};
+if(!(((((data111 === "PASS") || (data111 === "FAIL")) || (data111 === "NOT PROVEN")) || (data111 === "INVALID RUN")) || (data111 === "NOT TESTED"))){
+const err251 = {instancePath:instancePath+"/targets/" + i9+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -12502,9 +12503,9 @@ vErrors.push(err251);
 errors++;
 }
 }
-}
-else {
-const err252 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"}};
+if(data99.reason !== undefined){
+if(typeof data99.reason !== "string"){
+const err252 = {instancePath:instancePath+"/targets/" + i9+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -12514,11 +12515,9 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data.selfCheck !== undefined){
-let data112 = data.selfCheck;
-if(data112 && typeof data112 == "object" && !Array.isArray(data112)){
-if(data112.valid === undefined){
-const err253 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
+}
+else {
+const err253 = {instancePath:instancePath+"/targets/" + i9,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -12527,8 +12526,10 @@ vErrors.push(err253);
 }
 errors++;
 }
-if(data112.reasons === undefined){
-const err254 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
+}
+}
+else {
+const err254 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -12537,8 +12538,12 @@ vErrors.push(err254);
 }
 errors++;
 }
-if(data112.figures === undefined){
-const err255 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
+}
+if(data.selfCheck !== undefined){
+let data113 = data.selfCheck;
+if(data113 && typeof data113 == "object" && !Array.isArray(data113)){
+if(data113.valid === undefined){
+const err255 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "valid"}};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -12547,9 +12552,8 @@ vErrors.push(err255);
 }
 errors++;
 }
-if(data112.valid !== undefined){
-if(typeof data112.valid !== "boolean"){
-const err256 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/definitions/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
+if(data113.reasons === undefined){
+const err256 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"}};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -12558,10 +12562,8 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-if(data112.isOnlyLate !== undefined){
-if(typeof data112.isOnlyLate !== "boolean"){
-const err257 = {instancePath:instancePath+"/selfCheck/isOnlyLate",schemaPath:"#/definitions/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
+if(data113.figures === undefined){
+const err257 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/required",keyword:"required",params:{missingProperty: "figures"}};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -12570,14 +12572,9 @@ vErrors.push(err257);
 }
 errors++;
 }
-}
-if(data112.reasons !== undefined){
-let data115 = data112.reasons;
-if(Array.isArray(data115)){
-const len11 = data115.length;
-for(let i11=0; i11<len11; i11++){
-if(typeof data115[i11] !== "string"){
-const err258 = {instancePath:instancePath+"/selfCheck/reasons/" + i11,schemaPath:"#/definitions/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
+if(data113.valid !== undefined){
+if(typeof data113.valid !== "boolean"){
+const err258 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/definitions/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -12587,9 +12584,9 @@ vErrors.push(err258);
 errors++;
 }
 }
-}
-else {
-const err259 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/definitions/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
+if(data113.isOnlyLate !== undefined){
+if(typeof data113.isOnlyLate !== "boolean"){
+const err259 = {instancePath:instancePath+"/selfCheck/isOnlyLate",schemaPath:"#/definitions/selfCheck/properties/isOnlyLate/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -12599,15 +12596,13 @@ vErrors.push(err259);
 errors++;
 }
 }
-if(data112.figures !== undefined){
-let data117 = data112.figures;
-if(Array.isArray(data117)){
-const len12 = data117.length;
-for(let i12=0; i12<len12; i12++){
-let data118 = data117[i12];
-if(data118 && typeof data118 == "object" && !Array.isArray(data118)){
-if(data118.name === undefined){
-const err260 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
+if(data113.reasons !== undefined){
+let data116 = data113.reasons;
+if(Array.isArray(data116)){
+const len11 = data116.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data116[i11] !== "string"){
+const err260 = {instancePath:instancePath+"/selfCheck/reasons/" + i11,schemaPath:"#/definitions/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -12616,8 +12611,10 @@ vErrors.push(err260);
 }
 errors++;
 }
-if(data118.value === undefined){
-const err261 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
+}
+}
+else {
+const err261 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/definitions/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -12626,8 +12623,16 @@ vErrors.push(err261);
 }
 errors++;
 }
-if(data118.limit === undefined){
-const err262 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
+}
+if(data113.figures !== undefined){
+let data118 = data113.figures;
+if(Array.isArray(data118)){
+const len12 = data118.length;
+for(let i12=0; i12<len12; i12++){
+let data119 = data118[i12];
+if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
+if(data119.name === undefined){
+const err262 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"}};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -12636,8 +12641,8 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(data118.unit === undefined){
-const err263 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
+if(data119.value === undefined){
+const err263 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"}};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -12646,8 +12651,8 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(data118.holds === undefined){
-const err264 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
+if(data119.limit === undefined){
+const err264 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"}};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -12656,9 +12661,8 @@ vErrors.push(err264);
 }
 errors++;
 }
-if(data118.name !== undefined){
-if(typeof data118.name !== "string"){
-const err265 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/name",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
+if(data119.unit === undefined){
+const err265 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"}};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -12667,11 +12671,8 @@ vErrors.push(err265);
 }
 errors++;
 }
-}
-if(data118.value !== undefined){
-let data120 = data118.value;
-if(!((typeof data120 == "number") && (isFinite(data120)))){
-const err266 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/value",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
+if(data119.holds === undefined){
+const err266 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"}};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -12680,11 +12681,9 @@ vErrors.push(err266);
 }
 errors++;
 }
-}
-if(data118.limit !== undefined){
-let data121 = data118.limit;
-if(!((typeof data121 == "number") && (isFinite(data121)))){
-const err267 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/limit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
+if(data119.name !== undefined){
+if(typeof data119.name !== "string"){
+const err267 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/name",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -12694,9 +12693,10 @@ vErrors.push(err267);
 errors++;
 }
 }
-if(data118.unit !== undefined){
-if(typeof data118.unit !== "string"){
-const err268 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/unit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(data119.value !== undefined){
+let data121 = data119.value;
+if(!((typeof data121 == "number") && (isFinite(data121)))){
+const err268 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/value",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -12706,9 +12706,10 @@ vErrors.push(err268);
 errors++;
 }
 }
-if(data118.holds !== undefined){
-if(typeof data118.holds !== "boolean"){
-const err269 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/holds",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
+if(data119.limit !== undefined){
+let data122 = data119.limit;
+if(!((typeof data122 == "number") && (isFinite(data122)))){
+const err269 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/limit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -12718,9 +12719,9 @@ vErrors.push(err269);
 errors++;
 }
 }
-}
-else {
-const err270 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
+if(data119.unit !== undefined){
+if(typeof data119.unit !== "string"){
+const err270 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/unit",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -12730,9 +12731,9 @@ vErrors.push(err270);
 errors++;
 }
 }
-}
-else {
-const err271 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/definitions/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
+if(data119.holds !== undefined){
+if(typeof data119.holds !== "boolean"){
+const err271 = {instancePath:instancePath+"/selfCheck/figures/" + i12+"/holds",schemaPath:"#/definitions/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -12744,12 +12745,36 @@ errors++;
 }
 }
 else {
-const err272 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/type",keyword:"type",params:{type: "object"}};
+const err272 = {instancePath:instancePath+"/selfCheck/figures/" + i12,schemaPath:"#/definitions/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err272];
 }
 else {
 vErrors.push(err272);
+}
+errors++;
+}
+}
+}
+else {
+const err273 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/definitions/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"}};
+if(vErrors === null){
+vErrors = [err273];
+}
+else {
+vErrors.push(err273);
+}
+errors++;
+}
+}
+}
+else {
+const err274 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/definitions/selfCheck/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err274];
+}
+else {
+vErrors.push(err274);
 }
 errors++;
 }
@@ -12773,35 +12798,13 @@ errors = vErrors.length;
 }
 }
 if(data.streams !== undefined){
-let data127 = data.streams;
-if(Array.isArray(data127)){
-const len13 = data127.length;
+let data128 = data.streams;
+if(Array.isArray(data128)){
+const len13 = data128.length;
 for(let i13=0; i13<len13; i13++){
-let data128 = data127[i13];
-if(typeof data128 !== "string"){
-const err273 = {instancePath:instancePath+"/streams/" + i13,schemaPath:"#/definitions/streamName/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err273];
-}
-else {
-vErrors.push(err273);
-}
-errors++;
-}
-if(!(((data128 === "chat") || (data128 === "health")) || (data128 === "users"))){
-const err274 = {instancePath:instancePath+"/streams/" + i13,schemaPath:"#/definitions/streamName/enum",keyword:"enum",params:{allowedValues: schema48.enum}};
-if(vErrors === null){
-vErrors = [err274];
-}
-else {
-vErrors.push(err274);
-}
-errors++;
-}
-}
-}
-else {
-const err275 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"}};
+let data129 = data128[i13];
+if(typeof data129 !== "string"){
+const err275 = {instancePath:instancePath+"/streams/" + i13,schemaPath:"#/definitions/streamName/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -12810,12 +12813,8 @@ vErrors.push(err275);
 }
 errors++;
 }
-}
-if(data.warmUp !== undefined){
-let data129 = data.warmUp;
-if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
-if(data129.connections === undefined){
-const err276 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"}};
+if(!(((data129 === "chat") || (data129 === "health")) || (data129 === "users"))){
+const err276 = {instancePath:instancePath+"/streams/" + i13,schemaPath:"#/definitions/streamName/enum",keyword:"enum",params:{allowedValues: schema48.enum}};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -12824,8 +12823,10 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(data129.requests === undefined){
-const err277 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"}};
+}
+}
+else {
+const err277 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -12834,8 +12835,12 @@ vErrors.push(err277);
 }
 errors++;
 }
-if(data129.errors === undefined){
-const err278 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"}};
+}
+if(data.warmUp !== undefined){
+let data130 = data.warmUp;
+if(data130 && typeof data130 == "object" && !Array.isArray(data130)){
+if(data130.connections === undefined){
+const err278 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"}};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -12844,8 +12849,8 @@ vErrors.push(err278);
 }
 errors++;
 }
-if(data129.p50Ms === undefined){
-const err279 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"}};
+if(data130.requests === undefined){
+const err279 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"}};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -12854,10 +12859,8 @@ vErrors.push(err279);
 }
 errors++;
 }
-if(data129.connections !== undefined){
-let data130 = data129.connections;
-if(!(((typeof data130 == "number") && (!(data130 % 1) && !isNaN(data130))) && (isFinite(data130)))){
-const err280 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"}};
+if(data130.errors === undefined){
+const err280 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"}};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -12866,9 +12869,8 @@ vErrors.push(err280);
 }
 errors++;
 }
-if((typeof data130 == "number") && (isFinite(data130))){
-if(data130 < 0 || isNaN(data130)){
-const err281 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data130.p50Ms === undefined){
+const err281 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"}};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -12877,12 +12879,10 @@ vErrors.push(err281);
 }
 errors++;
 }
-}
-}
-if(data129.requests !== undefined){
-let data131 = data129.requests;
+if(data130.connections !== undefined){
+let data131 = data130.connections;
 if(!(((typeof data131 == "number") && (!(data131 % 1) && !isNaN(data131))) && (isFinite(data131)))){
-const err282 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"}};
+const err282 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -12893,7 +12893,7 @@ errors++;
 }
 if((typeof data131 == "number") && (isFinite(data131))){
 if(data131 < 0 || isNaN(data131)){
-const err283 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err283 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -12904,10 +12904,10 @@ errors++;
 }
 }
 }
-if(data129.errors !== undefined){
-let data132 = data129.errors;
+if(data130.requests !== undefined){
+let data132 = data130.requests;
 if(!(((typeof data132 == "number") && (!(data132 % 1) && !isNaN(data132))) && (isFinite(data132)))){
-const err284 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"}};
+const err284 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -12918,7 +12918,7 @@ errors++;
 }
 if((typeof data132 == "number") && (isFinite(data132))){
 if(data132 < 0 || isNaN(data132)){
-const err285 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err285 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -12929,10 +12929,10 @@ errors++;
 }
 }
 }
-if(data129.p50Ms !== undefined){
-let data133 = data129.p50Ms;
-if((!((typeof data133 == "number") && (isFinite(data133)))) && (data133 !== null)){
-const err286 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type}};
+if(data130.errors !== undefined){
+let data133 = data130.errors;
+if(!(((typeof data133 == "number") && (!(data133 % 1) && !isNaN(data133))) && (isFinite(data133)))){
+const err286 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -12941,10 +12941,9 @@ vErrors.push(err286);
 }
 errors++;
 }
-}
-}
-else {
-const err287 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"}};
+if((typeof data133 == "number") && (isFinite(data133))){
+if(data133 < 0 || isNaN(data133)){
+const err287 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -12954,11 +12953,11 @@ vErrors.push(err287);
 errors++;
 }
 }
-if(data.outages !== undefined){
-let data134 = data.outages;
-if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
-if(data134.seconds === undefined){
-const err288 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"}};
+}
+if(data130.p50Ms !== undefined){
+let data134 = data130.p50Ms;
+if((!((typeof data134 == "number") && (isFinite(data134)))) && (data134 !== null)){
+const err288 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type}};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -12967,8 +12966,10 @@ vErrors.push(err288);
 }
 errors++;
 }
-if(data134.cleanSeconds === undefined){
-const err289 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"}};
+}
+}
+else {
+const err289 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -12977,8 +12978,12 @@ vErrors.push(err289);
 }
 errors++;
 }
-if(data134.longestMs === undefined){
-const err290 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"}};
+}
+if(data.outages !== undefined){
+let data135 = data.outages;
+if(data135 && typeof data135 == "object" && !Array.isArray(data135)){
+if(data135.seconds === undefined){
+const err290 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"}};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -12987,8 +12992,8 @@ vErrors.push(err290);
 }
 errors++;
 }
-if(data134.incidents === undefined){
-const err291 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"}};
+if(data135.cleanSeconds === undefined){
+const err291 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"}};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -12997,10 +13002,8 @@ vErrors.push(err291);
 }
 errors++;
 }
-if(data134.seconds !== undefined){
-let data135 = data134.seconds;
-if(!(((typeof data135 == "number") && (!(data135 % 1) && !isNaN(data135))) && (isFinite(data135)))){
-const err292 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"}};
+if(data135.longestMs === undefined){
+const err292 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"}};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -13009,9 +13012,8 @@ vErrors.push(err292);
 }
 errors++;
 }
-if((typeof data135 == "number") && (isFinite(data135))){
-if(data135 < 0 || isNaN(data135)){
-const err293 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data135.incidents === undefined){
+const err293 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"}};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -13020,12 +13022,10 @@ vErrors.push(err293);
 }
 errors++;
 }
-}
-}
-if(data134.cleanSeconds !== undefined){
-let data136 = data134.cleanSeconds;
+if(data135.seconds !== undefined){
+let data136 = data135.seconds;
 if(!(((typeof data136 == "number") && (!(data136 % 1) && !isNaN(data136))) && (isFinite(data136)))){
-const err294 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"}};
+const err294 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -13036,7 +13036,7 @@ errors++;
 }
 if((typeof data136 == "number") && (isFinite(data136))){
 if(data136 < 0 || isNaN(data136)){
-const err295 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err295 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -13047,10 +13047,10 @@ errors++;
 }
 }
 }
-if(data134.longestMs !== undefined){
-let data137 = data134.longestMs;
-if(!((typeof data137 == "number") && (isFinite(data137)))){
-const err296 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"}};
+if(data135.cleanSeconds !== undefined){
+let data137 = data135.cleanSeconds;
+if(!(((typeof data137 == "number") && (!(data137 % 1) && !isNaN(data137))) && (isFinite(data137)))){
+const err296 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -13059,11 +13059,9 @@ vErrors.push(err296);
 }
 errors++;
 }
-}
-if(data134.incidents !== undefined){
-let data138 = data134.incidents;
-if(!(((typeof data138 == "number") && (!(data138 % 1) && !isNaN(data138))) && (isFinite(data138)))){
-const err297 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"}};
+if((typeof data137 == "number") && (isFinite(data137))){
+if(data137 < 0 || isNaN(data137)){
+const err297 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -13072,9 +13070,12 @@ vErrors.push(err297);
 }
 errors++;
 }
-if((typeof data138 == "number") && (isFinite(data138))){
-if(data138 < 0 || isNaN(data138)){
-const err298 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+if(data135.longestMs !== undefined){
+let data138 = data135.longestMs;
+if(!((typeof data138 == "number") && (isFinite(data138)))){
+const err298 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -13084,10 +13085,10 @@ vErrors.push(err298);
 errors++;
 }
 }
-}
-}
-else {
-const err299 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"}};
+if(data135.incidents !== undefined){
+let data139 = data135.incidents;
+if(!(((typeof data139 == "number") && (!(data139 % 1) && !isNaN(data139))) && (isFinite(data139)))){
+const err299 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -13096,12 +13097,9 @@ vErrors.push(err299);
 }
 errors++;
 }
-}
-if(data.trend !== undefined){
-let data139 = data.trend;
-if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
-if(data139.perSecond === undefined){
-const err300 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"}};
+if((typeof data139 == "number") && (isFinite(data139))){
+if(data139 < 0 || isNaN(data139)){
+const err300 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -13110,8 +13108,11 @@ vErrors.push(err300);
 }
 errors++;
 }
-if(data139.range95 === undefined){
-const err301 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"}};
+}
+}
+}
+else {
+const err301 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -13120,8 +13121,12 @@ vErrors.push(err301);
 }
 errors++;
 }
-if(data139.atStart === undefined){
-const err302 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"}};
+}
+if(data.trend !== undefined){
+let data140 = data.trend;
+if(data140 && typeof data140 == "object" && !Array.isArray(data140)){
+if(data140.perSecond === undefined){
+const err302 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"}};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -13130,8 +13135,8 @@ vErrors.push(err302);
 }
 errors++;
 }
-if(data139.atEnd === undefined){
-const err303 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"}};
+if(data140.range95 === undefined){
+const err303 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"}};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -13140,8 +13145,8 @@ vErrors.push(err303);
 }
 errors++;
 }
-if(data139.rising === undefined){
-const err304 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"}};
+if(data140.atStart === undefined){
+const err304 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"}};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -13150,10 +13155,8 @@ vErrors.push(err304);
 }
 errors++;
 }
-if(data139.perSecond !== undefined){
-let data140 = data139.perSecond;
-if(!((typeof data140 == "number") && (isFinite(data140)))){
-const err305 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"}};
+if(data140.atEnd === undefined){
+const err305 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"}};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -13162,12 +13165,8 @@ vErrors.push(err305);
 }
 errors++;
 }
-}
-if(data139.range95 !== undefined){
-let data141 = data139.range95;
-if(Array.isArray(data141)){
-if(data141.length < 2){
-const err306 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
+if(data140.rising === undefined){
+const err306 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"}};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -13176,11 +13175,10 @@ vErrors.push(err306);
 }
 errors++;
 }
-const len14 = data141.length;
-for(let i14=0; i14<len14; i14++){
-let data142 = data141[i14];
-if(!((typeof data142 == "number") && (isFinite(data142)))){
-const err307 = {instancePath:instancePath+"/trend/range95/" + i14,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"}};
+if(data140.perSecond !== undefined){
+let data141 = data140.perSecond;
+if(!((typeof data141 == "number") && (isFinite(data141)))){
+const err307 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -13190,9 +13188,11 @@ vErrors.push(err307);
 errors++;
 }
 }
-}
-else {
-const err308 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"}};
+if(data140.range95 !== undefined){
+let data142 = data140.range95;
+if(Array.isArray(data142)){
+if(data142.length < 2){
+const err308 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2}};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -13201,11 +13201,11 @@ vErrors.push(err308);
 }
 errors++;
 }
-}
-if(data139.atStart !== undefined){
-let data143 = data139.atStart;
+const len14 = data142.length;
+for(let i14=0; i14<len14; i14++){
+let data143 = data142[i14];
 if(!((typeof data143 == "number") && (isFinite(data143)))){
-const err309 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"}};
+const err309 = {instancePath:instancePath+"/trend/range95/" + i14,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -13215,10 +13215,9 @@ vErrors.push(err309);
 errors++;
 }
 }
-if(data139.atEnd !== undefined){
-let data144 = data139.atEnd;
-if(!((typeof data144 == "number") && (isFinite(data144)))){
-const err310 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"}};
+}
+else {
+const err310 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -13228,9 +13227,10 @@ vErrors.push(err310);
 errors++;
 }
 }
-if(data139.rising !== undefined){
-if(typeof data139.rising !== "boolean"){
-const err311 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"}};
+if(data140.atStart !== undefined){
+let data144 = data140.atStart;
+if(!((typeof data144 == "number") && (isFinite(data144)))){
+const err311 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -13240,9 +13240,10 @@ vErrors.push(err311);
 errors++;
 }
 }
-}
-else {
-const err312 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"}};
+if(data140.atEnd !== undefined){
+let data145 = data140.atEnd;
+if(!((typeof data145 == "number") && (isFinite(data145)))){
+const err312 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -13252,15 +13253,9 @@ vErrors.push(err312);
 errors++;
 }
 }
-if(data.timeline !== undefined){
-let data146 = data.timeline;
-if(Array.isArray(data146)){
-const len15 = data146.length;
-for(let i15=0; i15<len15; i15++){
-let data147 = data146[i15];
-if(data147 && typeof data147 == "object" && !Array.isArray(data147)){
-if(data147.second === undefined){
-const err313 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
+if(data140.rising !== undefined){
+if(typeof data140.rising !== "boolean"){
+const err313 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -13269,8 +13264,10 @@ vErrors.push(err313);
 }
 errors++;
 }
-if(data147.phase === undefined){
-const err314 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"}};
+}
+}
+else {
+const err314 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -13279,8 +13276,16 @@ vErrors.push(err314);
 }
 errors++;
 }
-if(data147.offered === undefined){
-const err315 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"}};
+}
+if(data.timeline !== undefined){
+let data147 = data.timeline;
+if(Array.isArray(data147)){
+const len15 = data147.length;
+for(let i15=0; i15<len15; i15++){
+let data148 = data147[i15];
+if(data148 && typeof data148 == "object" && !Array.isArray(data148)){
+if(data148.second === undefined){
+const err315 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -13289,8 +13294,8 @@ vErrors.push(err315);
 }
 errors++;
 }
-if(data147.sent === undefined){
-const err316 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
+if(data148.phase === undefined){
+const err316 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"}};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -13299,8 +13304,8 @@ vErrors.push(err316);
 }
 errors++;
 }
-if(data147.done === undefined){
-const err317 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"}};
+if(data148.offered === undefined){
+const err317 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"}};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -13309,8 +13314,8 @@ vErrors.push(err317);
 }
 errors++;
 }
-if(data147.ok === undefined){
-const err318 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"}};
+if(data148.sent === undefined){
+const err318 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -13319,8 +13324,8 @@ vErrors.push(err318);
 }
 errors++;
 }
-if(data147.inFlight === undefined){
-const err319 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"}};
+if(data148.done === undefined){
+const err319 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"}};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -13329,8 +13334,8 @@ vErrors.push(err319);
 }
 errors++;
 }
-if(data147.p50 === undefined){
-const err320 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data148.ok === undefined){
+const err320 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"}};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -13339,8 +13344,8 @@ vErrors.push(err320);
 }
 errors++;
 }
-if(data147.p95 === undefined){
-const err321 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"}};
+if(data148.inFlight === undefined){
+const err321 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"}};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -13349,8 +13354,8 @@ vErrors.push(err321);
 }
 errors++;
 }
-if(data147.p99 === undefined){
-const err322 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data148.p50 === undefined){
+const err322 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -13359,8 +13364,8 @@ vErrors.push(err322);
 }
 errors++;
 }
-if(data147.max === undefined){
-const err323 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"}};
+if(data148.p95 === undefined){
+const err323 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -13369,8 +13374,8 @@ vErrors.push(err323);
 }
 errors++;
 }
-if(data147.errors === undefined){
-const err324 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"}};
+if(data148.p99 === undefined){
+const err324 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -13379,8 +13384,8 @@ vErrors.push(err324);
 }
 errors++;
 }
-if(data147.heat === undefined){
-const err325 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"}};
+if(data148.max === undefined){
+const err325 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -13389,10 +13394,8 @@ vErrors.push(err325);
 }
 errors++;
 }
-if(data147.second !== undefined){
-let data148 = data147.second;
-if(!(((typeof data148 == "number") && (!(data148 % 1) && !isNaN(data148))) && (isFinite(data148)))){
-const err326 = {instancePath:instancePath+"/timeline/" + i15+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
+if(data148.errors === undefined){
+const err326 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"}};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -13401,11 +13404,8 @@ vErrors.push(err326);
 }
 errors++;
 }
-}
-if(data147.phase !== undefined){
-let data149 = data147.phase;
-if(typeof data149 !== "string"){
-const err327 = {instancePath:instancePath+"/timeline/" + i15+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"}};
+if(data148.heat === undefined){
+const err327 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"}};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -13414,8 +13414,10 @@ vErrors.push(err327);
 }
 errors++;
 }
-if(!(((data149 === "ramp") || (data149 === "window")) || (data149 === "drain"))){
-const err328 = {instancePath:instancePath+"/timeline/" + i15+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum}};
+if(data148.second !== undefined){
+let data149 = data148.second;
+if(!(((typeof data149 == "number") && (!(data149 % 1) && !isNaN(data149))) && (isFinite(data149)))){
+const err328 = {instancePath:instancePath+"/timeline/" + i15+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -13425,10 +13427,10 @@ vErrors.push(err328);
 errors++;
 }
 }
-if(data147.offered !== undefined){
-let data150 = data147.offered;
-if(!(((typeof data150 == "number") && (!(data150 % 1) && !isNaN(data150))) && (isFinite(data150)))){
-const err329 = {instancePath:instancePath+"/timeline/" + i15+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"}};
+if(data148.phase !== undefined){
+let data150 = data148.phase;
+if(typeof data150 !== "string"){
+const err329 = {instancePath:instancePath+"/timeline/" + i15+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -13437,9 +13439,8 @@ vErrors.push(err329);
 }
 errors++;
 }
-if((typeof data150 == "number") && (isFinite(data150))){
-if(data150 < 0 || isNaN(data150)){
-const err330 = {instancePath:instancePath+"/timeline/" + i15+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(!(((data150 === "ramp") || (data150 === "window")) || (data150 === "drain"))){
+const err330 = {instancePath:instancePath+"/timeline/" + i15+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum}};
 if(vErrors === null){
 vErrors = [err330];
 }
@@ -13449,11 +13450,10 @@ vErrors.push(err330);
 errors++;
 }
 }
-}
-if(data147.sent !== undefined){
-let data151 = data147.sent;
+if(data148.offered !== undefined){
+let data151 = data148.offered;
 if(!(((typeof data151 == "number") && (!(data151 % 1) && !isNaN(data151))) && (isFinite(data151)))){
-const err331 = {instancePath:instancePath+"/timeline/" + i15+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
+const err331 = {instancePath:instancePath+"/timeline/" + i15+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err331];
 }
@@ -13464,7 +13464,7 @@ errors++;
 }
 if((typeof data151 == "number") && (isFinite(data151))){
 if(data151 < 0 || isNaN(data151)){
-const err332 = {instancePath:instancePath+"/timeline/" + i15+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err332 = {instancePath:instancePath+"/timeline/" + i15+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err332];
 }
@@ -13475,10 +13475,10 @@ errors++;
 }
 }
 }
-if(data147.done !== undefined){
-let data152 = data147.done;
+if(data148.sent !== undefined){
+let data152 = data148.sent;
 if(!(((typeof data152 == "number") && (!(data152 % 1) && !isNaN(data152))) && (isFinite(data152)))){
-const err333 = {instancePath:instancePath+"/timeline/" + i15+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"}};
+const err333 = {instancePath:instancePath+"/timeline/" + i15+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err333];
 }
@@ -13489,7 +13489,7 @@ errors++;
 }
 if((typeof data152 == "number") && (isFinite(data152))){
 if(data152 < 0 || isNaN(data152)){
-const err334 = {instancePath:instancePath+"/timeline/" + i15+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err334 = {instancePath:instancePath+"/timeline/" + i15+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err334];
 }
@@ -13500,10 +13500,10 @@ errors++;
 }
 }
 }
-if(data147.ok !== undefined){
-let data153 = data147.ok;
+if(data148.done !== undefined){
+let data153 = data148.done;
 if(!(((typeof data153 == "number") && (!(data153 % 1) && !isNaN(data153))) && (isFinite(data153)))){
-const err335 = {instancePath:instancePath+"/timeline/" + i15+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"}};
+const err335 = {instancePath:instancePath+"/timeline/" + i15+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err335];
 }
@@ -13514,7 +13514,7 @@ errors++;
 }
 if((typeof data153 == "number") && (isFinite(data153))){
 if(data153 < 0 || isNaN(data153)){
-const err336 = {instancePath:instancePath+"/timeline/" + i15+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err336 = {instancePath:instancePath+"/timeline/" + i15+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err336];
 }
@@ -13525,10 +13525,10 @@ errors++;
 }
 }
 }
-if(data147.inFlight !== undefined){
-let data154 = data147.inFlight;
+if(data148.ok !== undefined){
+let data154 = data148.ok;
 if(!(((typeof data154 == "number") && (!(data154 % 1) && !isNaN(data154))) && (isFinite(data154)))){
-const err337 = {instancePath:instancePath+"/timeline/" + i15+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"}};
+const err337 = {instancePath:instancePath+"/timeline/" + i15+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err337];
 }
@@ -13539,7 +13539,7 @@ errors++;
 }
 if((typeof data154 == "number") && (isFinite(data154))){
 if(data154 < 0 || isNaN(data154)){
-const err338 = {instancePath:instancePath+"/timeline/" + i15+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err338 = {instancePath:instancePath+"/timeline/" + i15+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err338];
 }
@@ -13550,10 +13550,10 @@ errors++;
 }
 }
 }
-if(data147.p50 !== undefined){
-let data155 = data147.p50;
-if((!((typeof data155 == "number") && (isFinite(data155)))) && (data155 !== null)){
-const err339 = {instancePath:instancePath+"/timeline/" + i15+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type}};
+if(data148.inFlight !== undefined){
+let data155 = data148.inFlight;
+if(!(((typeof data155 == "number") && (!(data155 % 1) && !isNaN(data155))) && (isFinite(data155)))){
+const err339 = {instancePath:instancePath+"/timeline/" + i15+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err339];
 }
@@ -13562,11 +13562,9 @@ vErrors.push(err339);
 }
 errors++;
 }
-}
-if(data147.p95 !== undefined){
-let data156 = data147.p95;
-if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
-const err340 = {instancePath:instancePath+"/timeline/" + i15+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type}};
+if((typeof data155 == "number") && (isFinite(data155))){
+if(data155 < 0 || isNaN(data155)){
+const err340 = {instancePath:instancePath+"/timeline/" + i15+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err340];
 }
@@ -13576,10 +13574,11 @@ vErrors.push(err340);
 errors++;
 }
 }
-if(data147.p99 !== undefined){
-let data157 = data147.p99;
-if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
-const err341 = {instancePath:instancePath+"/timeline/" + i15+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type}};
+}
+if(data148.p50 !== undefined){
+let data156 = data148.p50;
+if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
+const err341 = {instancePath:instancePath+"/timeline/" + i15+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err341];
 }
@@ -13589,10 +13588,10 @@ vErrors.push(err341);
 errors++;
 }
 }
-if(data147.max !== undefined){
-let data158 = data147.max;
-if((!((typeof data158 == "number") && (isFinite(data158)))) && (data158 !== null)){
-const err342 = {instancePath:instancePath+"/timeline/" + i15+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type}};
+if(data148.p95 !== undefined){
+let data157 = data148.p95;
+if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
+const err342 = {instancePath:instancePath+"/timeline/" + i15+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err342];
 }
@@ -13602,13 +13601,10 @@ vErrors.push(err342);
 errors++;
 }
 }
-if(data147.errors !== undefined){
-let data159 = data147.errors;
-if(data159 && typeof data159 == "object" && !Array.isArray(data159)){
-for(const key0 in data159){
-let data160 = data159[key0];
-if(!(((typeof data160 == "number") && (!(data160 % 1) && !isNaN(data160))) && (isFinite(data160)))){
-const err343 = {instancePath:instancePath+"/timeline/" + i15+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
+if(data148.p99 !== undefined){
+let data158 = data148.p99;
+if((!((typeof data158 == "number") && (isFinite(data158)))) && (data158 !== null)){
+const err343 = {instancePath:instancePath+"/timeline/" + i15+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err343];
 }
@@ -13617,9 +13613,11 @@ vErrors.push(err343);
 }
 errors++;
 }
-if((typeof data160 == "number") && (isFinite(data160))){
-if(data160 < 1 || isNaN(data160)){
-const err344 = {instancePath:instancePath+"/timeline/" + i15+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+if(data148.max !== undefined){
+let data159 = data148.max;
+if((!((typeof data159 == "number") && (isFinite(data159)))) && (data159 !== null)){
+const err344 = {instancePath:instancePath+"/timeline/" + i15+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type}};
 if(vErrors === null){
 vErrors = [err344];
 }
@@ -13629,10 +13627,13 @@ vErrors.push(err344);
 errors++;
 }
 }
-}
-}
-else {
-const err345 = {instancePath:instancePath+"/timeline/" + i15+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"}};
+if(data148.errors !== undefined){
+let data160 = data148.errors;
+if(data160 && typeof data160 == "object" && !Array.isArray(data160)){
+for(const key0 in data160){
+let data161 = data160[key0];
+if(!(((typeof data161 == "number") && (!(data161 % 1) && !isNaN(data161))) && (isFinite(data161)))){
+const err345 = {instancePath:instancePath+"/timeline/" + i15+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err345];
 }
@@ -13641,15 +13642,9 @@ vErrors.push(err345);
 }
 errors++;
 }
-}
-if(data147.heat !== undefined){
-let data161 = data147.heat;
-if(Array.isArray(data161)){
-const len16 = data161.length;
-for(let i16=0; i16<len16; i16++){
-let data162 = data161[i16];
-if(!(((typeof data162 == "number") && (!(data162 % 1) && !isNaN(data162))) && (isFinite(data162)))){
-const err346 = {instancePath:instancePath+"/timeline/" + i15+"/heat/" + i16,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"}};
+if((typeof data161 == "number") && (isFinite(data161))){
+if(data161 < 1 || isNaN(data161)){
+const err346 = {instancePath:instancePath+"/timeline/" + i15+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err346];
 }
@@ -13660,8 +13655,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err347 = {instancePath:instancePath+"/timeline/" + i15+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"}};
+const err347 = {instancePath:instancePath+"/timeline/" + i15+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err347];
 }
@@ -13671,9 +13667,14 @@ vErrors.push(err347);
 errors++;
 }
 }
-}
-else {
-const err348 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
+if(data148.heat !== undefined){
+let data162 = data148.heat;
+if(Array.isArray(data162)){
+const len16 = data162.length;
+for(let i16=0; i16<len16; i16++){
+let data163 = data162[i16];
+if(!(((typeof data163 == "number") && (!(data163 % 1) && !isNaN(data163))) && (isFinite(data163)))){
+const err348 = {instancePath:instancePath+"/timeline/" + i15+"/heat/" + i16,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err348];
 }
@@ -13685,7 +13686,7 @@ errors++;
 }
 }
 else {
-const err349 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"}};
+const err349 = {instancePath:instancePath+"/timeline/" + i15+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err349];
 }
@@ -13695,14 +13696,9 @@ vErrors.push(err349);
 errors++;
 }
 }
-if(data.heatBoundsMs !== undefined){
-let data163 = data.heatBoundsMs;
-if(Array.isArray(data163)){
-const len17 = data163.length;
-for(let i17=0; i17<len17; i17++){
-let data164 = data163[i17];
-if(!((typeof data164 == "number") && (isFinite(data164)))){
-const err350 = {instancePath:instancePath+"/heatBoundsMs/" + i17,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"}};
+}
+else {
+const err350 = {instancePath:instancePath+"/timeline/" + i15,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err350];
 }
@@ -13714,7 +13710,7 @@ errors++;
 }
 }
 else {
-const err351 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"}};
+const err351 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err351];
 }
@@ -13724,15 +13720,14 @@ vErrors.push(err351);
 errors++;
 }
 }
-if(data.curve !== undefined){
-let data165 = data.curve;
-if(Array.isArray(data165)){
-const len18 = data165.length;
-for(let i18=0; i18<len18; i18++){
-let data166 = data165[i18];
-if(data166 && typeof data166 == "object" && !Array.isArray(data166)){
-if(data166.percentile === undefined){
-const err352 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"}};
+if(data.heatBoundsMs !== undefined){
+let data164 = data.heatBoundsMs;
+if(Array.isArray(data164)){
+const len17 = data164.length;
+for(let i17=0; i17<len17; i17++){
+let data165 = data164[i17];
+if(!((typeof data165 == "number") && (isFinite(data165)))){
+const err352 = {instancePath:instancePath+"/heatBoundsMs/" + i17,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err352];
 }
@@ -13741,8 +13736,10 @@ vErrors.push(err352);
 }
 errors++;
 }
-if(data166.responseMs === undefined){
-const err353 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
+}
+}
+else {
+const err353 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err353];
 }
@@ -13751,8 +13748,16 @@ vErrors.push(err353);
 }
 errors++;
 }
-if(data166.serviceMs === undefined){
-const err354 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"}};
+}
+if(data.curve !== undefined){
+let data166 = data.curve;
+if(Array.isArray(data166)){
+const len18 = data166.length;
+for(let i18=0; i18<len18; i18++){
+let data167 = data166[i18];
+if(data167 && typeof data167 == "object" && !Array.isArray(data167)){
+if(data167.percentile === undefined){
+const err354 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"}};
 if(vErrors === null){
 vErrors = [err354];
 }
@@ -13761,10 +13766,8 @@ vErrors.push(err354);
 }
 errors++;
 }
-if(data166.percentile !== undefined){
-let data167 = data166.percentile;
-if(!((typeof data167 == "number") && (isFinite(data167)))){
-const err355 = {instancePath:instancePath+"/curve/" + i18+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"}};
+if(data167.responseMs === undefined){
+const err355 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
 if(vErrors === null){
 vErrors = [err355];
 }
@@ -13773,11 +13776,8 @@ vErrors.push(err355);
 }
 errors++;
 }
-}
-if(data166.responseMs !== undefined){
-let data168 = data166.responseMs;
-if(!((typeof data168 == "number") && (isFinite(data168)))){
-const err356 = {instancePath:instancePath+"/curve/" + i18+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
+if(data167.serviceMs === undefined){
+const err356 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"}};
 if(vErrors === null){
 vErrors = [err356];
 }
@@ -13786,11 +13786,10 @@ vErrors.push(err356);
 }
 errors++;
 }
-}
-if(data166.serviceMs !== undefined){
-let data169 = data166.serviceMs;
-if(!((typeof data169 == "number") && (isFinite(data169)))){
-const err357 = {instancePath:instancePath+"/curve/" + i18+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"}};
+if(data167.percentile !== undefined){
+let data168 = data167.percentile;
+if(!((typeof data168 == "number") && (isFinite(data168)))){
+const err357 = {instancePath:instancePath+"/curve/" + i18+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err357];
 }
@@ -13800,9 +13799,10 @@ vErrors.push(err357);
 errors++;
 }
 }
-}
-else {
-const err358 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"}};
+if(data167.responseMs !== undefined){
+let data169 = data167.responseMs;
+if(!((typeof data169 == "number") && (isFinite(data169)))){
+const err358 = {instancePath:instancePath+"/curve/" + i18+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err358];
 }
@@ -13812,9 +13812,10 @@ vErrors.push(err358);
 errors++;
 }
 }
-}
-else {
-const err359 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"}};
+if(data167.serviceMs !== undefined){
+let data170 = data167.serviceMs;
+if(!((typeof data170 == "number") && (isFinite(data170)))){
+const err359 = {instancePath:instancePath+"/curve/" + i18+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err359];
 }
@@ -13824,15 +13825,9 @@ vErrors.push(err359);
 errors++;
 }
 }
-if(data.faultSamples !== undefined){
-let data170 = data.faultSamples;
-if(Array.isArray(data170)){
-const len19 = data170.length;
-for(let i19=0; i19<len19; i19++){
-let data171 = data170[i19];
-if(data171 && typeof data171 == "object" && !Array.isArray(data171)){
-if(data171.kind === undefined){
-const err360 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
+}
+else {
+const err360 = {instancePath:instancePath+"/curve/" + i18,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err360];
 }
@@ -13841,8 +13836,10 @@ vErrors.push(err360);
 }
 errors++;
 }
-if(data171.stream === undefined){
-const err361 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"}};
+}
+}
+else {
+const err361 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err361];
 }
@@ -13851,8 +13848,16 @@ vErrors.push(err361);
 }
 errors++;
 }
-if(data171.atMs === undefined){
-const err362 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
+}
+if(data.faultSamples !== undefined){
+let data171 = data.faultSamples;
+if(Array.isArray(data171)){
+const len19 = data171.length;
+for(let i19=0; i19<len19; i19++){
+let data172 = data171[i19];
+if(data172 && typeof data172 == "object" && !Array.isArray(data172)){
+if(data172.kind === undefined){
+const err362 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
 if(vErrors === null){
 vErrors = [err362];
 }
@@ -13861,8 +13866,8 @@ vErrors.push(err362);
 }
 errors++;
 }
-if(data171.detail === undefined){
-const err363 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
+if(data172.stream === undefined){
+const err363 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"}};
 if(vErrors === null){
 vErrors = [err363];
 }
@@ -13871,10 +13876,8 @@ vErrors.push(err363);
 }
 errors++;
 }
-if(data171.kind !== undefined){
-let data172 = data171.kind;
-if(typeof data172 !== "string"){
-const err364 = {instancePath:instancePath+"/faultSamples/" + i19+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
+if(data172.atMs === undefined){
+const err364 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
 if(vErrors === null){
 vErrors = [err364];
 }
@@ -13883,8 +13886,8 @@ vErrors.push(err364);
 }
 errors++;
 }
-if(!((((((((((((((((((data172 === "timeout") || (data172 === "refused")) || (data172 === "unresolved")) || (data172 === "tls")) || (data172 === "reset")) || (data172 === "stale_connection")) || (data172 === "cut_off")) || (data172 === "protocol")) || (data172 === "too_large")) || (data172 === "rate_limited")) || (data172 === "unauthorized")) || (data172 === "client_error")) || (data172 === "server_error")) || (data172 === "other_status")) || (data172 === "nonconforming")) || (data172 === "mixed_up")) || (data172 === "proxy")) || (data172 === "local"))){
-const err365 = {instancePath:instancePath+"/faultSamples/" + i19+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum}};
+if(data172.detail === undefined){
+const err365 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
 if(vErrors === null){
 vErrors = [err365];
 }
@@ -13893,10 +13896,10 @@ vErrors.push(err365);
 }
 errors++;
 }
-}
-if(data171.stream !== undefined){
-if(typeof data171.stream !== "string"){
-const err366 = {instancePath:instancePath+"/faultSamples/" + i19+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"}};
+if(data172.kind !== undefined){
+let data173 = data172.kind;
+if(typeof data173 !== "string"){
+const err366 = {instancePath:instancePath+"/faultSamples/" + i19+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err366];
 }
@@ -13905,11 +13908,8 @@ vErrors.push(err366);
 }
 errors++;
 }
-}
-if(data171.atMs !== undefined){
-let data174 = data171.atMs;
-if(!((typeof data174 == "number") && (isFinite(data174)))){
-const err367 = {instancePath:instancePath+"/faultSamples/" + i19+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
+if(!((((((((((((((((((data173 === "timeout") || (data173 === "refused")) || (data173 === "unresolved")) || (data173 === "tls")) || (data173 === "reset")) || (data173 === "stale_connection")) || (data173 === "cut_off")) || (data173 === "protocol")) || (data173 === "too_large")) || (data173 === "rate_limited")) || (data173 === "unauthorized")) || (data173 === "client_error")) || (data173 === "server_error")) || (data173 === "other_status")) || (data173 === "nonconforming")) || (data173 === "mixed_up")) || (data173 === "proxy")) || (data173 === "local"))){
+const err367 = {instancePath:instancePath+"/faultSamples/" + i19+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum}};
 if(vErrors === null){
 vErrors = [err367];
 }
@@ -13919,9 +13919,9 @@ vErrors.push(err367);
 errors++;
 }
 }
-if(data171.session !== undefined){
-if(typeof data171.session !== "string"){
-const err368 = {instancePath:instancePath+"/faultSamples/" + i19+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
+if(data172.stream !== undefined){
+if(typeof data172.stream !== "string"){
+const err368 = {instancePath:instancePath+"/faultSamples/" + i19+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err368];
 }
@@ -13931,11 +13931,10 @@ vErrors.push(err368);
 errors++;
 }
 }
-if(data171.traceId !== undefined){
-let data176 = data171.traceId;
-if(typeof data176 === "string"){
-if(!pattern0.test(data176)){
-const err369 = {instancePath:instancePath+"/faultSamples/" + i19+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
+if(data172.atMs !== undefined){
+let data175 = data172.atMs;
+if(!((typeof data175 == "number") && (isFinite(data175)))){
+const err369 = {instancePath:instancePath+"/faultSamples/" + i19+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err369];
 }
@@ -13945,8 +13944,9 @@ vErrors.push(err369);
 errors++;
 }
 }
-else {
-const err370 = {instancePath:instancePath+"/faultSamples/" + i19+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
+if(data172.session !== undefined){
+if(typeof data172.session !== "string"){
+const err370 = {instancePath:instancePath+"/faultSamples/" + i19+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err370];
 }
@@ -13956,9 +13956,11 @@ vErrors.push(err370);
 errors++;
 }
 }
-if(data171.detail !== undefined){
-if(typeof data171.detail !== "string"){
-const err371 = {instancePath:instancePath+"/faultSamples/" + i19+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
+if(data172.traceId !== undefined){
+let data177 = data172.traceId;
+if(typeof data177 === "string"){
+if(!pattern0.test(data177)){
+const err371 = {instancePath:instancePath+"/faultSamples/" + i19+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err371];
 }
@@ -13968,9 +13970,8 @@ vErrors.push(err371);
 errors++;
 }
 }
-}
 else {
-const err372 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
+const err372 = {instancePath:instancePath+"/faultSamples/" + i19+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err372];
 }
@@ -13980,9 +13981,9 @@ vErrors.push(err372);
 errors++;
 }
 }
-}
-else {
-const err373 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
+if(data172.detail !== undefined){
+if(typeof data172.detail !== "string"){
+const err373 = {instancePath:instancePath+"/faultSamples/" + i19+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err373];
 }
@@ -13992,15 +13993,9 @@ vErrors.push(err373);
 errors++;
 }
 }
-if(data.slowest !== undefined){
-let data178 = data.slowest;
-if(Array.isArray(data178)){
-const len20 = data178.length;
-for(let i20=0; i20<len20; i20++){
-let data179 = data178[i20];
-if(data179 && typeof data179 == "object" && !Array.isArray(data179)){
-if(data179.stream === undefined){
-const err374 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"}};
+}
+else {
+const err374 = {instancePath:instancePath+"/faultSamples/" + i19,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err374];
 }
@@ -14009,8 +14004,10 @@ vErrors.push(err374);
 }
 errors++;
 }
-if(data179.atMs === undefined){
-const err375 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"}};
+}
+}
+else {
+const err375 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err375];
 }
@@ -14019,8 +14016,16 @@ vErrors.push(err375);
 }
 errors++;
 }
-if(data179.responseMs === undefined){
-const err376 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
+}
+if(data.slowest !== undefined){
+let data179 = data.slowest;
+if(Array.isArray(data179)){
+const len20 = data179.length;
+for(let i20=0; i20<len20; i20++){
+let data180 = data179[i20];
+if(data180 && typeof data180 == "object" && !Array.isArray(data180)){
+if(data180.stream === undefined){
+const err376 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"}};
 if(vErrors === null){
 vErrors = [err376];
 }
@@ -14029,8 +14034,8 @@ vErrors.push(err376);
 }
 errors++;
 }
-if(data179.traceId === undefined){
-const err377 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"}};
+if(data180.atMs === undefined){
+const err377 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"}};
 if(vErrors === null){
 vErrors = [err377];
 }
@@ -14039,9 +14044,8 @@ vErrors.push(err377);
 }
 errors++;
 }
-if(data179.stream !== undefined){
-if(typeof data179.stream !== "string"){
-const err378 = {instancePath:instancePath+"/slowest/" + i20+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"}};
+if(data180.responseMs === undefined){
+const err378 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"}};
 if(vErrors === null){
 vErrors = [err378];
 }
@@ -14050,11 +14054,8 @@ vErrors.push(err378);
 }
 errors++;
 }
-}
-if(data179.atMs !== undefined){
-let data181 = data179.atMs;
-if(!((typeof data181 == "number") && (isFinite(data181)))){
-const err379 = {instancePath:instancePath+"/slowest/" + i20+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
+if(data180.traceId === undefined){
+const err379 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"}};
 if(vErrors === null){
 vErrors = [err379];
 }
@@ -14063,11 +14064,9 @@ vErrors.push(err379);
 }
 errors++;
 }
-}
-if(data179.responseMs !== undefined){
-let data182 = data179.responseMs;
-if(!((typeof data182 == "number") && (isFinite(data182)))){
-const err380 = {instancePath:instancePath+"/slowest/" + i20+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
+if(data180.stream !== undefined){
+if(typeof data180.stream !== "string"){
+const err380 = {instancePath:instancePath+"/slowest/" + i20+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err380];
 }
@@ -14077,10 +14076,10 @@ vErrors.push(err380);
 errors++;
 }
 }
-if(data179.fault !== undefined){
-let data183 = data179.fault;
-if(typeof data183 !== "string"){
-const err381 = {instancePath:instancePath+"/slowest/" + i20+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
+if(data180.atMs !== undefined){
+let data182 = data180.atMs;
+if(!((typeof data182 == "number") && (isFinite(data182)))){
+const err381 = {instancePath:instancePath+"/slowest/" + i20+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err381];
 }
@@ -14089,8 +14088,11 @@ vErrors.push(err381);
 }
 errors++;
 }
-if(!((((((((((((((((((data183 === "timeout") || (data183 === "refused")) || (data183 === "unresolved")) || (data183 === "tls")) || (data183 === "reset")) || (data183 === "stale_connection")) || (data183 === "cut_off")) || (data183 === "protocol")) || (data183 === "too_large")) || (data183 === "rate_limited")) || (data183 === "unauthorized")) || (data183 === "client_error")) || (data183 === "server_error")) || (data183 === "other_status")) || (data183 === "nonconforming")) || (data183 === "mixed_up")) || (data183 === "proxy")) || (data183 === "local"))){
-const err382 = {instancePath:instancePath+"/slowest/" + i20+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum}};
+}
+if(data180.responseMs !== undefined){
+let data183 = data180.responseMs;
+if(!((typeof data183 == "number") && (isFinite(data183)))){
+const err382 = {instancePath:instancePath+"/slowest/" + i20+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err382];
 }
@@ -14100,9 +14102,10 @@ vErrors.push(err382);
 errors++;
 }
 }
-if(data179.session !== undefined){
-if(typeof data179.session !== "string"){
-const err383 = {instancePath:instancePath+"/slowest/" + i20+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"}};
+if(data180.fault !== undefined){
+let data184 = data180.fault;
+if(typeof data184 !== "string"){
+const err383 = {instancePath:instancePath+"/slowest/" + i20+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err383];
 }
@@ -14111,12 +14114,8 @@ vErrors.push(err383);
 }
 errors++;
 }
-}
-if(data179.traceId !== undefined){
-let data185 = data179.traceId;
-if(typeof data185 === "string"){
-if(!pattern0.test(data185)){
-const err384 = {instancePath:instancePath+"/slowest/" + i20+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
+if(!((((((((((((((((((data184 === "timeout") || (data184 === "refused")) || (data184 === "unresolved")) || (data184 === "tls")) || (data184 === "reset")) || (data184 === "stale_connection")) || (data184 === "cut_off")) || (data184 === "protocol")) || (data184 === "too_large")) || (data184 === "rate_limited")) || (data184 === "unauthorized")) || (data184 === "client_error")) || (data184 === "server_error")) || (data184 === "other_status")) || (data184 === "nonconforming")) || (data184 === "mixed_up")) || (data184 === "proxy")) || (data184 === "local"))){
+const err384 = {instancePath:instancePath+"/slowest/" + i20+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum}};
 if(vErrors === null){
 vErrors = [err384];
 }
@@ -14126,8 +14125,9 @@ vErrors.push(err384);
 errors++;
 }
 }
-else {
-const err385 = {instancePath:instancePath+"/slowest/" + i20+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
+if(data180.session !== undefined){
+if(typeof data180.session !== "string"){
+const err385 = {instancePath:instancePath+"/slowest/" + i20+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err385];
 }
@@ -14137,9 +14137,11 @@ vErrors.push(err385);
 errors++;
 }
 }
-}
-else {
-const err386 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"}};
+if(data180.traceId !== undefined){
+let data186 = data180.traceId;
+if(typeof data186 === "string"){
+if(!pattern0.test(data186)){
+const err386 = {instancePath:instancePath+"/slowest/" + i20+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err386];
 }
@@ -14149,9 +14151,8 @@ vErrors.push(err386);
 errors++;
 }
 }
-}
 else {
-const err387 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"}};
+const err387 = {instancePath:instancePath+"/slowest/" + i20+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err387];
 }
@@ -14161,11 +14162,9 @@ vErrors.push(err387);
 errors++;
 }
 }
-if(data.findMax !== undefined){
-let data186 = data.findMax;
-if(data186 && typeof data186 == "object" && !Array.isArray(data186)){
-if(data186.sustains === undefined){
-const err388 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"}};
+}
+else {
+const err388 = {instancePath:instancePath+"/slowest/" + i20,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err388];
 }
@@ -14174,8 +14173,10 @@ vErrors.push(err388);
 }
 errors++;
 }
-if(data186.fails === undefined){
-const err389 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"}};
+}
+}
+else {
+const err389 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err389];
 }
@@ -14184,8 +14185,12 @@ vErrors.push(err389);
 }
 errors++;
 }
-if(data186.confirmed === undefined){
-const err390 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"}};
+}
+if(data.findMax !== undefined){
+let data187 = data.findMax;
+if(data187 && typeof data187 == "object" && !Array.isArray(data187)){
+if(data187.sustains === undefined){
+const err390 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"}};
 if(vErrors === null){
 vErrors = [err390];
 }
@@ -14194,8 +14199,8 @@ vErrors.push(err390);
 }
 errors++;
 }
-if(data186.summary === undefined){
-const err391 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"}};
+if(data187.fails === undefined){
+const err391 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"}};
 if(vErrors === null){
 vErrors = [err391];
 }
@@ -14204,8 +14209,8 @@ vErrors.push(err391);
 }
 errors++;
 }
-if(data186.steps === undefined){
-const err392 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"}};
+if(data187.confirmed === undefined){
+const err392 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"}};
 if(vErrors === null){
 vErrors = [err392];
 }
@@ -14214,10 +14219,8 @@ vErrors.push(err392);
 }
 errors++;
 }
-if(data186.probePerSecond !== undefined){
-let data187 = data186.probePerSecond;
-if(!((typeof data187 == "number") && (isFinite(data187)))){
-const err393 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"}};
+if(data187.summary === undefined){
+const err393 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"}};
 if(vErrors === null){
 vErrors = [err393];
 }
@@ -14226,11 +14229,8 @@ vErrors.push(err393);
 }
 errors++;
 }
-}
-if(data186.sustains !== undefined){
-let data188 = data186.sustains;
-if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
-const err394 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type}};
+if(data187.steps === undefined){
+const err394 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"}};
 if(vErrors === null){
 vErrors = [err394];
 }
@@ -14239,11 +14239,10 @@ vErrors.push(err394);
 }
 errors++;
 }
-}
-if(data186.fails !== undefined){
-let data189 = data186.fails;
-if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
-const err395 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type}};
+if(data187.probePerSecond !== undefined){
+let data188 = data187.probePerSecond;
+if(!((typeof data188 == "number") && (isFinite(data188)))){
+const err395 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err395];
 }
@@ -14253,9 +14252,10 @@ vErrors.push(err395);
 errors++;
 }
 }
-if(data186.confirmed !== undefined){
-if(typeof data186.confirmed !== "boolean"){
-const err396 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"}};
+if(data187.sustains !== undefined){
+let data189 = data187.sustains;
+if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
+const err396 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type}};
 if(vErrors === null){
 vErrors = [err396];
 }
@@ -14265,9 +14265,10 @@ vErrors.push(err396);
 errors++;
 }
 }
-if(data186.summary !== undefined){
-if(typeof data186.summary !== "string"){
-const err397 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"}};
+if(data187.fails !== undefined){
+let data190 = data187.fails;
+if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
+const err397 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type}};
 if(vErrors === null){
 vErrors = [err397];
 }
@@ -14277,15 +14278,9 @@ vErrors.push(err397);
 errors++;
 }
 }
-if(data186.steps !== undefined){
-let data192 = data186.steps;
-if(Array.isArray(data192)){
-const len21 = data192.length;
-for(let i21=0; i21<len21; i21++){
-let data193 = data192[i21];
-if(data193 && typeof data193 == "object" && !Array.isArray(data193)){
-if(data193.ratePerSecond === undefined){
-const err398 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"}};
+if(data187.confirmed !== undefined){
+if(typeof data187.confirmed !== "boolean"){
+const err398 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err398];
 }
@@ -14294,8 +14289,10 @@ vErrors.push(err398);
 }
 errors++;
 }
-if(data193.durationMs === undefined){
-const err399 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"}};
+}
+if(data187.summary !== undefined){
+if(typeof data187.summary !== "string"){
+const err399 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err399];
 }
@@ -14304,8 +14301,16 @@ vErrors.push(err399);
 }
 errors++;
 }
-if(data193.holds === undefined){
-const err400 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"}};
+}
+if(data187.steps !== undefined){
+let data193 = data187.steps;
+if(Array.isArray(data193)){
+const len21 = data193.length;
+for(let i21=0; i21<len21; i21++){
+let data194 = data193[i21];
+if(data194 && typeof data194 == "object" && !Array.isArray(data194)){
+if(data194.ratePerSecond === undefined){
+const err400 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"}};
 if(vErrors === null){
 vErrors = [err400];
 }
@@ -14314,8 +14319,8 @@ vErrors.push(err400);
 }
 errors++;
 }
-if(data193.donePerSecond === undefined){
-const err401 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"}};
+if(data194.durationMs === undefined){
+const err401 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"}};
 if(vErrors === null){
 vErrors = [err401];
 }
@@ -14324,8 +14329,8 @@ vErrors.push(err401);
 }
 errors++;
 }
-if(data193.p99Ms === undefined){
-const err402 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"}};
+if(data194.holds === undefined){
+const err402 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"}};
 if(vErrors === null){
 vErrors = [err402];
 }
@@ -14334,8 +14339,8 @@ vErrors.push(err402);
 }
 errors++;
 }
-if(data193.failedShare === undefined){
-const err403 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"}};
+if(data194.donePerSecond === undefined){
+const err403 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"}};
 if(vErrors === null){
 vErrors = [err403];
 }
@@ -14344,8 +14349,8 @@ vErrors.push(err403);
 }
 errors++;
 }
-if(data193.reason === undefined){
-const err404 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"}};
+if(data194.p99Ms === undefined){
+const err404 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"}};
 if(vErrors === null){
 vErrors = [err404];
 }
@@ -14354,10 +14359,8 @@ vErrors.push(err404);
 }
 errors++;
 }
-if(data193.ratePerSecond !== undefined){
-let data194 = data193.ratePerSecond;
-if(!((typeof data194 == "number") && (isFinite(data194)))){
-const err405 = {instancePath:instancePath+"/findMax/steps/" + i21+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"}};
+if(data194.failedShare === undefined){
+const err405 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"}};
 if(vErrors === null){
 vErrors = [err405];
 }
@@ -14366,11 +14369,8 @@ vErrors.push(err405);
 }
 errors++;
 }
-}
-if(data193.durationMs !== undefined){
-let data195 = data193.durationMs;
-if(!((typeof data195 == "number") && (isFinite(data195)))){
-const err406 = {instancePath:instancePath+"/findMax/steps/" + i21+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"}};
+if(data194.reason === undefined){
+const err406 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"}};
 if(vErrors === null){
 vErrors = [err406];
 }
@@ -14379,10 +14379,10 @@ vErrors.push(err406);
 }
 errors++;
 }
-}
-if(data193.holds !== undefined){
-if(typeof data193.holds !== "boolean"){
-const err407 = {instancePath:instancePath+"/findMax/steps/" + i21+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
+if(data194.ratePerSecond !== undefined){
+let data195 = data194.ratePerSecond;
+if(!((typeof data195 == "number") && (isFinite(data195)))){
+const err407 = {instancePath:instancePath+"/findMax/steps/" + i21+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err407];
 }
@@ -14392,10 +14392,10 @@ vErrors.push(err407);
 errors++;
 }
 }
-if(data193.donePerSecond !== undefined){
-let data197 = data193.donePerSecond;
-if(!((typeof data197 == "number") && (isFinite(data197)))){
-const err408 = {instancePath:instancePath+"/findMax/steps/" + i21+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"}};
+if(data194.durationMs !== undefined){
+let data196 = data194.durationMs;
+if(!((typeof data196 == "number") && (isFinite(data196)))){
+const err408 = {instancePath:instancePath+"/findMax/steps/" + i21+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err408];
 }
@@ -14405,10 +14405,9 @@ vErrors.push(err408);
 errors++;
 }
 }
-if(data193.p99Ms !== undefined){
-let data198 = data193.p99Ms;
-if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
-const err409 = {instancePath:instancePath+"/findMax/steps/" + i21+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type}};
+if(data194.holds !== undefined){
+if(typeof data194.holds !== "boolean"){
+const err409 = {instancePath:instancePath+"/findMax/steps/" + i21+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err409];
 }
@@ -14418,10 +14417,10 @@ vErrors.push(err409);
 errors++;
 }
 }
-if(data193.failedShare !== undefined){
-let data199 = data193.failedShare;
-if(!((typeof data199 == "number") && (isFinite(data199)))){
-const err410 = {instancePath:instancePath+"/findMax/steps/" + i21+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"}};
+if(data194.donePerSecond !== undefined){
+let data198 = data194.donePerSecond;
+if(!((typeof data198 == "number") && (isFinite(data198)))){
+const err410 = {instancePath:instancePath+"/findMax/steps/" + i21+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err410];
 }
@@ -14431,9 +14430,10 @@ vErrors.push(err410);
 errors++;
 }
 }
-if(data193.reason !== undefined){
-if(typeof data193.reason !== "string"){
-const err411 = {instancePath:instancePath+"/findMax/steps/" + i21+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+if(data194.p99Ms !== undefined){
+let data199 = data194.p99Ms;
+if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
+const err411 = {instancePath:instancePath+"/findMax/steps/" + i21+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type}};
 if(vErrors === null){
 vErrors = [err411];
 }
@@ -14443,9 +14443,10 @@ vErrors.push(err411);
 errors++;
 }
 }
-}
-else {
-const err412 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"}};
+if(data194.failedShare !== undefined){
+let data200 = data194.failedShare;
+if(!((typeof data200 == "number") && (isFinite(data200)))){
+const err412 = {instancePath:instancePath+"/findMax/steps/" + i21+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err412];
 }
@@ -14455,9 +14456,9 @@ vErrors.push(err412);
 errors++;
 }
 }
-}
-else {
-const err413 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"}};
+if(data194.reason !== undefined){
+if(typeof data194.reason !== "string"){
+const err413 = {instancePath:instancePath+"/findMax/steps/" + i21+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err413];
 }
@@ -14469,7 +14470,7 @@ errors++;
 }
 }
 else {
-const err414 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"}};
+const err414 = {instancePath:instancePath+"/findMax/steps/" + i21,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err414];
 }
@@ -14479,11 +14480,9 @@ vErrors.push(err414);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data201 = data.comparison;
-if(data201 && typeof data201 == "object" && !Array.isArray(data201)){
-if(data201.startedAt === undefined){
-const err415 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"}};
+}
+else {
+const err415 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err415];
 }
@@ -14492,8 +14491,10 @@ vErrors.push(err415);
 }
 errors++;
 }
-if(data201.differences === undefined){
-const err416 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"}};
+}
+}
+else {
+const err416 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err416];
 }
@@ -14502,8 +14503,12 @@ vErrors.push(err416);
 }
 errors++;
 }
-if(data201.rows === undefined){
-const err417 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"}};
+}
+if(data.comparison !== undefined){
+let data202 = data.comparison;
+if(data202 && typeof data202 == "object" && !Array.isArray(data202)){
+if(data202.startedAt === undefined){
+const err417 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"}};
 if(vErrors === null){
 vErrors = [err417];
 }
@@ -14512,9 +14517,8 @@ vErrors.push(err417);
 }
 errors++;
 }
-if(data201.startedAt !== undefined){
-if(typeof data201.startedAt !== "string"){
-const err418 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"}};
+if(data202.differences === undefined){
+const err418 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"}};
 if(vErrors === null){
 vErrors = [err418];
 }
@@ -14523,14 +14527,8 @@ vErrors.push(err418);
 }
 errors++;
 }
-}
-if(data201.differences !== undefined){
-let data203 = data201.differences;
-if(Array.isArray(data203)){
-const len22 = data203.length;
-for(let i22=0; i22<len22; i22++){
-if(typeof data203[i22] !== "string"){
-const err419 = {instancePath:instancePath+"/comparison/differences/" + i22,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"}};
+if(data202.rows === undefined){
+const err419 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"}};
 if(vErrors === null){
 vErrors = [err419];
 }
@@ -14539,10 +14537,9 @@ vErrors.push(err419);
 }
 errors++;
 }
-}
-}
-else {
-const err420 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"}};
+if(data202.startedAt !== undefined){
+if(typeof data202.startedAt !== "string"){
+const err420 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err420];
 }
@@ -14552,15 +14549,13 @@ vErrors.push(err420);
 errors++;
 }
 }
-if(data201.rows !== undefined){
-let data205 = data201.rows;
-if(Array.isArray(data205)){
-const len23 = data205.length;
-for(let i23=0; i23<len23; i23++){
-let data206 = data205[i23];
-if(data206 && typeof data206 == "object" && !Array.isArray(data206)){
-if(data206.id === undefined){
-const err421 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"}};
+if(data202.differences !== undefined){
+let data204 = data202.differences;
+if(Array.isArray(data204)){
+const len22 = data204.length;
+for(let i22=0; i22<len22; i22++){
+if(typeof data204[i22] !== "string"){
+const err421 = {instancePath:instancePath+"/comparison/differences/" + i22,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err421];
 }
@@ -14569,8 +14564,10 @@ vErrors.push(err421);
 }
 errors++;
 }
-if(data206.unit === undefined){
-const err422 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"}};
+}
+}
+else {
+const err422 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err422];
 }
@@ -14579,8 +14576,16 @@ vErrors.push(err422);
 }
 errors++;
 }
-if(data206.before === undefined){
-const err423 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"}};
+}
+if(data202.rows !== undefined){
+let data206 = data202.rows;
+if(Array.isArray(data206)){
+const len23 = data206.length;
+for(let i23=0; i23<len23; i23++){
+let data207 = data206[i23];
+if(data207 && typeof data207 == "object" && !Array.isArray(data207)){
+if(data207.id === undefined){
+const err423 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"}};
 if(vErrors === null){
 vErrors = [err423];
 }
@@ -14589,8 +14594,8 @@ vErrors.push(err423);
 }
 errors++;
 }
-if(data206.now === undefined){
-const err424 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"}};
+if(data207.unit === undefined){
+const err424 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"}};
 if(vErrors === null){
 vErrors = [err424];
 }
@@ -14599,8 +14604,8 @@ vErrors.push(err424);
 }
 errors++;
 }
-if(data206.change === undefined){
-const err425 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"}};
+if(data207.before === undefined){
+const err425 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"}};
 if(vErrors === null){
 vErrors = [err425];
 }
@@ -14609,8 +14614,8 @@ vErrors.push(err425);
 }
 errors++;
 }
-if(data206.verdictBefore === undefined){
-const err426 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"}};
+if(data207.now === undefined){
+const err426 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"}};
 if(vErrors === null){
 vErrors = [err426];
 }
@@ -14619,8 +14624,8 @@ vErrors.push(err426);
 }
 errors++;
 }
-if(data206.verdictNow === undefined){
-const err427 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"}};
+if(data207.change === undefined){
+const err427 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"}};
 if(vErrors === null){
 vErrors = [err427];
 }
@@ -14629,9 +14634,8 @@ vErrors.push(err427);
 }
 errors++;
 }
-if(data206.id !== undefined){
-if(typeof data206.id !== "string"){
-const err428 = {instancePath:instancePath+"/comparison/rows/" + i23+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"}};
+if(data207.verdictBefore === undefined){
+const err428 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"}};
 if(vErrors === null){
 vErrors = [err428];
 }
@@ -14640,10 +14644,8 @@ vErrors.push(err428);
 }
 errors++;
 }
-}
-if(data206.unit !== undefined){
-if(typeof data206.unit !== "string"){
-const err429 = {instancePath:instancePath+"/comparison/rows/" + i23+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"}};
+if(data207.verdictNow === undefined){
+const err429 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"}};
 if(vErrors === null){
 vErrors = [err429];
 }
@@ -14652,11 +14654,9 @@ vErrors.push(err429);
 }
 errors++;
 }
-}
-if(data206.before !== undefined){
-let data209 = data206.before;
-if((!((typeof data209 == "number") && (isFinite(data209)))) && (data209 !== null)){
-const err430 = {instancePath:instancePath+"/comparison/rows/" + i23+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type}};
+if(data207.id !== undefined){
+if(typeof data207.id !== "string"){
+const err430 = {instancePath:instancePath+"/comparison/rows/" + i23+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err430];
 }
@@ -14666,10 +14666,9 @@ vErrors.push(err430);
 errors++;
 }
 }
-if(data206.now !== undefined){
-let data210 = data206.now;
-if((!((typeof data210 == "number") && (isFinite(data210)))) && (data210 !== null)){
-const err431 = {instancePath:instancePath+"/comparison/rows/" + i23+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type}};
+if(data207.unit !== undefined){
+if(typeof data207.unit !== "string"){
+const err431 = {instancePath:instancePath+"/comparison/rows/" + i23+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err431];
 }
@@ -14679,10 +14678,10 @@ vErrors.push(err431);
 errors++;
 }
 }
-if(data206.change !== undefined){
-let data211 = data206.change;
-if(typeof data211 !== "string"){
-const err432 = {instancePath:instancePath+"/comparison/rows/" + i23+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"}};
+if(data207.before !== undefined){
+let data210 = data207.before;
+if((!((typeof data210 == "number") && (isFinite(data210)))) && (data210 !== null)){
+const err432 = {instancePath:instancePath+"/comparison/rows/" + i23+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type}};
 if(vErrors === null){
 vErrors = [err432];
 }
@@ -14691,8 +14690,11 @@ vErrors.push(err432);
 }
 errors++;
 }
-if(!((((data211 === "better") || (data211 === "worse")) || (data211 === "unchanged")) || (data211 === "unknown"))){
-const err433 = {instancePath:instancePath+"/comparison/rows/" + i23+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum}};
+}
+if(data207.now !== undefined){
+let data211 = data207.now;
+if((!((typeof data211 == "number") && (isFinite(data211)))) && (data211 !== null)){
+const err433 = {instancePath:instancePath+"/comparison/rows/" + i23+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type}};
 if(vErrors === null){
 vErrors = [err433];
 }
@@ -14702,10 +14704,10 @@ vErrors.push(err433);
 errors++;
 }
 }
-if(data206.verdictBefore !== undefined){
-let data212 = data206.verdictBefore;
+if(data207.change !== undefined){
+let data212 = data207.change;
 if(typeof data212 !== "string"){
-const err434 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+const err434 = {instancePath:instancePath+"/comparison/rows/" + i23+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err434];
 }
@@ -14714,8 +14716,8 @@ vErrors.push(err434);
 }
 errors++;
 }
-if(!(((((data212 === "PASS") || (data212 === "FAIL")) || (data212 === "NOT PROVEN")) || (data212 === "INVALID RUN")) || (data212 === "NOT TESTED"))){
-const err435 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if(!((((data212 === "better") || (data212 === "worse")) || (data212 === "unchanged")) || (data212 === "unknown"))){
+const err435 = {instancePath:instancePath+"/comparison/rows/" + i23+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum}};
 if(vErrors === null){
 vErrors = [err435];
 }
@@ -14725,10 +14727,10 @@ vErrors.push(err435);
 errors++;
 }
 }
-if(data206.verdictNow !== undefined){
-let data213 = data206.verdictNow;
+if(data207.verdictBefore !== undefined){
+let data213 = data207.verdictBefore;
 if(typeof data213 !== "string"){
-const err436 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+const err436 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err436];
 }
@@ -14738,7 +14740,7 @@ vErrors.push(err436);
 errors++;
 }
 if(!(((((data213 === "PASS") || (data213 === "FAIL")) || (data213 === "NOT PROVEN")) || (data213 === "INVALID RUN")) || (data213 === "NOT TESTED"))){
-const err437 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+const err437 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
 if(vErrors === null){
 vErrors = [err437];
 }
@@ -14748,9 +14750,10 @@ vErrors.push(err437);
 errors++;
 }
 }
-}
-else {
-const err438 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"}};
+if(data207.verdictNow !== undefined){
+let data214 = data207.verdictNow;
+if(typeof data214 !== "string"){
+const err438 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err438];
 }
@@ -14759,10 +14762,8 @@ vErrors.push(err438);
 }
 errors++;
 }
-}
-}
-else {
-const err439 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"}};
+if(!(((((data214 === "PASS") || (data214 === "FAIL")) || (data214 === "NOT PROVEN")) || (data214 === "INVALID RUN")) || (data214 === "NOT TESTED"))){
+const err439 = {instancePath:instancePath+"/comparison/rows/" + i23+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
 if(vErrors === null){
 vErrors = [err439];
 }
@@ -14774,7 +14775,7 @@ errors++;
 }
 }
 else {
-const err440 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"}};
+const err440 = {instancePath:instancePath+"/comparison/rows/" + i23,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err440];
 }
@@ -14784,11 +14785,9 @@ vErrors.push(err440);
 errors++;
 }
 }
-if(data.machine !== undefined){
-let data214 = data.machine;
-if(data214 && typeof data214 == "object" && !Array.isArray(data214)){
-if(data214.node === undefined){
-const err441 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "node"}};
+}
+else {
+const err441 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err441];
 }
@@ -14797,8 +14796,10 @@ vErrors.push(err441);
 }
 errors++;
 }
-if(data214.cpus === undefined){
-const err442 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpus"}};
+}
+}
+else {
+const err442 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err442];
 }
@@ -14807,8 +14808,12 @@ vErrors.push(err442);
 }
 errors++;
 }
-if(data214.cpuModel === undefined){
-const err443 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
+}
+if(data.machine !== undefined){
+let data215 = data.machine;
+if(data215 && typeof data215 == "object" && !Array.isArray(data215)){
+if(data215.node === undefined){
+const err443 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "node"}};
 if(vErrors === null){
 vErrors = [err443];
 }
@@ -14817,8 +14822,8 @@ vErrors.push(err443);
 }
 errors++;
 }
-if(data214.cpuPercent === undefined){
-const err444 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+if(data215.cpus === undefined){
+const err444 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpus"}};
 if(vErrors === null){
 vErrors = [err444];
 }
@@ -14827,8 +14832,8 @@ vErrors.push(err444);
 }
 errors++;
 }
-if(data214.engineVersion === undefined){
-const err445 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
+if(data215.cpuModel === undefined){
+const err445 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuModel"}};
 if(vErrors === null){
 vErrors = [err445];
 }
@@ -14837,9 +14842,8 @@ vErrors.push(err445);
 }
 errors++;
 }
-if(data214.node !== undefined){
-if(typeof data214.node !== "string"){
-const err446 = {instancePath:instancePath+"/machine/node",schemaPath:"#/definitions/generatorMachine/properties/node/type",keyword:"type",params:{type: "string"}};
+if(data215.cpuPercent === undefined){
+const err446 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
 if(vErrors === null){
 vErrors = [err446];
 }
@@ -14848,11 +14852,8 @@ vErrors.push(err446);
 }
 errors++;
 }
-}
-if(data214.cpus !== undefined){
-let data216 = data214.cpus;
-if(!(((typeof data216 == "number") && (!(data216 % 1) && !isNaN(data216))) && (isFinite(data216)))){
-const err447 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/definitions/generatorMachine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
+if(data215.engineVersion === undefined){
+const err447 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/required",keyword:"required",params:{missingProperty: "engineVersion"}};
 if(vErrors === null){
 vErrors = [err447];
 }
@@ -14861,10 +14862,9 @@ vErrors.push(err447);
 }
 errors++;
 }
-}
-if(data214.cpuModel !== undefined){
-if(typeof data214.cpuModel !== "string"){
-const err448 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/definitions/generatorMachine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
+if(data215.node !== undefined){
+if(typeof data215.node !== "string"){
+const err448 = {instancePath:instancePath+"/machine/node",schemaPath:"#/definitions/generatorMachine/properties/node/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err448];
 }
@@ -14874,10 +14874,10 @@ vErrors.push(err448);
 errors++;
 }
 }
-if(data214.cpuPercent !== undefined){
-let data218 = data214.cpuPercent;
-if(!((typeof data218 == "number") && (isFinite(data218)))){
-const err449 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/definitions/generatorMachine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(data215.cpus !== undefined){
+let data217 = data215.cpus;
+if(!(((typeof data217 == "number") && (!(data217 % 1) && !isNaN(data217))) && (isFinite(data217)))){
+const err449 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/definitions/generatorMachine/properties/cpus/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err449];
 }
@@ -14887,9 +14887,9 @@ vErrors.push(err449);
 errors++;
 }
 }
-if(data214.engineVersion !== undefined){
-if(typeof data214.engineVersion !== "string"){
-const err450 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/definitions/generatorMachine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
+if(data215.cpuModel !== undefined){
+if(typeof data215.cpuModel !== "string"){
+const err450 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/definitions/generatorMachine/properties/cpuModel/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err450];
 }
@@ -14899,9 +14899,10 @@ vErrors.push(err450);
 errors++;
 }
 }
-}
-else {
-const err451 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/type",keyword:"type",params:{type: "object"}};
+if(data215.cpuPercent !== undefined){
+let data219 = data215.cpuPercent;
+if(!((typeof data219 == "number") && (isFinite(data219)))){
+const err451 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/definitions/generatorMachine/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err451];
 }
@@ -14911,13 +14912,9 @@ vErrors.push(err451);
 errors++;
 }
 }
-if(data.notes !== undefined){
-let data220 = data.notes;
-if(Array.isArray(data220)){
-const len24 = data220.length;
-for(let i24=0; i24<len24; i24++){
-if(typeof data220[i24] !== "string"){
-const err452 = {instancePath:instancePath+"/notes/" + i24,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"}};
+if(data215.engineVersion !== undefined){
+if(typeof data215.engineVersion !== "string"){
+const err452 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/definitions/generatorMachine/properties/engineVersion/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err452];
 }
@@ -14929,7 +14926,7 @@ errors++;
 }
 }
 else {
-const err453 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"}};
+const err453 = {instancePath:instancePath+"/machine",schemaPath:"#/definitions/generatorMachine/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err453];
 }
@@ -14939,11 +14936,13 @@ vErrors.push(err453);
 errors++;
 }
 }
-if(data.voice !== undefined){
-let data222 = data.voice;
-if(data222 && typeof data222 == "object" && !Array.isArray(data222)){
-if(data222.calls === undefined){
-const err454 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"}};
+if(data.notes !== undefined){
+let data221 = data.notes;
+if(Array.isArray(data221)){
+const len24 = data221.length;
+for(let i24=0; i24<len24; i24++){
+if(typeof data221[i24] !== "string"){
+const err454 = {instancePath:instancePath+"/notes/" + i24,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err454];
 }
@@ -14952,8 +14951,10 @@ vErrors.push(err454);
 }
 errors++;
 }
-if(data222.connected === undefined){
-const err455 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"}};
+}
+}
+else {
+const err455 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err455];
 }
@@ -14962,8 +14963,12 @@ vErrors.push(err455);
 }
 errors++;
 }
-if(data222.held === undefined){
-const err456 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"}};
+}
+if(data.voice !== undefined){
+let data223 = data.voice;
+if(data223 && typeof data223 == "object" && !Array.isArray(data223)){
+if(data223.calls === undefined){
+const err456 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"}};
 if(vErrors === null){
 vErrors = [err456];
 }
@@ -14972,8 +14977,8 @@ vErrors.push(err456);
 }
 errors++;
 }
-if(data222.lost === undefined){
-const err457 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"}};
+if(data223.connected === undefined){
+const err457 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"}};
 if(vErrors === null){
 vErrors = [err457];
 }
@@ -14982,8 +14987,8 @@ vErrors.push(err457);
 }
 errors++;
 }
-if(data222.errors === undefined){
-const err458 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"}};
+if(data223.held === undefined){
+const err458 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"}};
 if(vErrors === null){
 vErrors = [err458];
 }
@@ -14992,8 +14997,8 @@ vErrors.push(err458);
 }
 errors++;
 }
-if(data222.latencyVerdicts === undefined){
-const err459 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"}};
+if(data223.lost === undefined){
+const err459 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"}};
 if(vErrors === null){
 vErrors = [err459];
 }
@@ -15002,8 +15007,8 @@ vErrors.push(err459);
 }
 errors++;
 }
-if(data222.readyMs === undefined){
-const err460 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"}};
+if(data223.errors === undefined){
+const err460 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"}};
 if(vErrors === null){
 vErrors = [err460];
 }
@@ -15012,8 +15017,8 @@ vErrors.push(err460);
 }
 errors++;
 }
-if(data222.setupMs === undefined){
-const err461 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"}};
+if(data223.latencyVerdicts === undefined){
+const err461 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"}};
 if(vErrors === null){
 vErrors = [err461];
 }
@@ -15022,8 +15027,8 @@ vErrors.push(err461);
 }
 errors++;
 }
-if(data222.firstPacketMs === undefined){
-const err462 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"}};
+if(data223.readyMs === undefined){
+const err462 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"}};
 if(vErrors === null){
 vErrors = [err462];
 }
@@ -15032,8 +15037,8 @@ vErrors.push(err462);
 }
 errors++;
 }
-if(data222.audioPathLatencyMs === undefined){
-const err463 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
+if(data223.setupMs === undefined){
+const err463 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"}};
 if(vErrors === null){
 vErrors = [err463];
 }
@@ -15042,8 +15047,8 @@ vErrors.push(err463);
 }
 errors++;
 }
-if(data222.roundTripMs === undefined){
-const err464 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"}};
+if(data223.firstPacketMs === undefined){
+const err464 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"}};
 if(vErrors === null){
 vErrors = [err464];
 }
@@ -15052,8 +15057,8 @@ vErrors.push(err464);
 }
 errors++;
 }
-if(data222.jitterMs === undefined){
-const err465 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"}};
+if(data223.audioPathLatencyMs === undefined){
+const err465 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
 if(vErrors === null){
 vErrors = [err465];
 }
@@ -15062,8 +15067,8 @@ vErrors.push(err465);
 }
 errors++;
 }
-if(data222.turnResponseMs === undefined){
-const err466 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
+if(data223.roundTripMs === undefined){
+const err466 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"}};
 if(vErrors === null){
 vErrors = [err466];
 }
@@ -15072,8 +15077,8 @@ vErrors.push(err466);
 }
 errors++;
 }
-if(data222.turns === undefined){
-const err467 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"}};
+if(data223.jitterMs === undefined){
+const err467 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"}};
 if(vErrors === null){
 vErrors = [err467];
 }
@@ -15082,8 +15087,8 @@ vErrors.push(err467);
 }
 errors++;
 }
-if(data222.unansweredTurns === undefined){
-const err468 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"}};
+if(data223.turnResponseMs === undefined){
+const err468 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
 if(vErrors === null){
 vErrors = [err468];
 }
@@ -15092,8 +15097,8 @@ vErrors.push(err468);
 }
 errors++;
 }
-if(data222.packets === undefined){
-const err469 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"}};
+if(data223.turns === undefined){
+const err469 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"}};
 if(vErrors === null){
 vErrors = [err469];
 }
@@ -15102,8 +15107,8 @@ vErrors.push(err469);
 }
 errors++;
 }
-if(data222.callers === undefined){
-const err470 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"}};
+if(data223.unansweredTurns === undefined){
+const err470 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"}};
 if(vErrors === null){
 vErrors = [err470];
 }
@@ -15112,8 +15117,8 @@ vErrors.push(err470);
 }
 errors++;
 }
-if(data222.perCall === undefined){
-const err471 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"}};
+if(data223.packets === undefined){
+const err471 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"}};
 if(vErrors === null){
 vErrors = [err471];
 }
@@ -15122,8 +15127,8 @@ vErrors.push(err471);
 }
 errors++;
 }
-if(data222.faultSamples === undefined){
-const err472 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"}};
+if(data223.callers === undefined){
+const err472 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"}};
 if(vErrors === null){
 vErrors = [err472];
 }
@@ -15132,8 +15137,8 @@ vErrors.push(err472);
 }
 errors++;
 }
-if(data222.timeline === undefined){
-const err473 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"}};
+if(data223.perCall === undefined){
+const err473 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"}};
 if(vErrors === null){
 vErrors = [err473];
 }
@@ -15142,10 +15147,8 @@ vErrors.push(err473);
 }
 errors++;
 }
-if(data222.calls !== undefined){
-let data223 = data222.calls;
-if(!(((typeof data223 == "number") && (!(data223 % 1) && !isNaN(data223))) && (isFinite(data223)))){
-const err474 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"}};
+if(data223.faultSamples === undefined){
+const err474 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"}};
 if(vErrors === null){
 vErrors = [err474];
 }
@@ -15154,9 +15157,8 @@ vErrors.push(err474);
 }
 errors++;
 }
-if((typeof data223 == "number") && (isFinite(data223))){
-if(data223 < 0 || isNaN(data223)){
-const err475 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data223.timeline === undefined){
+const err475 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"}};
 if(vErrors === null){
 vErrors = [err475];
 }
@@ -15165,12 +15167,10 @@ vErrors.push(err475);
 }
 errors++;
 }
-}
-}
-if(data222.connected !== undefined){
-let data224 = data222.connected;
+if(data223.calls !== undefined){
+let data224 = data223.calls;
 if(!(((typeof data224 == "number") && (!(data224 % 1) && !isNaN(data224))) && (isFinite(data224)))){
-const err476 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"}};
+const err476 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err476];
 }
@@ -15181,7 +15181,7 @@ errors++;
 }
 if((typeof data224 == "number") && (isFinite(data224))){
 if(data224 < 0 || isNaN(data224)){
-const err477 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err477 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err477];
 }
@@ -15192,10 +15192,10 @@ errors++;
 }
 }
 }
-if(data222.held !== undefined){
-let data225 = data222.held;
+if(data223.connected !== undefined){
+let data225 = data223.connected;
 if(!(((typeof data225 == "number") && (!(data225 % 1) && !isNaN(data225))) && (isFinite(data225)))){
-const err478 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"}};
+const err478 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err478];
 }
@@ -15206,7 +15206,7 @@ errors++;
 }
 if((typeof data225 == "number") && (isFinite(data225))){
 if(data225 < 0 || isNaN(data225)){
-const err479 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err479 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err479];
 }
@@ -15217,10 +15217,10 @@ errors++;
 }
 }
 }
-if(data222.lost !== undefined){
-let data226 = data222.lost;
+if(data223.held !== undefined){
+let data226 = data223.held;
 if(!(((typeof data226 == "number") && (!(data226 % 1) && !isNaN(data226))) && (isFinite(data226)))){
-const err480 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"}};
+const err480 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err480];
 }
@@ -15231,7 +15231,7 @@ errors++;
 }
 if((typeof data226 == "number") && (isFinite(data226))){
 if(data226 < 0 || isNaN(data226)){
-const err481 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err481 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err481];
 }
@@ -15242,13 +15242,10 @@ errors++;
 }
 }
 }
-if(data222.errors !== undefined){
-let data227 = data222.errors;
-if(data227 && typeof data227 == "object" && !Array.isArray(data227)){
-for(const key1 in data227){
-let data228 = data227[key1];
-if(!(((typeof data228 == "number") && (!(data228 % 1) && !isNaN(data228))) && (isFinite(data228)))){
-const err482 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
+if(data223.lost !== undefined){
+let data227 = data223.lost;
+if(!(((typeof data227 == "number") && (!(data227 % 1) && !isNaN(data227))) && (isFinite(data227)))){
+const err482 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err482];
 }
@@ -15257,9 +15254,9 @@ vErrors.push(err482);
 }
 errors++;
 }
-if((typeof data228 == "number") && (isFinite(data228))){
-if(data228 < 1 || isNaN(data228)){
-const err483 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if((typeof data227 == "number") && (isFinite(data227))){
+if(data227 < 0 || isNaN(data227)){
+const err483 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err483];
 }
@@ -15270,9 +15267,13 @@ errors++;
 }
 }
 }
-}
-else {
-const err484 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"}};
+if(data223.errors !== undefined){
+let data228 = data223.errors;
+if(data228 && typeof data228 == "object" && !Array.isArray(data228)){
+for(const key1 in data228){
+let data229 = data228[key1];
+if(!(((typeof data229 == "number") && (!(data229 % 1) && !isNaN(data229))) && (isFinite(data229)))){
+const err484 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err484];
 }
@@ -15281,12 +15282,9 @@ vErrors.push(err484);
 }
 errors++;
 }
-}
-if(data222.latencyVerdicts !== undefined){
-let data229 = data222.latencyVerdicts;
-if(data229 && typeof data229 == "object" && !Array.isArray(data229)){
-if(data229.met === undefined){
-const err485 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"}};
+if((typeof data229 == "number") && (isFinite(data229))){
+if(data229 < 1 || isNaN(data229)){
+const err485 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
 if(vErrors === null){
 vErrors = [err485];
 }
@@ -15295,8 +15293,11 @@ vErrors.push(err485);
 }
 errors++;
 }
-if(data229.missed === undefined){
-const err486 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"}};
+}
+}
+}
+else {
+const err486 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err486];
 }
@@ -15305,8 +15306,12 @@ vErrors.push(err486);
 }
 errors++;
 }
-if(data229.notProven === undefined){
-const err487 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"}};
+}
+if(data223.latencyVerdicts !== undefined){
+let data230 = data223.latencyVerdicts;
+if(data230 && typeof data230 == "object" && !Array.isArray(data230)){
+if(data230.met === undefined){
+const err487 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"}};
 if(vErrors === null){
 vErrors = [err487];
 }
@@ -15315,10 +15320,8 @@ vErrors.push(err487);
 }
 errors++;
 }
-if(data229.met !== undefined){
-let data230 = data229.met;
-if(!(((typeof data230 == "number") && (!(data230 % 1) && !isNaN(data230))) && (isFinite(data230)))){
-const err488 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"}};
+if(data230.missed === undefined){
+const err488 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"}};
 if(vErrors === null){
 vErrors = [err488];
 }
@@ -15327,9 +15330,8 @@ vErrors.push(err488);
 }
 errors++;
 }
-if((typeof data230 == "number") && (isFinite(data230))){
-if(data230 < 0 || isNaN(data230)){
-const err489 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data230.notProven === undefined){
+const err489 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"}};
 if(vErrors === null){
 vErrors = [err489];
 }
@@ -15338,12 +15340,10 @@ vErrors.push(err489);
 }
 errors++;
 }
-}
-}
-if(data229.missed !== undefined){
-let data231 = data229.missed;
+if(data230.met !== undefined){
+let data231 = data230.met;
 if(!(((typeof data231 == "number") && (!(data231 % 1) && !isNaN(data231))) && (isFinite(data231)))){
-const err490 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"}};
+const err490 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err490];
 }
@@ -15354,7 +15354,7 @@ errors++;
 }
 if((typeof data231 == "number") && (isFinite(data231))){
 if(data231 < 0 || isNaN(data231)){
-const err491 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err491 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err491];
 }
@@ -15365,10 +15365,10 @@ errors++;
 }
 }
 }
-if(data229.notProven !== undefined){
-let data232 = data229.notProven;
+if(data230.missed !== undefined){
+let data232 = data230.missed;
 if(!(((typeof data232 == "number") && (!(data232 % 1) && !isNaN(data232))) && (isFinite(data232)))){
-const err492 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"}};
+const err492 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err492];
 }
@@ -15379,7 +15379,7 @@ errors++;
 }
 if((typeof data232 == "number") && (isFinite(data232))){
 if(data232 < 0 || isNaN(data232)){
-const err493 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err493 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err493];
 }
@@ -15390,9 +15390,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err494 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"}};
+if(data230.notProven !== undefined){
+let data233 = data230.notProven;
+if(!(((typeof data233 == "number") && (!(data233 % 1) && !isNaN(data233))) && (isFinite(data233)))){
+const err494 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err494];
 }
@@ -15401,12 +15402,9 @@ vErrors.push(err494);
 }
 errors++;
 }
-}
-if(data222.readyMs !== undefined){
-let data233 = data222.readyMs;
-if(data233 && typeof data233 == "object" && !Array.isArray(data233)){
-if(data233.p50 === undefined){
-const err495 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if((typeof data233 == "number") && (isFinite(data233))){
+if(data233 < 0 || isNaN(data233)){
+const err495 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err495];
 }
@@ -15415,8 +15413,11 @@ vErrors.push(err495);
 }
 errors++;
 }
-if(data233.p90 === undefined){
-const err496 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+}
+else {
+const err496 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err496];
 }
@@ -15425,8 +15426,12 @@ vErrors.push(err496);
 }
 errors++;
 }
-if(data233.p95 === undefined){
-const err497 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.readyMs !== undefined){
+let data234 = data223.readyMs;
+if(data234 && typeof data234 == "object" && !Array.isArray(data234)){
+if(data234.p50 === undefined){
+const err497 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err497];
 }
@@ -15435,8 +15440,8 @@ vErrors.push(err497);
 }
 errors++;
 }
-if(data233.p99 === undefined){
-const err498 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data234.p90 === undefined){
+const err498 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err498];
 }
@@ -15445,8 +15450,8 @@ vErrors.push(err498);
 }
 errors++;
 }
-if(data233.max === undefined){
-const err499 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data234.p95 === undefined){
+const err499 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err499];
 }
@@ -15455,8 +15460,8 @@ vErrors.push(err499);
 }
 errors++;
 }
-if(data233.mean === undefined){
-const err500 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data234.p99 === undefined){
+const err500 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err500];
 }
@@ -15465,10 +15470,8 @@ vErrors.push(err500);
 }
 errors++;
 }
-if(data233.p50 !== undefined){
-let data234 = data233.p50;
-if((!((typeof data234 == "number") && (isFinite(data234)))) && (data234 !== null)){
-const err501 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data234.max === undefined){
+const err501 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err501];
 }
@@ -15477,11 +15480,8 @@ vErrors.push(err501);
 }
 errors++;
 }
-}
-if(data233.p90 !== undefined){
-let data235 = data233.p90;
-if((!((typeof data235 == "number") && (isFinite(data235)))) && (data235 !== null)){
-const err502 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data234.mean === undefined){
+const err502 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err502];
 }
@@ -15490,11 +15490,10 @@ vErrors.push(err502);
 }
 errors++;
 }
-}
-if(data233.p95 !== undefined){
-let data236 = data233.p95;
-if((!((typeof data236 == "number") && (isFinite(data236)))) && (data236 !== null)){
-const err503 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data234.p50 !== undefined){
+let data235 = data234.p50;
+if((!((typeof data235 == "number") && (isFinite(data235)))) && (data235 !== null)){
+const err503 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err503];
 }
@@ -15504,10 +15503,10 @@ vErrors.push(err503);
 errors++;
 }
 }
-if(data233.p99 !== undefined){
-let data237 = data233.p99;
-if((!((typeof data237 == "number") && (isFinite(data237)))) && (data237 !== null)){
-const err504 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data234.p90 !== undefined){
+let data236 = data234.p90;
+if((!((typeof data236 == "number") && (isFinite(data236)))) && (data236 !== null)){
+const err504 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err504];
 }
@@ -15517,10 +15516,10 @@ vErrors.push(err504);
 errors++;
 }
 }
-if(data233.max !== undefined){
-let data238 = data233.max;
-if((!((typeof data238 == "number") && (isFinite(data238)))) && (data238 !== null)){
-const err505 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data234.p95 !== undefined){
+let data237 = data234.p95;
+if((!((typeof data237 == "number") && (isFinite(data237)))) && (data237 !== null)){
+const err505 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err505];
 }
@@ -15530,10 +15529,10 @@ vErrors.push(err505);
 errors++;
 }
 }
-if(data233.mean !== undefined){
-let data239 = data233.mean;
-if((!((typeof data239 == "number") && (isFinite(data239)))) && (data239 !== null)){
-const err506 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data234.p99 !== undefined){
+let data238 = data234.p99;
+if((!((typeof data238 == "number") && (isFinite(data238)))) && (data238 !== null)){
+const err506 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err506];
 }
@@ -15543,9 +15542,10 @@ vErrors.push(err506);
 errors++;
 }
 }
-}
-else {
-const err507 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data234.max !== undefined){
+let data239 = data234.max;
+if((!((typeof data239 == "number") && (isFinite(data239)))) && (data239 !== null)){
+const err507 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err507];
 }
@@ -15555,11 +15555,10 @@ vErrors.push(err507);
 errors++;
 }
 }
-if(data222.setupMs !== undefined){
-let data240 = data222.setupMs;
-if(data240 && typeof data240 == "object" && !Array.isArray(data240)){
-if(data240.p50 === undefined){
-const err508 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data234.mean !== undefined){
+let data240 = data234.mean;
+if((!((typeof data240 == "number") && (isFinite(data240)))) && (data240 !== null)){
+const err508 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err508];
 }
@@ -15568,8 +15567,10 @@ vErrors.push(err508);
 }
 errors++;
 }
-if(data240.p90 === undefined){
-const err509 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err509 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err509];
 }
@@ -15578,8 +15579,12 @@ vErrors.push(err509);
 }
 errors++;
 }
-if(data240.p95 === undefined){
-const err510 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.setupMs !== undefined){
+let data241 = data223.setupMs;
+if(data241 && typeof data241 == "object" && !Array.isArray(data241)){
+if(data241.p50 === undefined){
+const err510 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err510];
 }
@@ -15588,8 +15593,8 @@ vErrors.push(err510);
 }
 errors++;
 }
-if(data240.p99 === undefined){
-const err511 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data241.p90 === undefined){
+const err511 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err511];
 }
@@ -15598,8 +15603,8 @@ vErrors.push(err511);
 }
 errors++;
 }
-if(data240.max === undefined){
-const err512 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data241.p95 === undefined){
+const err512 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err512];
 }
@@ -15608,8 +15613,8 @@ vErrors.push(err512);
 }
 errors++;
 }
-if(data240.mean === undefined){
-const err513 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data241.p99 === undefined){
+const err513 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err513];
 }
@@ -15618,10 +15623,8 @@ vErrors.push(err513);
 }
 errors++;
 }
-if(data240.p50 !== undefined){
-let data241 = data240.p50;
-if((!((typeof data241 == "number") && (isFinite(data241)))) && (data241 !== null)){
-const err514 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data241.max === undefined){
+const err514 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err514];
 }
@@ -15630,11 +15633,8 @@ vErrors.push(err514);
 }
 errors++;
 }
-}
-if(data240.p90 !== undefined){
-let data242 = data240.p90;
-if((!((typeof data242 == "number") && (isFinite(data242)))) && (data242 !== null)){
-const err515 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data241.mean === undefined){
+const err515 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err515];
 }
@@ -15643,11 +15643,10 @@ vErrors.push(err515);
 }
 errors++;
 }
-}
-if(data240.p95 !== undefined){
-let data243 = data240.p95;
-if((!((typeof data243 == "number") && (isFinite(data243)))) && (data243 !== null)){
-const err516 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data241.p50 !== undefined){
+let data242 = data241.p50;
+if((!((typeof data242 == "number") && (isFinite(data242)))) && (data242 !== null)){
+const err516 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err516];
 }
@@ -15657,10 +15656,10 @@ vErrors.push(err516);
 errors++;
 }
 }
-if(data240.p99 !== undefined){
-let data244 = data240.p99;
-if((!((typeof data244 == "number") && (isFinite(data244)))) && (data244 !== null)){
-const err517 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data241.p90 !== undefined){
+let data243 = data241.p90;
+if((!((typeof data243 == "number") && (isFinite(data243)))) && (data243 !== null)){
+const err517 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err517];
 }
@@ -15670,10 +15669,10 @@ vErrors.push(err517);
 errors++;
 }
 }
-if(data240.max !== undefined){
-let data245 = data240.max;
-if((!((typeof data245 == "number") && (isFinite(data245)))) && (data245 !== null)){
-const err518 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data241.p95 !== undefined){
+let data244 = data241.p95;
+if((!((typeof data244 == "number") && (isFinite(data244)))) && (data244 !== null)){
+const err518 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err518];
 }
@@ -15683,10 +15682,10 @@ vErrors.push(err518);
 errors++;
 }
 }
-if(data240.mean !== undefined){
-let data246 = data240.mean;
-if((!((typeof data246 == "number") && (isFinite(data246)))) && (data246 !== null)){
-const err519 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data241.p99 !== undefined){
+let data245 = data241.p99;
+if((!((typeof data245 == "number") && (isFinite(data245)))) && (data245 !== null)){
+const err519 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err519];
 }
@@ -15696,9 +15695,10 @@ vErrors.push(err519);
 errors++;
 }
 }
-}
-else {
-const err520 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data241.max !== undefined){
+let data246 = data241.max;
+if((!((typeof data246 == "number") && (isFinite(data246)))) && (data246 !== null)){
+const err520 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err520];
 }
@@ -15708,11 +15708,10 @@ vErrors.push(err520);
 errors++;
 }
 }
-if(data222.firstPacketMs !== undefined){
-let data247 = data222.firstPacketMs;
-if(data247 && typeof data247 == "object" && !Array.isArray(data247)){
-if(data247.p50 === undefined){
-const err521 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data241.mean !== undefined){
+let data247 = data241.mean;
+if((!((typeof data247 == "number") && (isFinite(data247)))) && (data247 !== null)){
+const err521 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err521];
 }
@@ -15721,8 +15720,10 @@ vErrors.push(err521);
 }
 errors++;
 }
-if(data247.p90 === undefined){
-const err522 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err522 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err522];
 }
@@ -15731,8 +15732,12 @@ vErrors.push(err522);
 }
 errors++;
 }
-if(data247.p95 === undefined){
-const err523 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.firstPacketMs !== undefined){
+let data248 = data223.firstPacketMs;
+if(data248 && typeof data248 == "object" && !Array.isArray(data248)){
+if(data248.p50 === undefined){
+const err523 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err523];
 }
@@ -15741,8 +15746,8 @@ vErrors.push(err523);
 }
 errors++;
 }
-if(data247.p99 === undefined){
-const err524 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data248.p90 === undefined){
+const err524 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err524];
 }
@@ -15751,8 +15756,8 @@ vErrors.push(err524);
 }
 errors++;
 }
-if(data247.max === undefined){
-const err525 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data248.p95 === undefined){
+const err525 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err525];
 }
@@ -15761,8 +15766,8 @@ vErrors.push(err525);
 }
 errors++;
 }
-if(data247.mean === undefined){
-const err526 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data248.p99 === undefined){
+const err526 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err526];
 }
@@ -15771,10 +15776,8 @@ vErrors.push(err526);
 }
 errors++;
 }
-if(data247.p50 !== undefined){
-let data248 = data247.p50;
-if((!((typeof data248 == "number") && (isFinite(data248)))) && (data248 !== null)){
-const err527 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data248.max === undefined){
+const err527 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err527];
 }
@@ -15783,11 +15786,8 @@ vErrors.push(err527);
 }
 errors++;
 }
-}
-if(data247.p90 !== undefined){
-let data249 = data247.p90;
-if((!((typeof data249 == "number") && (isFinite(data249)))) && (data249 !== null)){
-const err528 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data248.mean === undefined){
+const err528 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err528];
 }
@@ -15796,11 +15796,10 @@ vErrors.push(err528);
 }
 errors++;
 }
-}
-if(data247.p95 !== undefined){
-let data250 = data247.p95;
-if((!((typeof data250 == "number") && (isFinite(data250)))) && (data250 !== null)){
-const err529 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data248.p50 !== undefined){
+let data249 = data248.p50;
+if((!((typeof data249 == "number") && (isFinite(data249)))) && (data249 !== null)){
+const err529 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err529];
 }
@@ -15810,10 +15809,10 @@ vErrors.push(err529);
 errors++;
 }
 }
-if(data247.p99 !== undefined){
-let data251 = data247.p99;
-if((!((typeof data251 == "number") && (isFinite(data251)))) && (data251 !== null)){
-const err530 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data248.p90 !== undefined){
+let data250 = data248.p90;
+if((!((typeof data250 == "number") && (isFinite(data250)))) && (data250 !== null)){
+const err530 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err530];
 }
@@ -15823,10 +15822,10 @@ vErrors.push(err530);
 errors++;
 }
 }
-if(data247.max !== undefined){
-let data252 = data247.max;
-if((!((typeof data252 == "number") && (isFinite(data252)))) && (data252 !== null)){
-const err531 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data248.p95 !== undefined){
+let data251 = data248.p95;
+if((!((typeof data251 == "number") && (isFinite(data251)))) && (data251 !== null)){
+const err531 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err531];
 }
@@ -15836,10 +15835,10 @@ vErrors.push(err531);
 errors++;
 }
 }
-if(data247.mean !== undefined){
-let data253 = data247.mean;
-if((!((typeof data253 == "number") && (isFinite(data253)))) && (data253 !== null)){
-const err532 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data248.p99 !== undefined){
+let data252 = data248.p99;
+if((!((typeof data252 == "number") && (isFinite(data252)))) && (data252 !== null)){
+const err532 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err532];
 }
@@ -15849,9 +15848,10 @@ vErrors.push(err532);
 errors++;
 }
 }
-}
-else {
-const err533 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data248.max !== undefined){
+let data253 = data248.max;
+if((!((typeof data253 == "number") && (isFinite(data253)))) && (data253 !== null)){
+const err533 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err533];
 }
@@ -15861,11 +15861,10 @@ vErrors.push(err533);
 errors++;
 }
 }
-if(data222.audioPathLatencyMs !== undefined){
-let data254 = data222.audioPathLatencyMs;
-if(data254 && typeof data254 == "object" && !Array.isArray(data254)){
-if(data254.p50 === undefined){
-const err534 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data248.mean !== undefined){
+let data254 = data248.mean;
+if((!((typeof data254 == "number") && (isFinite(data254)))) && (data254 !== null)){
+const err534 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err534];
 }
@@ -15874,8 +15873,10 @@ vErrors.push(err534);
 }
 errors++;
 }
-if(data254.p90 === undefined){
-const err535 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err535 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err535];
 }
@@ -15884,8 +15885,12 @@ vErrors.push(err535);
 }
 errors++;
 }
-if(data254.p95 === undefined){
-const err536 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.audioPathLatencyMs !== undefined){
+let data255 = data223.audioPathLatencyMs;
+if(data255 && typeof data255 == "object" && !Array.isArray(data255)){
+if(data255.p50 === undefined){
+const err536 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err536];
 }
@@ -15894,8 +15899,8 @@ vErrors.push(err536);
 }
 errors++;
 }
-if(data254.p99 === undefined){
-const err537 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data255.p90 === undefined){
+const err537 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err537];
 }
@@ -15904,8 +15909,8 @@ vErrors.push(err537);
 }
 errors++;
 }
-if(data254.max === undefined){
-const err538 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data255.p95 === undefined){
+const err538 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err538];
 }
@@ -15914,8 +15919,8 @@ vErrors.push(err538);
 }
 errors++;
 }
-if(data254.mean === undefined){
-const err539 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data255.p99 === undefined){
+const err539 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err539];
 }
@@ -15924,10 +15929,8 @@ vErrors.push(err539);
 }
 errors++;
 }
-if(data254.p50 !== undefined){
-let data255 = data254.p50;
-if((!((typeof data255 == "number") && (isFinite(data255)))) && (data255 !== null)){
-const err540 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data255.max === undefined){
+const err540 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err540];
 }
@@ -15936,11 +15939,8 @@ vErrors.push(err540);
 }
 errors++;
 }
-}
-if(data254.p90 !== undefined){
-let data256 = data254.p90;
-if((!((typeof data256 == "number") && (isFinite(data256)))) && (data256 !== null)){
-const err541 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data255.mean === undefined){
+const err541 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err541];
 }
@@ -15949,11 +15949,10 @@ vErrors.push(err541);
 }
 errors++;
 }
-}
-if(data254.p95 !== undefined){
-let data257 = data254.p95;
-if((!((typeof data257 == "number") && (isFinite(data257)))) && (data257 !== null)){
-const err542 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data255.p50 !== undefined){
+let data256 = data255.p50;
+if((!((typeof data256 == "number") && (isFinite(data256)))) && (data256 !== null)){
+const err542 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err542];
 }
@@ -15963,10 +15962,10 @@ vErrors.push(err542);
 errors++;
 }
 }
-if(data254.p99 !== undefined){
-let data258 = data254.p99;
-if((!((typeof data258 == "number") && (isFinite(data258)))) && (data258 !== null)){
-const err543 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data255.p90 !== undefined){
+let data257 = data255.p90;
+if((!((typeof data257 == "number") && (isFinite(data257)))) && (data257 !== null)){
+const err543 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err543];
 }
@@ -15976,10 +15975,10 @@ vErrors.push(err543);
 errors++;
 }
 }
-if(data254.max !== undefined){
-let data259 = data254.max;
-if((!((typeof data259 == "number") && (isFinite(data259)))) && (data259 !== null)){
-const err544 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data255.p95 !== undefined){
+let data258 = data255.p95;
+if((!((typeof data258 == "number") && (isFinite(data258)))) && (data258 !== null)){
+const err544 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err544];
 }
@@ -15989,10 +15988,10 @@ vErrors.push(err544);
 errors++;
 }
 }
-if(data254.mean !== undefined){
-let data260 = data254.mean;
-if((!((typeof data260 == "number") && (isFinite(data260)))) && (data260 !== null)){
-const err545 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data255.p99 !== undefined){
+let data259 = data255.p99;
+if((!((typeof data259 == "number") && (isFinite(data259)))) && (data259 !== null)){
+const err545 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err545];
 }
@@ -16002,9 +16001,10 @@ vErrors.push(err545);
 errors++;
 }
 }
-}
-else {
-const err546 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data255.max !== undefined){
+let data260 = data255.max;
+if((!((typeof data260 == "number") && (isFinite(data260)))) && (data260 !== null)){
+const err546 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err546];
 }
@@ -16014,11 +16014,10 @@ vErrors.push(err546);
 errors++;
 }
 }
-if(data222.roundTripMs !== undefined){
-let data261 = data222.roundTripMs;
-if(data261 && typeof data261 == "object" && !Array.isArray(data261)){
-if(data261.p50 === undefined){
-const err547 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data255.mean !== undefined){
+let data261 = data255.mean;
+if((!((typeof data261 == "number") && (isFinite(data261)))) && (data261 !== null)){
+const err547 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err547];
 }
@@ -16027,8 +16026,10 @@ vErrors.push(err547);
 }
 errors++;
 }
-if(data261.p90 === undefined){
-const err548 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err548 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err548];
 }
@@ -16037,8 +16038,12 @@ vErrors.push(err548);
 }
 errors++;
 }
-if(data261.p95 === undefined){
-const err549 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.roundTripMs !== undefined){
+let data262 = data223.roundTripMs;
+if(data262 && typeof data262 == "object" && !Array.isArray(data262)){
+if(data262.p50 === undefined){
+const err549 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err549];
 }
@@ -16047,8 +16052,8 @@ vErrors.push(err549);
 }
 errors++;
 }
-if(data261.p99 === undefined){
-const err550 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data262.p90 === undefined){
+const err550 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err550];
 }
@@ -16057,8 +16062,8 @@ vErrors.push(err550);
 }
 errors++;
 }
-if(data261.max === undefined){
-const err551 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data262.p95 === undefined){
+const err551 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err551];
 }
@@ -16067,8 +16072,8 @@ vErrors.push(err551);
 }
 errors++;
 }
-if(data261.mean === undefined){
-const err552 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data262.p99 === undefined){
+const err552 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err552];
 }
@@ -16077,10 +16082,8 @@ vErrors.push(err552);
 }
 errors++;
 }
-if(data261.p50 !== undefined){
-let data262 = data261.p50;
-if((!((typeof data262 == "number") && (isFinite(data262)))) && (data262 !== null)){
-const err553 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data262.max === undefined){
+const err553 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err553];
 }
@@ -16089,11 +16092,8 @@ vErrors.push(err553);
 }
 errors++;
 }
-}
-if(data261.p90 !== undefined){
-let data263 = data261.p90;
-if((!((typeof data263 == "number") && (isFinite(data263)))) && (data263 !== null)){
-const err554 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data262.mean === undefined){
+const err554 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err554];
 }
@@ -16102,11 +16102,10 @@ vErrors.push(err554);
 }
 errors++;
 }
-}
-if(data261.p95 !== undefined){
-let data264 = data261.p95;
-if((!((typeof data264 == "number") && (isFinite(data264)))) && (data264 !== null)){
-const err555 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data262.p50 !== undefined){
+let data263 = data262.p50;
+if((!((typeof data263 == "number") && (isFinite(data263)))) && (data263 !== null)){
+const err555 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err555];
 }
@@ -16116,10 +16115,10 @@ vErrors.push(err555);
 errors++;
 }
 }
-if(data261.p99 !== undefined){
-let data265 = data261.p99;
-if((!((typeof data265 == "number") && (isFinite(data265)))) && (data265 !== null)){
-const err556 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data262.p90 !== undefined){
+let data264 = data262.p90;
+if((!((typeof data264 == "number") && (isFinite(data264)))) && (data264 !== null)){
+const err556 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err556];
 }
@@ -16129,10 +16128,10 @@ vErrors.push(err556);
 errors++;
 }
 }
-if(data261.max !== undefined){
-let data266 = data261.max;
-if((!((typeof data266 == "number") && (isFinite(data266)))) && (data266 !== null)){
-const err557 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data262.p95 !== undefined){
+let data265 = data262.p95;
+if((!((typeof data265 == "number") && (isFinite(data265)))) && (data265 !== null)){
+const err557 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err557];
 }
@@ -16142,10 +16141,10 @@ vErrors.push(err557);
 errors++;
 }
 }
-if(data261.mean !== undefined){
-let data267 = data261.mean;
-if((!((typeof data267 == "number") && (isFinite(data267)))) && (data267 !== null)){
-const err558 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data262.p99 !== undefined){
+let data266 = data262.p99;
+if((!((typeof data266 == "number") && (isFinite(data266)))) && (data266 !== null)){
+const err558 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err558];
 }
@@ -16155,9 +16154,10 @@ vErrors.push(err558);
 errors++;
 }
 }
-}
-else {
-const err559 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data262.max !== undefined){
+let data267 = data262.max;
+if((!((typeof data267 == "number") && (isFinite(data267)))) && (data267 !== null)){
+const err559 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err559];
 }
@@ -16167,11 +16167,10 @@ vErrors.push(err559);
 errors++;
 }
 }
-if(data222.jitterMs !== undefined){
-let data268 = data222.jitterMs;
-if(data268 && typeof data268 == "object" && !Array.isArray(data268)){
-if(data268.p50 === undefined){
-const err560 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data262.mean !== undefined){
+let data268 = data262.mean;
+if((!((typeof data268 == "number") && (isFinite(data268)))) && (data268 !== null)){
+const err560 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err560];
 }
@@ -16180,8 +16179,10 @@ vErrors.push(err560);
 }
 errors++;
 }
-if(data268.p90 === undefined){
-const err561 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err561 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err561];
 }
@@ -16190,8 +16191,12 @@ vErrors.push(err561);
 }
 errors++;
 }
-if(data268.p95 === undefined){
-const err562 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.jitterMs !== undefined){
+let data269 = data223.jitterMs;
+if(data269 && typeof data269 == "object" && !Array.isArray(data269)){
+if(data269.p50 === undefined){
+const err562 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err562];
 }
@@ -16200,8 +16205,8 @@ vErrors.push(err562);
 }
 errors++;
 }
-if(data268.p99 === undefined){
-const err563 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data269.p90 === undefined){
+const err563 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err563];
 }
@@ -16210,8 +16215,8 @@ vErrors.push(err563);
 }
 errors++;
 }
-if(data268.max === undefined){
-const err564 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data269.p95 === undefined){
+const err564 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err564];
 }
@@ -16220,8 +16225,8 @@ vErrors.push(err564);
 }
 errors++;
 }
-if(data268.mean === undefined){
-const err565 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data269.p99 === undefined){
+const err565 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err565];
 }
@@ -16230,10 +16235,8 @@ vErrors.push(err565);
 }
 errors++;
 }
-if(data268.p50 !== undefined){
-let data269 = data268.p50;
-if((!((typeof data269 == "number") && (isFinite(data269)))) && (data269 !== null)){
-const err566 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data269.max === undefined){
+const err566 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err566];
 }
@@ -16242,11 +16245,8 @@ vErrors.push(err566);
 }
 errors++;
 }
-}
-if(data268.p90 !== undefined){
-let data270 = data268.p90;
-if((!((typeof data270 == "number") && (isFinite(data270)))) && (data270 !== null)){
-const err567 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data269.mean === undefined){
+const err567 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err567];
 }
@@ -16255,11 +16255,10 @@ vErrors.push(err567);
 }
 errors++;
 }
-}
-if(data268.p95 !== undefined){
-let data271 = data268.p95;
-if((!((typeof data271 == "number") && (isFinite(data271)))) && (data271 !== null)){
-const err568 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data269.p50 !== undefined){
+let data270 = data269.p50;
+if((!((typeof data270 == "number") && (isFinite(data270)))) && (data270 !== null)){
+const err568 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err568];
 }
@@ -16269,10 +16268,10 @@ vErrors.push(err568);
 errors++;
 }
 }
-if(data268.p99 !== undefined){
-let data272 = data268.p99;
-if((!((typeof data272 == "number") && (isFinite(data272)))) && (data272 !== null)){
-const err569 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data269.p90 !== undefined){
+let data271 = data269.p90;
+if((!((typeof data271 == "number") && (isFinite(data271)))) && (data271 !== null)){
+const err569 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err569];
 }
@@ -16282,10 +16281,10 @@ vErrors.push(err569);
 errors++;
 }
 }
-if(data268.max !== undefined){
-let data273 = data268.max;
-if((!((typeof data273 == "number") && (isFinite(data273)))) && (data273 !== null)){
-const err570 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data269.p95 !== undefined){
+let data272 = data269.p95;
+if((!((typeof data272 == "number") && (isFinite(data272)))) && (data272 !== null)){
+const err570 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err570];
 }
@@ -16295,10 +16294,10 @@ vErrors.push(err570);
 errors++;
 }
 }
-if(data268.mean !== undefined){
-let data274 = data268.mean;
-if((!((typeof data274 == "number") && (isFinite(data274)))) && (data274 !== null)){
-const err571 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data269.p99 !== undefined){
+let data273 = data269.p99;
+if((!((typeof data273 == "number") && (isFinite(data273)))) && (data273 !== null)){
+const err571 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err571];
 }
@@ -16308,9 +16307,10 @@ vErrors.push(err571);
 errors++;
 }
 }
-}
-else {
-const err572 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data269.max !== undefined){
+let data274 = data269.max;
+if((!((typeof data274 == "number") && (isFinite(data274)))) && (data274 !== null)){
+const err572 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err572];
 }
@@ -16320,11 +16320,10 @@ vErrors.push(err572);
 errors++;
 }
 }
-if(data222.turnResponseMs !== undefined){
-let data275 = data222.turnResponseMs;
-if(data275 && typeof data275 == "object" && !Array.isArray(data275)){
-if(data275.p50 === undefined){
-const err573 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
+if(data269.mean !== undefined){
+let data275 = data269.mean;
+if((!((typeof data275 == "number") && (isFinite(data275)))) && (data275 !== null)){
+const err573 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err573];
 }
@@ -16333,8 +16332,10 @@ vErrors.push(err573);
 }
 errors++;
 }
-if(data275.p90 === undefined){
-const err574 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
+}
+}
+else {
+const err574 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err574];
 }
@@ -16343,8 +16344,12 @@ vErrors.push(err574);
 }
 errors++;
 }
-if(data275.p95 === undefined){
-const err575 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
+}
+if(data223.turnResponseMs !== undefined){
+let data276 = data223.turnResponseMs;
+if(data276 && typeof data276 == "object" && !Array.isArray(data276)){
+if(data276.p50 === undefined){
+const err575 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"}};
 if(vErrors === null){
 vErrors = [err575];
 }
@@ -16353,8 +16358,8 @@ vErrors.push(err575);
 }
 errors++;
 }
-if(data275.p99 === undefined){
-const err576 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
+if(data276.p90 === undefined){
+const err576 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"}};
 if(vErrors === null){
 vErrors = [err576];
 }
@@ -16363,8 +16368,8 @@ vErrors.push(err576);
 }
 errors++;
 }
-if(data275.max === undefined){
-const err577 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
+if(data276.p95 === undefined){
+const err577 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"}};
 if(vErrors === null){
 vErrors = [err577];
 }
@@ -16373,8 +16378,8 @@ vErrors.push(err577);
 }
 errors++;
 }
-if(data275.mean === undefined){
-const err578 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
+if(data276.p99 === undefined){
+const err578 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"}};
 if(vErrors === null){
 vErrors = [err578];
 }
@@ -16383,10 +16388,8 @@ vErrors.push(err578);
 }
 errors++;
 }
-if(data275.p50 !== undefined){
-let data276 = data275.p50;
-if((!((typeof data276 == "number") && (isFinite(data276)))) && (data276 !== null)){
-const err579 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
+if(data276.max === undefined){
+const err579 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"}};
 if(vErrors === null){
 vErrors = [err579];
 }
@@ -16395,11 +16398,8 @@ vErrors.push(err579);
 }
 errors++;
 }
-}
-if(data275.p90 !== undefined){
-let data277 = data275.p90;
-if((!((typeof data277 == "number") && (isFinite(data277)))) && (data277 !== null)){
-const err580 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
+if(data276.mean === undefined){
+const err580 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"}};
 if(vErrors === null){
 vErrors = [err580];
 }
@@ -16408,11 +16408,10 @@ vErrors.push(err580);
 }
 errors++;
 }
-}
-if(data275.p95 !== undefined){
-let data278 = data275.p95;
-if((!((typeof data278 == "number") && (isFinite(data278)))) && (data278 !== null)){
-const err581 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
+if(data276.p50 !== undefined){
+let data277 = data276.p50;
+if((!((typeof data277 == "number") && (isFinite(data277)))) && (data277 !== null)){
+const err581 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema74.properties.p50.type}};
 if(vErrors === null){
 vErrors = [err581];
 }
@@ -16422,10 +16421,10 @@ vErrors.push(err581);
 errors++;
 }
 }
-if(data275.p99 !== undefined){
-let data279 = data275.p99;
-if((!((typeof data279 == "number") && (isFinite(data279)))) && (data279 !== null)){
-const err582 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
+if(data276.p90 !== undefined){
+let data278 = data276.p90;
+if((!((typeof data278 == "number") && (isFinite(data278)))) && (data278 !== null)){
+const err582 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema74.properties.p90.type}};
 if(vErrors === null){
 vErrors = [err582];
 }
@@ -16435,10 +16434,10 @@ vErrors.push(err582);
 errors++;
 }
 }
-if(data275.max !== undefined){
-let data280 = data275.max;
-if((!((typeof data280 == "number") && (isFinite(data280)))) && (data280 !== null)){
-const err583 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
+if(data276.p95 !== undefined){
+let data279 = data276.p95;
+if((!((typeof data279 == "number") && (isFinite(data279)))) && (data279 !== null)){
+const err583 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema74.properties.p95.type}};
 if(vErrors === null){
 vErrors = [err583];
 }
@@ -16448,10 +16447,10 @@ vErrors.push(err583);
 errors++;
 }
 }
-if(data275.mean !== undefined){
-let data281 = data275.mean;
-if((!((typeof data281 == "number") && (isFinite(data281)))) && (data281 !== null)){
-const err584 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
+if(data276.p99 !== undefined){
+let data280 = data276.p99;
+if((!((typeof data280 == "number") && (isFinite(data280)))) && (data280 !== null)){
+const err584 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema74.properties.p99.type}};
 if(vErrors === null){
 vErrors = [err584];
 }
@@ -16461,9 +16460,10 @@ vErrors.push(err584);
 errors++;
 }
 }
-}
-else {
-const err585 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
+if(data276.max !== undefined){
+let data281 = data276.max;
+if((!((typeof data281 == "number") && (isFinite(data281)))) && (data281 !== null)){
+const err585 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema74.properties.max.type}};
 if(vErrors === null){
 vErrors = [err585];
 }
@@ -16473,10 +16473,10 @@ vErrors.push(err585);
 errors++;
 }
 }
-if(data222.turns !== undefined){
-let data282 = data222.turns;
-if(!(((typeof data282 == "number") && (!(data282 % 1) && !isNaN(data282))) && (isFinite(data282)))){
-const err586 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"}};
+if(data276.mean !== undefined){
+let data282 = data276.mean;
+if((!((typeof data282 == "number") && (isFinite(data282)))) && (data282 !== null)){
+const err586 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema74.properties.mean.type}};
 if(vErrors === null){
 vErrors = [err586];
 }
@@ -16485,9 +16485,10 @@ vErrors.push(err586);
 }
 errors++;
 }
-if((typeof data282 == "number") && (isFinite(data282))){
-if(data282 < 0 || isNaN(data282)){
-const err587 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+else {
+const err587 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err587];
 }
@@ -16497,11 +16498,10 @@ vErrors.push(err587);
 errors++;
 }
 }
-}
-if(data222.unansweredTurns !== undefined){
-let data283 = data222.unansweredTurns;
+if(data223.turns !== undefined){
+let data283 = data223.turns;
 if(!(((typeof data283 == "number") && (!(data283 % 1) && !isNaN(data283))) && (isFinite(data283)))){
-const err588 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"}};
+const err588 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err588];
 }
@@ -16512,7 +16512,7 @@ errors++;
 }
 if((typeof data283 == "number") && (isFinite(data283))){
 if(data283 < 0 || isNaN(data283)){
-const err589 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err589 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err589];
 }
@@ -16523,11 +16523,10 @@ errors++;
 }
 }
 }
-if(data222.packets !== undefined){
-let data284 = data222.packets;
-if(data284 && typeof data284 == "object" && !Array.isArray(data284)){
-if(data284.sent === undefined){
-const err590 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"}};
+if(data223.unansweredTurns !== undefined){
+let data284 = data223.unansweredTurns;
+if(!(((typeof data284 == "number") && (!(data284 % 1) && !isNaN(data284))) && (isFinite(data284)))){
+const err590 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err590];
 }
@@ -16536,8 +16535,9 @@ vErrors.push(err590);
 }
 errors++;
 }
-if(data284.received === undefined){
-const err591 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"}};
+if((typeof data284 == "number") && (isFinite(data284))){
+if(data284 < 0 || isNaN(data284)){
+const err591 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err591];
 }
@@ -16546,8 +16546,13 @@ vErrors.push(err591);
 }
 errors++;
 }
-if(data284.lost === undefined){
-const err592 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"}};
+}
+}
+if(data223.packets !== undefined){
+let data285 = data223.packets;
+if(data285 && typeof data285 == "object" && !Array.isArray(data285)){
+if(data285.sent === undefined){
+const err592 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"}};
 if(vErrors === null){
 vErrors = [err592];
 }
@@ -16556,8 +16561,8 @@ vErrors.push(err592);
 }
 errors++;
 }
-if(data284.reordered === undefined){
-const err593 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"}};
+if(data285.received === undefined){
+const err593 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"}};
 if(vErrors === null){
 vErrors = [err593];
 }
@@ -16566,8 +16571,8 @@ vErrors.push(err593);
 }
 errors++;
 }
-if(data284.gaps === undefined){
-const err594 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"}};
+if(data285.lost === undefined){
+const err594 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"}};
 if(vErrors === null){
 vErrors = [err594];
 }
@@ -16576,8 +16581,8 @@ vErrors.push(err594);
 }
 errors++;
 }
-if(data284.longestGapMs === undefined){
-const err595 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"}};
+if(data285.reordered === undefined){
+const err595 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"}};
 if(vErrors === null){
 vErrors = [err595];
 }
@@ -16586,10 +16591,8 @@ vErrors.push(err595);
 }
 errors++;
 }
-if(data284.sent !== undefined){
-let data285 = data284.sent;
-if(!(((typeof data285 == "number") && (!(data285 % 1) && !isNaN(data285))) && (isFinite(data285)))){
-const err596 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"}};
+if(data285.gaps === undefined){
+const err596 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"}};
 if(vErrors === null){
 vErrors = [err596];
 }
@@ -16598,9 +16601,8 @@ vErrors.push(err596);
 }
 errors++;
 }
-if((typeof data285 == "number") && (isFinite(data285))){
-if(data285 < 0 || isNaN(data285)){
-const err597 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data285.longestGapMs === undefined){
+const err597 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"}};
 if(vErrors === null){
 vErrors = [err597];
 }
@@ -16609,12 +16611,10 @@ vErrors.push(err597);
 }
 errors++;
 }
-}
-}
-if(data284.received !== undefined){
-let data286 = data284.received;
+if(data285.sent !== undefined){
+let data286 = data285.sent;
 if(!(((typeof data286 == "number") && (!(data286 % 1) && !isNaN(data286))) && (isFinite(data286)))){
-const err598 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"}};
+const err598 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err598];
 }
@@ -16625,7 +16625,7 @@ errors++;
 }
 if((typeof data286 == "number") && (isFinite(data286))){
 if(data286 < 0 || isNaN(data286)){
-const err599 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err599 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err599];
 }
@@ -16636,10 +16636,10 @@ errors++;
 }
 }
 }
-if(data284.lost !== undefined){
-let data287 = data284.lost;
+if(data285.received !== undefined){
+let data287 = data285.received;
 if(!(((typeof data287 == "number") && (!(data287 % 1) && !isNaN(data287))) && (isFinite(data287)))){
-const err600 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"}};
+const err600 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err600];
 }
@@ -16650,7 +16650,7 @@ errors++;
 }
 if((typeof data287 == "number") && (isFinite(data287))){
 if(data287 < 0 || isNaN(data287)){
-const err601 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err601 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err601];
 }
@@ -16661,10 +16661,10 @@ errors++;
 }
 }
 }
-if(data284.reordered !== undefined){
-let data288 = data284.reordered;
+if(data285.lost !== undefined){
+let data288 = data285.lost;
 if(!(((typeof data288 == "number") && (!(data288 % 1) && !isNaN(data288))) && (isFinite(data288)))){
-const err602 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"}};
+const err602 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err602];
 }
@@ -16675,7 +16675,7 @@ errors++;
 }
 if((typeof data288 == "number") && (isFinite(data288))){
 if(data288 < 0 || isNaN(data288)){
-const err603 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err603 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err603];
 }
@@ -16686,10 +16686,10 @@ errors++;
 }
 }
 }
-if(data284.gaps !== undefined){
-let data289 = data284.gaps;
+if(data285.reordered !== undefined){
+let data289 = data285.reordered;
 if(!(((typeof data289 == "number") && (!(data289 % 1) && !isNaN(data289))) && (isFinite(data289)))){
-const err604 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"}};
+const err604 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err604];
 }
@@ -16700,7 +16700,7 @@ errors++;
 }
 if((typeof data289 == "number") && (isFinite(data289))){
 if(data289 < 0 || isNaN(data289)){
-const err605 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err605 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err605];
 }
@@ -16711,10 +16711,10 @@ errors++;
 }
 }
 }
-if(data284.longestGapMs !== undefined){
-let data290 = data284.longestGapMs;
-if(!((typeof data290 == "number") && (isFinite(data290)))){
-const err606 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"}};
+if(data285.gaps !== undefined){
+let data290 = data285.gaps;
+if(!(((typeof data290 == "number") && (!(data290 % 1) && !isNaN(data290))) && (isFinite(data290)))){
+const err606 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err606];
 }
@@ -16723,10 +16723,9 @@ vErrors.push(err606);
 }
 errors++;
 }
-}
-}
-else {
-const err607 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"}};
+if((typeof data290 == "number") && (isFinite(data290))){
+if(data290 < 0 || isNaN(data290)){
+const err607 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err607];
 }
@@ -16736,11 +16735,11 @@ vErrors.push(err607);
 errors++;
 }
 }
-if(data222.callers !== undefined){
-let data291 = data222.callers;
-if(data291 && typeof data291 == "object" && !Array.isArray(data291)){
-if(data291.processes === undefined){
-const err608 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"}};
+}
+if(data285.longestGapMs !== undefined){
+let data291 = data285.longestGapMs;
+if(!((typeof data291 == "number") && (isFinite(data291)))){
+const err608 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err608];
 }
@@ -16749,8 +16748,10 @@ vErrors.push(err608);
 }
 errors++;
 }
-if(data291.ended === undefined){
-const err609 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"}};
+}
+}
+else {
+const err609 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err609];
 }
@@ -16759,8 +16760,12 @@ vErrors.push(err609);
 }
 errors++;
 }
-if(data291.cpuPercent === undefined){
-const err610 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
+}
+if(data223.callers !== undefined){
+let data292 = data223.callers;
+if(data292 && typeof data292 == "object" && !Array.isArray(data292)){
+if(data292.processes === undefined){
+const err610 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"}};
 if(vErrors === null){
 vErrors = [err610];
 }
@@ -16769,8 +16774,8 @@ vErrors.push(err610);
 }
 errors++;
 }
-if(data291.loopLateP99Ms === undefined){
-const err611 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"}};
+if(data292.ended === undefined){
+const err611 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"}};
 if(vErrors === null){
 vErrors = [err611];
 }
@@ -16779,8 +16784,8 @@ vErrors.push(err611);
 }
 errors++;
 }
-if(data291.sendLateP99Ms === undefined){
-const err612 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"}};
+if(data292.cpuPercent === undefined){
+const err612 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"}};
 if(vErrors === null){
 vErrors = [err612];
 }
@@ -16789,8 +16794,8 @@ vErrors.push(err612);
 }
 errors++;
 }
-if(data291.sendLateMaxMs === undefined){
-const err613 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
+if(data292.loopLateP99Ms === undefined){
+const err613 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"}};
 if(vErrors === null){
 vErrors = [err613];
 }
@@ -16799,10 +16804,8 @@ vErrors.push(err613);
 }
 errors++;
 }
-if(data291.processes !== undefined){
-let data292 = data291.processes;
-if(!(((typeof data292 == "number") && (!(data292 % 1) && !isNaN(data292))) && (isFinite(data292)))){
-const err614 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"}};
+if(data292.sendLateP99Ms === undefined){
+const err614 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"}};
 if(vErrors === null){
 vErrors = [err614];
 }
@@ -16811,9 +16814,8 @@ vErrors.push(err614);
 }
 errors++;
 }
-if((typeof data292 == "number") && (isFinite(data292))){
-if(data292 < 0 || isNaN(data292)){
-const err615 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data292.sendLateMaxMs === undefined){
+const err615 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
 if(vErrors === null){
 vErrors = [err615];
 }
@@ -16822,12 +16824,10 @@ vErrors.push(err615);
 }
 errors++;
 }
-}
-}
-if(data291.ended !== undefined){
-let data293 = data291.ended;
+if(data292.processes !== undefined){
+let data293 = data292.processes;
 if(!(((typeof data293 == "number") && (!(data293 % 1) && !isNaN(data293))) && (isFinite(data293)))){
-const err616 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"}};
+const err616 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err616];
 }
@@ -16838,7 +16838,7 @@ errors++;
 }
 if((typeof data293 == "number") && (isFinite(data293))){
 if(data293 < 0 || isNaN(data293)){
-const err617 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err617 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err617];
 }
@@ -16849,10 +16849,10 @@ errors++;
 }
 }
 }
-if(data291.cpuPercent !== undefined){
-let data294 = data291.cpuPercent;
-if(!((typeof data294 == "number") && (isFinite(data294)))){
-const err618 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
+if(data292.ended !== undefined){
+let data294 = data292.ended;
+if(!(((typeof data294 == "number") && (!(data294 % 1) && !isNaN(data294))) && (isFinite(data294)))){
+const err618 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err618];
 }
@@ -16861,11 +16861,9 @@ vErrors.push(err618);
 }
 errors++;
 }
-}
-if(data291.loopLateP99Ms !== undefined){
-let data295 = data291.loopLateP99Ms;
-if(!((typeof data295 == "number") && (isFinite(data295)))){
-const err619 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"}};
+if((typeof data294 == "number") && (isFinite(data294))){
+if(data294 < 0 || isNaN(data294)){
+const err619 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err619];
 }
@@ -16875,10 +16873,11 @@ vErrors.push(err619);
 errors++;
 }
 }
-if(data291.sendLateP99Ms !== undefined){
-let data296 = data291.sendLateP99Ms;
-if(!((typeof data296 == "number") && (isFinite(data296)))){
-const err620 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"}};
+}
+if(data292.cpuPercent !== undefined){
+let data295 = data292.cpuPercent;
+if(!((typeof data295 == "number") && (isFinite(data295)))){
+const err620 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err620];
 }
@@ -16888,10 +16887,10 @@ vErrors.push(err620);
 errors++;
 }
 }
-if(data291.sendLateMaxMs !== undefined){
-let data297 = data291.sendLateMaxMs;
-if(!((typeof data297 == "number") && (isFinite(data297)))){
-const err621 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
+if(data292.loopLateP99Ms !== undefined){
+let data296 = data292.loopLateP99Ms;
+if(!((typeof data296 == "number") && (isFinite(data296)))){
+const err621 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err621];
 }
@@ -16901,9 +16900,10 @@ vErrors.push(err621);
 errors++;
 }
 }
-}
-else {
-const err622 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"}};
+if(data292.sendLateP99Ms !== undefined){
+let data297 = data292.sendLateP99Ms;
+if(!((typeof data297 == "number") && (isFinite(data297)))){
+const err622 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err622];
 }
@@ -16913,15 +16913,10 @@ vErrors.push(err622);
 errors++;
 }
 }
-if(data222.perCall !== undefined){
-let data298 = data222.perCall;
-if(Array.isArray(data298)){
-const len25 = data298.length;
-for(let i25=0; i25<len25; i25++){
-let data299 = data298[i25];
-if(data299 && typeof data299 == "object" && !Array.isArray(data299)){
-if(data299.call === undefined){
-const err623 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"}};
+if(data292.sendLateMaxMs !== undefined){
+let data298 = data292.sendLateMaxMs;
+if(!((typeof data298 == "number") && (isFinite(data298)))){
+const err623 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err623];
 }
@@ -16930,8 +16925,10 @@ vErrors.push(err623);
 }
 errors++;
 }
-if(data299.verdict === undefined){
-const err624 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"}};
+}
+}
+else {
+const err624 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err624];
 }
@@ -16940,8 +16937,16 @@ vErrors.push(err624);
 }
 errors++;
 }
-if(data299.reason === undefined){
-const err625 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"}};
+}
+if(data223.perCall !== undefined){
+let data299 = data223.perCall;
+if(Array.isArray(data299)){
+const len25 = data299.length;
+for(let i25=0; i25<len25; i25++){
+let data300 = data299[i25];
+if(data300 && typeof data300 == "object" && !Array.isArray(data300)){
+if(data300.call === undefined){
+const err625 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"}};
 if(vErrors === null){
 vErrors = [err625];
 }
@@ -16950,8 +16955,8 @@ vErrors.push(err625);
 }
 errors++;
 }
-if(data299.setupMs === undefined){
-const err626 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"}};
+if(data300.verdict === undefined){
+const err626 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"}};
 if(vErrors === null){
 vErrors = [err626];
 }
@@ -16960,8 +16965,8 @@ vErrors.push(err626);
 }
 errors++;
 }
-if(data299.audioPathLatencyMs === undefined){
-const err627 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
+if(data300.reason === undefined){
+const err627 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"}};
 if(vErrors === null){
 vErrors = [err627];
 }
@@ -16970,8 +16975,8 @@ vErrors.push(err627);
 }
 errors++;
 }
-if(data299.turnResponseMs === undefined){
-const err628 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
+if(data300.setupMs === undefined){
+const err628 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"}};
 if(vErrors === null){
 vErrors = [err628];
 }
@@ -16980,8 +16985,8 @@ vErrors.push(err628);
 }
 errors++;
 }
-if(data299.lostPackets === undefined){
-const err629 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"}};
+if(data300.audioPathLatencyMs === undefined){
+const err629 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"}};
 if(vErrors === null){
 vErrors = [err629];
 }
@@ -16990,10 +16995,8 @@ vErrors.push(err629);
 }
 errors++;
 }
-if(data299.call !== undefined){
-let data300 = data299.call;
-if(!(((typeof data300 == "number") && (!(data300 % 1) && !isNaN(data300))) && (isFinite(data300)))){
-const err630 = {instancePath:instancePath+"/voice/perCall/" + i25+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if(data300.turnResponseMs === undefined){
+const err630 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"}};
 if(vErrors === null){
 vErrors = [err630];
 }
@@ -17002,9 +17005,8 @@ vErrors.push(err630);
 }
 errors++;
 }
-if((typeof data300 == "number") && (isFinite(data300))){
-if(data300 < 0 || isNaN(data300)){
-const err631 = {instancePath:instancePath+"/voice/perCall/" + i25+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data300.lostPackets === undefined){
+const err631 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"}};
 if(vErrors === null){
 vErrors = [err631];
 }
@@ -17013,12 +17015,10 @@ vErrors.push(err631);
 }
 errors++;
 }
-}
-}
-if(data299.verdict !== undefined){
-let data301 = data299.verdict;
-if(typeof data301 !== "string"){
-const err632 = {instancePath:instancePath+"/voice/perCall/" + i25+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
+if(data300.call !== undefined){
+let data301 = data300.call;
+if(!(((typeof data301 == "number") && (!(data301 % 1) && !isNaN(data301))) && (isFinite(data301)))){
+const err632 = {instancePath:instancePath+"/voice/perCall/" + i25+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err632];
 }
@@ -17027,8 +17027,9 @@ vErrors.push(err632);
 }
 errors++;
 }
-if(!(((((data301 === "PASS") || (data301 === "FAIL")) || (data301 === "NOT PROVEN")) || (data301 === "INVALID RUN")) || (data301 === "NOT TESTED"))){
-const err633 = {instancePath:instancePath+"/voice/perCall/" + i25+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
+if((typeof data301 == "number") && (isFinite(data301))){
+if(data301 < 0 || isNaN(data301)){
+const err633 = {instancePath:instancePath+"/voice/perCall/" + i25+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err633];
 }
@@ -17038,9 +17039,11 @@ vErrors.push(err633);
 errors++;
 }
 }
-if(data299.reason !== undefined){
-if(typeof data299.reason !== "string"){
-const err634 = {instancePath:instancePath+"/voice/perCall/" + i25+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"}};
+}
+if(data300.verdict !== undefined){
+let data302 = data300.verdict;
+if(typeof data302 !== "string"){
+const err634 = {instancePath:instancePath+"/voice/perCall/" + i25+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err634];
 }
@@ -17049,11 +17052,8 @@ vErrors.push(err634);
 }
 errors++;
 }
-}
-if(data299.fault !== undefined){
-let data303 = data299.fault;
-if(typeof data303 !== "string"){
-const err635 = {instancePath:instancePath+"/voice/perCall/" + i25+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
+if(!(((((data302 === "PASS") || (data302 === "FAIL")) || (data302 === "NOT PROVEN")) || (data302 === "INVALID RUN")) || (data302 === "NOT TESTED"))){
+const err635 = {instancePath:instancePath+"/voice/perCall/" + i25+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum}};
 if(vErrors === null){
 vErrors = [err635];
 }
@@ -17062,8 +17062,10 @@ vErrors.push(err635);
 }
 errors++;
 }
-if(!(((((((((((((data303 === "unreachable") || (data303 === "refused")) || (data303 === "unauthorized")) || (data303 === "too_many_calls")) || (data303 === "no_offer")) || (data303 === "call_error")) || (data303 === "bad_offer")) || (data303 === "no_path")) || (data303 === "no_media")) || (data303 === "dropped")) || (data303 === "path_lost")) || (data303 === "media_stopped")) || (data303 === "local"))){
-const err636 = {instancePath:instancePath+"/voice/perCall/" + i25+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema82.enum}};
+}
+if(data300.reason !== undefined){
+if(typeof data300.reason !== "string"){
+const err636 = {instancePath:instancePath+"/voice/perCall/" + i25+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err636];
 }
@@ -17073,10 +17075,10 @@ vErrors.push(err636);
 errors++;
 }
 }
-if(data299.setupMs !== undefined){
-let data304 = data299.setupMs;
-if((!((typeof data304 == "number") && (isFinite(data304)))) && (data304 !== null)){
-const err637 = {instancePath:instancePath+"/voice/perCall/" + i25+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type}};
+if(data300.fault !== undefined){
+let data304 = data300.fault;
+if(typeof data304 !== "string"){
+const err637 = {instancePath:instancePath+"/voice/perCall/" + i25+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err637];
 }
@@ -17085,11 +17087,8 @@ vErrors.push(err637);
 }
 errors++;
 }
-}
-if(data299.audioPathLatencyMs !== undefined){
-let data305 = data299.audioPathLatencyMs;
-if((!((typeof data305 == "number") && (isFinite(data305)))) && (data305 !== null)){
-const err638 = {instancePath:instancePath+"/voice/perCall/" + i25+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type}};
+if(!(((((((((((((data304 === "unreachable") || (data304 === "refused")) || (data304 === "unauthorized")) || (data304 === "too_many_calls")) || (data304 === "no_offer")) || (data304 === "call_error")) || (data304 === "bad_offer")) || (data304 === "no_path")) || (data304 === "no_media")) || (data304 === "dropped")) || (data304 === "path_lost")) || (data304 === "media_stopped")) || (data304 === "local"))){
+const err638 = {instancePath:instancePath+"/voice/perCall/" + i25+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema82.enum}};
 if(vErrors === null){
 vErrors = [err638];
 }
@@ -17099,10 +17098,10 @@ vErrors.push(err638);
 errors++;
 }
 }
-if(data299.turnResponseMs !== undefined){
-let data306 = data299.turnResponseMs;
-if((!((typeof data306 == "number") && (isFinite(data306)))) && (data306 !== null)){
-const err639 = {instancePath:instancePath+"/voice/perCall/" + i25+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type}};
+if(data300.setupMs !== undefined){
+let data305 = data300.setupMs;
+if((!((typeof data305 == "number") && (isFinite(data305)))) && (data305 !== null)){
+const err639 = {instancePath:instancePath+"/voice/perCall/" + i25+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type}};
 if(vErrors === null){
 vErrors = [err639];
 }
@@ -17112,10 +17111,10 @@ vErrors.push(err639);
 errors++;
 }
 }
-if(data299.lostPackets !== undefined){
-let data307 = data299.lostPackets;
-if(!(((typeof data307 == "number") && (!(data307 % 1) && !isNaN(data307))) && (isFinite(data307)))){
-const err640 = {instancePath:instancePath+"/voice/perCall/" + i25+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"}};
+if(data300.audioPathLatencyMs !== undefined){
+let data306 = data300.audioPathLatencyMs;
+if((!((typeof data306 == "number") && (isFinite(data306)))) && (data306 !== null)){
+const err640 = {instancePath:instancePath+"/voice/perCall/" + i25+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type}};
 if(vErrors === null){
 vErrors = [err640];
 }
@@ -17124,9 +17123,11 @@ vErrors.push(err640);
 }
 errors++;
 }
-if((typeof data307 == "number") && (isFinite(data307))){
-if(data307 < 0 || isNaN(data307)){
-const err641 = {instancePath:instancePath+"/voice/perCall/" + i25+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+if(data300.turnResponseMs !== undefined){
+let data307 = data300.turnResponseMs;
+if((!((typeof data307 == "number") && (isFinite(data307)))) && (data307 !== null)){
+const err641 = {instancePath:instancePath+"/voice/perCall/" + i25+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type}};
 if(vErrors === null){
 vErrors = [err641];
 }
@@ -17136,10 +17137,10 @@ vErrors.push(err641);
 errors++;
 }
 }
-}
-}
-else {
-const err642 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"}};
+if(data300.lostPackets !== undefined){
+let data308 = data300.lostPackets;
+if(!(((typeof data308 == "number") && (!(data308 % 1) && !isNaN(data308))) && (isFinite(data308)))){
+const err642 = {instancePath:instancePath+"/voice/perCall/" + i25+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err642];
 }
@@ -17148,10 +17149,9 @@ vErrors.push(err642);
 }
 errors++;
 }
-}
-}
-else {
-const err643 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"}};
+if((typeof data308 == "number") && (isFinite(data308))){
+if(data308 < 0 || isNaN(data308)){
+const err643 = {instancePath:instancePath+"/voice/perCall/" + i25+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err643];
 }
@@ -17161,15 +17161,10 @@ vErrors.push(err643);
 errors++;
 }
 }
-if(data222.faultSamples !== undefined){
-let data308 = data222.faultSamples;
-if(Array.isArray(data308)){
-const len26 = data308.length;
-for(let i26=0; i26<len26; i26++){
-let data309 = data308[i26];
-if(data309 && typeof data309 == "object" && !Array.isArray(data309)){
-if(data309.kind === undefined){
-const err644 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
+}
+}
+else {
+const err644 = {instancePath:instancePath+"/voice/perCall/" + i25,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err644];
 }
@@ -17178,8 +17173,10 @@ vErrors.push(err644);
 }
 errors++;
 }
-if(data309.call === undefined){
-const err645 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"}};
+}
+}
+else {
+const err645 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err645];
 }
@@ -17188,8 +17185,16 @@ vErrors.push(err645);
 }
 errors++;
 }
-if(data309.atMs === undefined){
-const err646 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
+}
+if(data223.faultSamples !== undefined){
+let data309 = data223.faultSamples;
+if(Array.isArray(data309)){
+const len26 = data309.length;
+for(let i26=0; i26<len26; i26++){
+let data310 = data309[i26];
+if(data310 && typeof data310 == "object" && !Array.isArray(data310)){
+if(data310.kind === undefined){
+const err646 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"}};
 if(vErrors === null){
 vErrors = [err646];
 }
@@ -17198,8 +17203,8 @@ vErrors.push(err646);
 }
 errors++;
 }
-if(data309.session === undefined){
-const err647 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"}};
+if(data310.call === undefined){
+const err647 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"}};
 if(vErrors === null){
 vErrors = [err647];
 }
@@ -17208,8 +17213,8 @@ vErrors.push(err647);
 }
 errors++;
 }
-if(data309.detail === undefined){
-const err648 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
+if(data310.atMs === undefined){
+const err648 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"}};
 if(vErrors === null){
 vErrors = [err648];
 }
@@ -17218,10 +17223,8 @@ vErrors.push(err648);
 }
 errors++;
 }
-if(data309.kind !== undefined){
-let data310 = data309.kind;
-if(typeof data310 !== "string"){
-const err649 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
+if(data310.session === undefined){
+const err649 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"}};
 if(vErrors === null){
 vErrors = [err649];
 }
@@ -17230,8 +17233,8 @@ vErrors.push(err649);
 }
 errors++;
 }
-if(!(((((((((((((data310 === "unreachable") || (data310 === "refused")) || (data310 === "unauthorized")) || (data310 === "too_many_calls")) || (data310 === "no_offer")) || (data310 === "call_error")) || (data310 === "bad_offer")) || (data310 === "no_path")) || (data310 === "no_media")) || (data310 === "dropped")) || (data310 === "path_lost")) || (data310 === "media_stopped")) || (data310 === "local"))){
-const err650 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema82.enum}};
+if(data310.detail === undefined){
+const err650 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"}};
 if(vErrors === null){
 vErrors = [err650];
 }
@@ -17240,11 +17243,10 @@ vErrors.push(err650);
 }
 errors++;
 }
-}
-if(data309.call !== undefined){
-let data311 = data309.call;
-if(!(((typeof data311 == "number") && (!(data311 % 1) && !isNaN(data311))) && (isFinite(data311)))){
-const err651 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"}};
+if(data310.kind !== undefined){
+let data311 = data310.kind;
+if(typeof data311 !== "string"){
+const err651 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err651];
 }
@@ -17253,9 +17255,8 @@ vErrors.push(err651);
 }
 errors++;
 }
-if((typeof data311 == "number") && (isFinite(data311))){
-if(data311 < 0 || isNaN(data311)){
-const err652 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(!(((((((((((((data311 === "unreachable") || (data311 === "refused")) || (data311 === "unauthorized")) || (data311 === "too_many_calls")) || (data311 === "no_offer")) || (data311 === "call_error")) || (data311 === "bad_offer")) || (data311 === "no_path")) || (data311 === "no_media")) || (data311 === "dropped")) || (data311 === "path_lost")) || (data311 === "media_stopped")) || (data311 === "local"))){
+const err652 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema82.enum}};
 if(vErrors === null){
 vErrors = [err652];
 }
@@ -17265,11 +17266,10 @@ vErrors.push(err652);
 errors++;
 }
 }
-}
-if(data309.atMs !== undefined){
-let data312 = data309.atMs;
-if(!((typeof data312 == "number") && (isFinite(data312)))){
-const err653 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
+if(data310.call !== undefined){
+let data312 = data310.call;
+if(!(((typeof data312 == "number") && (!(data312 % 1) && !isNaN(data312))) && (isFinite(data312)))){
+const err653 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err653];
 }
@@ -17278,10 +17278,9 @@ vErrors.push(err653);
 }
 errors++;
 }
-}
-if(data309.session !== undefined){
-if(typeof data309.session !== "string"){
-const err654 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
+if((typeof data312 == "number") && (isFinite(data312))){
+if(data312 < 0 || isNaN(data312)){
+const err654 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err654];
 }
@@ -17291,11 +17290,11 @@ vErrors.push(err654);
 errors++;
 }
 }
-if(data309.traceId !== undefined){
-let data314 = data309.traceId;
-if(typeof data314 === "string"){
-if(!pattern0.test(data314)){
-const err655 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
+}
+if(data310.atMs !== undefined){
+let data313 = data310.atMs;
+if(!((typeof data313 == "number") && (isFinite(data313)))){
+const err655 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err655];
 }
@@ -17305,8 +17304,9 @@ vErrors.push(err655);
 errors++;
 }
 }
-else {
-const err656 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
+if(data310.session !== undefined){
+if(typeof data310.session !== "string"){
+const err656 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err656];
 }
@@ -17316,9 +17316,11 @@ vErrors.push(err656);
 errors++;
 }
 }
-if(data309.detail !== undefined){
-if(typeof data309.detail !== "string"){
-const err657 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
+if(data310.traceId !== undefined){
+let data315 = data310.traceId;
+if(typeof data315 === "string"){
+if(!pattern0.test(data315)){
+const err657 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"}};
 if(vErrors === null){
 vErrors = [err657];
 }
@@ -17328,9 +17330,8 @@ vErrors.push(err657);
 errors++;
 }
 }
-}
 else {
-const err658 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
+const err658 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err658];
 }
@@ -17340,9 +17341,9 @@ vErrors.push(err658);
 errors++;
 }
 }
-}
-else {
-const err659 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
+if(data310.detail !== undefined){
+if(typeof data310.detail !== "string"){
+const err659 = {instancePath:instancePath+"/voice/faultSamples/" + i26+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err659];
 }
@@ -17352,15 +17353,9 @@ vErrors.push(err659);
 errors++;
 }
 }
-if(data222.timeline !== undefined){
-let data316 = data222.timeline;
-if(Array.isArray(data316)){
-const len27 = data316.length;
-for(let i27=0; i27<len27; i27++){
-let data317 = data316[i27];
-if(data317 && typeof data317 == "object" && !Array.isArray(data317)){
-if(data317.second === undefined){
-const err660 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
+}
+else {
+const err660 = {instancePath:instancePath+"/voice/faultSamples/" + i26,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err660];
 }
@@ -17369,8 +17364,10 @@ vErrors.push(err660);
 }
 errors++;
 }
-if(data317.up === undefined){
-const err661 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"}};
+}
+}
+else {
+const err661 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err661];
 }
@@ -17379,8 +17376,16 @@ vErrors.push(err661);
 }
 errors++;
 }
-if(data317.sent === undefined){
-const err662 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
+}
+if(data223.timeline !== undefined){
+let data317 = data223.timeline;
+if(Array.isArray(data317)){
+const len27 = data317.length;
+for(let i27=0; i27<len27; i27++){
+let data318 = data317[i27];
+if(data318 && typeof data318 == "object" && !Array.isArray(data318)){
+if(data318.second === undefined){
+const err662 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"}};
 if(vErrors === null){
 vErrors = [err662];
 }
@@ -17389,8 +17394,8 @@ vErrors.push(err662);
 }
 errors++;
 }
-if(data317.received === undefined){
-const err663 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"}};
+if(data318.up === undefined){
+const err663 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"}};
 if(vErrors === null){
 vErrors = [err663];
 }
@@ -17399,8 +17404,8 @@ vErrors.push(err663);
 }
 errors++;
 }
-if(data317.gaps === undefined){
-const err664 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"}};
+if(data318.sent === undefined){
+const err664 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"}};
 if(vErrors === null){
 vErrors = [err664];
 }
@@ -17409,8 +17414,8 @@ vErrors.push(err664);
 }
 errors++;
 }
-if(data317.sendLateMaxMs === undefined){
-const err665 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
+if(data318.received === undefined){
+const err665 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"}};
 if(vErrors === null){
 vErrors = [err665];
 }
@@ -17419,10 +17424,8 @@ vErrors.push(err665);
 }
 errors++;
 }
-if(data317.second !== undefined){
-let data318 = data317.second;
-if(!(((typeof data318 == "number") && (!(data318 % 1) && !isNaN(data318))) && (isFinite(data318)))){
-const err666 = {instancePath:instancePath+"/voice/timeline/" + i27+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
+if(data318.gaps === undefined){
+const err666 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"}};
 if(vErrors === null){
 vErrors = [err666];
 }
@@ -17431,11 +17434,8 @@ vErrors.push(err666);
 }
 errors++;
 }
-}
-if(data317.up !== undefined){
-let data319 = data317.up;
-if(!(((typeof data319 == "number") && (!(data319 % 1) && !isNaN(data319))) && (isFinite(data319)))){
-const err667 = {instancePath:instancePath+"/voice/timeline/" + i27+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"}};
+if(data318.sendLateMaxMs === undefined){
+const err667 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"}};
 if(vErrors === null){
 vErrors = [err667];
 }
@@ -17444,9 +17444,10 @@ vErrors.push(err667);
 }
 errors++;
 }
-if((typeof data319 == "number") && (isFinite(data319))){
-if(data319 < 0 || isNaN(data319)){
-const err668 = {instancePath:instancePath+"/voice/timeline/" + i27+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+if(data318.second !== undefined){
+let data319 = data318.second;
+if(!(((typeof data319 == "number") && (!(data319 % 1) && !isNaN(data319))) && (isFinite(data319)))){
+const err668 = {instancePath:instancePath+"/voice/timeline/" + i27+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err668];
 }
@@ -17456,11 +17457,10 @@ vErrors.push(err668);
 errors++;
 }
 }
-}
-if(data317.sent !== undefined){
-let data320 = data317.sent;
+if(data318.up !== undefined){
+let data320 = data318.up;
 if(!(((typeof data320 == "number") && (!(data320 % 1) && !isNaN(data320))) && (isFinite(data320)))){
-const err669 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
+const err669 = {instancePath:instancePath+"/voice/timeline/" + i27+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err669];
 }
@@ -17471,7 +17471,7 @@ errors++;
 }
 if((typeof data320 == "number") && (isFinite(data320))){
 if(data320 < 0 || isNaN(data320)){
-const err670 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err670 = {instancePath:instancePath+"/voice/timeline/" + i27+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err670];
 }
@@ -17482,10 +17482,10 @@ errors++;
 }
 }
 }
-if(data317.received !== undefined){
-let data321 = data317.received;
+if(data318.sent !== undefined){
+let data321 = data318.sent;
 if(!(((typeof data321 == "number") && (!(data321 % 1) && !isNaN(data321))) && (isFinite(data321)))){
-const err671 = {instancePath:instancePath+"/voice/timeline/" + i27+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"}};
+const err671 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err671];
 }
@@ -17496,7 +17496,7 @@ errors++;
 }
 if((typeof data321 == "number") && (isFinite(data321))){
 if(data321 < 0 || isNaN(data321)){
-const err672 = {instancePath:instancePath+"/voice/timeline/" + i27+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err672 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err672];
 }
@@ -17507,10 +17507,10 @@ errors++;
 }
 }
 }
-if(data317.gaps !== undefined){
-let data322 = data317.gaps;
+if(data318.received !== undefined){
+let data322 = data318.received;
 if(!(((typeof data322 == "number") && (!(data322 % 1) && !isNaN(data322))) && (isFinite(data322)))){
-const err673 = {instancePath:instancePath+"/voice/timeline/" + i27+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"}};
+const err673 = {instancePath:instancePath+"/voice/timeline/" + i27+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err673];
 }
@@ -17521,7 +17521,7 @@ errors++;
 }
 if((typeof data322 == "number") && (isFinite(data322))){
 if(data322 < 0 || isNaN(data322)){
-const err674 = {instancePath:instancePath+"/voice/timeline/" + i27+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+const err674 = {instancePath:instancePath+"/voice/timeline/" + i27+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err674];
 }
@@ -17532,10 +17532,10 @@ errors++;
 }
 }
 }
-if(data317.sendLateMaxMs !== undefined){
-let data323 = data317.sendLateMaxMs;
-if(!((typeof data323 == "number") && (isFinite(data323)))){
-const err675 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
+if(data318.gaps !== undefined){
+let data323 = data318.gaps;
+if(!(((typeof data323 == "number") && (!(data323 % 1) && !isNaN(data323))) && (isFinite(data323)))){
+const err675 = {instancePath:instancePath+"/voice/timeline/" + i27+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err675];
 }
@@ -17544,10 +17544,9 @@ vErrors.push(err675);
 }
 errors++;
 }
-}
-}
-else {
-const err676 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
+if((typeof data323 == "number") && (isFinite(data323))){
+if(data323 < 0 || isNaN(data323)){
+const err676 = {instancePath:instancePath+"/voice/timeline/" + i27+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err676];
 }
@@ -17558,8 +17557,10 @@ errors++;
 }
 }
 }
-else {
-const err677 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"}};
+if(data318.sendLateMaxMs !== undefined){
+let data324 = data318.sendLateMaxMs;
+if(!((typeof data324 == "number") && (isFinite(data324)))){
+const err677 = {instancePath:instancePath+"/voice/timeline/" + i27+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"}};
 if(vErrors === null){
 vErrors = [err677];
 }
@@ -17571,7 +17572,7 @@ errors++;
 }
 }
 else {
-const err678 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"}};
+const err678 = {instancePath:instancePath+"/voice/timeline/" + i27,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err678];
 }
@@ -17583,12 +17584,36 @@ errors++;
 }
 }
 else {
-const err679 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+const err679 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err679];
 }
 else {
 vErrors.push(err679);
+}
+errors++;
+}
+}
+}
+else {
+const err680 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err680];
+}
+else {
+vErrors.push(err680);
+}
+errors++;
+}
+}
+}
+else {
+const err681 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err681];
+}
+else {
+vErrors.push(err681);
 }
 errors++;
 }

@@ -193,7 +193,7 @@ void t.test(
   'if any limit of the self-check is exceeded, every tested target is INVALID RUN',
   (t) => {
     const valid = {
-      ...{ lagP99Ms: 3, lagMaxMs: 40, missed: 0, delayed: 0, localFaults: 0 },
+      ...{ lagP99Ms: 3, lagMaxMs: 40, missed: 0, localFaults: 0 },
       cost: { cpuPercent: 8, loopBusy: 0.1 },
     };
     t.same(checkGenerator(valid).reasons, []);
@@ -205,7 +205,6 @@ void t.test(
     ];
     const losses = [
       { ...valid, missed: 1 },
-      { ...valid, delayed: 1 },
       { ...valid, localFaults: 1 },
       { ...valid, lagMaxMs: 251, missed: 1 },
     ];

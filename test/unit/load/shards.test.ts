@@ -1,7 +1,7 @@
 /** Sharded load tests: the split of the schedule, and the merge of the reports. */
 import t from 'tap';
 import { MergeError, mergeReports, parseThresholds, planLoad } from '../../../load/index.ts';
-import type { PacedRun } from '../../../load/phases/paced-run.ts';
+import type { RequestRun } from '../../../load/phases/request-run.ts';
 import { stretchesOf } from '../../../load/phases/plan.ts';
 import { createProfile } from '../../../load/profiles/profile.ts';
 import { createRecorder } from '../../../load/record/recorder.ts';
@@ -121,7 +121,7 @@ function drawSamples(chance: Random, failedShare: number): Sample[] {
 }
 
 /** Records samples as a load generator does: sends and ends in the order of time. */
-function record(samples: readonly Sample[]): PacedRun {
+function record(samples: readonly Sample[]): RequestRun {
   const recorder = createRecorder({
     ...{ windowMs: WINDOW_MS, streams: profile.streams, main: profile.main },
     thresholds: createBreachTests(thresholds),
@@ -148,7 +148,7 @@ function record(samples: readonly Sample[]): PacedRun {
   });
   for (const { run } of events.sort((left, right) => left.atMs - right.atMs)) run();
   return {
-    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, delayed: 0, stopped: undefined },
+    ...{ record: recorder, ranMs: WINDOW_MS, missed: 0, stopped: undefined },
     cost: { cpuPercent: 5, loopBusy: 0.1 },
     windowStartedAtMs: 1_800_000_000_000,
   };
@@ -156,11 +156,11 @@ function record(samples: readonly Sample[]): PacedRun {
 
 type Shard = { index: number; count: number; startAtMs?: number };
 
-function reportOf(samples: readonly Sample[], shard?: Shard, over: Partial<PacedRun> = {}) {
+function reportOf(samples: readonly Sample[], shard?: Shard, over: Partial<RequestRun> = {}) {
   const run = {
     ...{ plan, startedAtMs: 1_800_000_000_000, engine: 'test', warmUp: undefined },
     profile: { ...profile, streams: [...profile.streams] } as never,
-    paced: { ...record(samples), ...over },
+    requests: { ...record(samples), ...over },
   };
   const report = buildReport({ ...options, ...(shard && { shard }) }, run);
   // As read from a file.

@@ -1,0 +1,91 @@
+import type { SecureContextOptions } from 'node:tls';
+import { startAutocannon, type Exchange } from '../engines/autocannon.ts';
+import { withHeaders } from '../engines/transport.ts';
+import { createResponseValidator } from '../profiles/validate-response.ts';
+import { createRecorder } from '../record/recorder.ts';
+import { startMeter } from '../self-check/meter.ts';
+import { createExchangeLog } from './exchange-log.ts';
+import { createRunEnd, type RequestRun, type RequestRunParts } from './request-run.ts';
+import { watchRun } from './watch.ts';
+
+/** Dependencies of a closed run. */
+export interface ClosedRunParts extends RequestRunParts {
+  /** Base URL of the sandbox. */
+  target: string;
+  /** CA and client certificate. */
+  tls: SecureContextOptions;
+  connections: number;
+}
+
+/**
+ * Sends requests with autocannon for the whole steady state: each connection sends the next one after a
+ * response. Each request is due when it is sent, so response times do not include any waiting.
+ */
+export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
+  const { clock, profile, plan, target, tls, connections } = parts;
+  const { main, streams, open } = profile;
+  const [stream] = open;
+  if (!stream) throw new Error(`The profile ${plan.profile} has no requests for a closed loop.`);
+  const record = createRecorder({ windowMs: plan.windowMs, streams, main });
+  const windowStartedAtMs = clock.nowMs();
+  const windowStartMs = clock.monotonicMs();
+  const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
+  const end = createRunEnd(parts.signal);
+  const log = createExchangeLog({
+    clock,
+    recorder: record,
+    createHeaders: profile.createHeaders,
+    redact: parts.redact,
+    validate: createResponseValidator(parts.validateResponse, profile.markers),
+    windowStartMs,
+    onResult: ({ fault, detail }) => {
+      if (fault === 'unauthorized') end.endEarly({ kind: 'unauthorized', detail });
+    },
+  });
+  let sentCount = 0;
+  const next = (): Exchange => {
+    const request = stream.nextRequest();
+    const dueMs = sinceStart();
+    if (sentCount >= plan.requests) end.endEarly({ kind: 'full', detail: '' });
+    // autocannon goes on for some milliseconds after the end.
+    if (end.over.aborted || dueMs >= plan.windowMs) {
+      const headers = profile.createHeaders(request.name);
+      return { outgoing: withHeaders(request.outgoing, headers), onEnd: () => {} };
+    }
+    sentCount++;
+    record.offered(request.stream, dueMs);
+    const exchange = log.begin(request, dueMs);
+    return { outgoing: exchange.outgoing, onEnd: exchange.end };
+  };
+  const watching = watchRun({ ...parts, record, sinceStart, end });
+  const stopMeter = startMeter(clock);
+  const run = startAutocannon({
+    ...{ target, tls, clock, connections, next },
+    timeoutMs: stream.nextRequest().deadlineMs,
+    onUnreadable: () => end.endEarly({ kind: 'unreadable', detail: '' }),
+  });
+  await clock.sleep(plan.windowMs, end.over).catch(() => undefined);
+  const ranMs = Math.min(plan.windowMs, sinceStart());
+  const cost = stopMeter();
+  log.abandon();
+  dropInFlight();
+  await run.stop();
+  end.finish();
+  await watching;
+  await log.validated();
+  return {
+    record,
+    ranMs: end.early ? ranMs : plan.windowMs,
+    missed: 0,
+    cost,
+    stopped: end.early,
+    windowStartedAtMs,
+  };
+
+  /** Removes the requests that the end of the run cut off: they neither succeeded nor failed. */
+  function dropInFlight(): void {
+    const mainLog = record.log(main);
+    mainLog.offered -= record.inFlightCount;
+    mainLog.sent -= record.inFlightCount;
+  }
+}

@@ -5,12 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckReport } from '../../src/contract/index.ts';
-import {
-  assertUsageError,
-  run,
-  runInBackground,
-  type BackgroundCommand,
-} from '../helpers/command.ts';
+import { assertUsageError, run, runInBackground, type RunningCommand } from '../helpers/command.ts';
 import { until } from '../helpers/until.ts';
 
 /** A sandbox with only a health endpoint that a test stops, changes, and starts again. */
@@ -44,7 +39,7 @@ async function withHealthSandbox(t: Test, status: string): Promise<HealthSandbox
   return Object.assign(sandbox, { url: `http://127.0.0.1:${port}`, stop, start: restart });
 }
 
-const shown = (command: BackgroundCommand, text: string): Promise<void> =>
+const shown = (command: RunningCommand, text: string): Promise<void> =>
   until(`shows ${text}`, () => command.stdoutSoFar().includes(text));
 
 void t.test(

@@ -8,6 +8,7 @@ import {
   runInBackground,
   runProcess,
   start,
+  type RunningCommand,
   type RunOptions,
 } from '../helpers/command.ts';
 import { until } from '../helpers/until.ts';
@@ -88,10 +89,10 @@ const onSignals = (onSignal: string): string =>
    console.log(process.pid + ' ' + process.env.SANDBOX_KIT_SERVICE_URL);`;
 
 /** Starts `exec` with a program; `assertClean` asserts that nothing of either is left. */
-async function startExec<Started extends { firstLine: string }>(
+async function startExec(
   t: Test,
   program: string,
-  startIn: (t: Test, args: string[], options: RunOptions) => Promise<Started>,
+  startIn: (t: Test, args: string[], options: RunOptions) => Promise<RunningCommand>,
 ) {
   const temp = t.testdir({});
   const args = execArgs(program, ['--agent']);

@@ -10,7 +10,7 @@ import {
   start,
   unwrap,
   type RunOptions,
-  type BackgroundCommand,
+  type RunningCommand,
 } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { until } from '../helpers/until.ts';
@@ -23,7 +23,7 @@ interface FirstLine {
   adminUrl: string;
 }
 
-type Served = BackgroundCommand & { introduction: FirstLine };
+type Served = RunningCommand & { introduction: FirstLine };
 
 async function serve(t: Test, args: string[] = [], options: RunOptions = {}): Promise<Served> {
   const started = await runInBackground(t, ['serve', '--port', '0', '--json', ...args], options);

@@ -71,16 +71,14 @@ function createCommandProcess(variables: Record<string, string> = {}): FakeProce
   const { PATH = '', HOME = '' } = process.env;
   const signals = new EventEmitter();
   const stdin = Object.assign(new EventEmitter(), { isTTY: false, pause() {} });
-  const written = { stdout: '', stderr: '' };
-  const streamOf = (name: keyof typeof written) => ({
-    write: (text: string | Uint8Array) => (written[name] += Buffer.from(text).toString()),
-  });
+  const stdout = createOutput();
+  const stderr = createOutput();
   return {
     process: {
       env: { PATH, HOME, ...variables },
       stdin: stdin as unknown as CommandProcess['stdin'],
-      stdout: streamOf('stdout'),
-      stderr: streamOf('stderr'),
+      stdout,
+      stderr,
       title: 'node',
       on: (signal, listener) => signals.on(signal, listener),
       off: (signal, listener) => signals.off(signal, listener),
@@ -88,8 +86,8 @@ function createCommandProcess(variables: Record<string, string> = {}): FakeProce
         throw new Error(`The command ended its process with ${code}: use runProcess or start.`);
       },
     },
-    stdoutSoFar: () => written.stdout,
-    stderrSoFar: () => written.stderr,
+    stdoutSoFar: stdout.textSoFar,
+    stderrSoFar: stderr.textSoFar,
     signal: (signal) => signals.emit(signal, signal),
     assertReleased() {
       const left = [...signals.eventNames(), ...stdin.eventNames()];
@@ -98,28 +96,39 @@ function createCommandProcess(variables: Record<string, string> = {}): FakeProce
   };
 }
 
+/** Collects output. A character may be split over two writes. */
+function createOutput() {
+  const parts: Uint8Array[] = [];
+  return {
+    write: (text: string | Uint8Array) => parts.push(Buffer.from(text)),
+    textSoFar: () => Buffer.concat(parts).toString(),
+  };
+}
+
 /** The working directory of the commands that run now. Node has one for the whole process. */
-const shared = { path: '', commands: 0, freed: new EventEmitter() };
+const shared = { path: '', before: '', commands: 0, freed: new EventEmitter() };
 
 /** Changes to a directory. Waits until no command runs in another one. */
 async function enterDirectory(path: string): Promise<Disposable> {
   while (shared.commands > 0 && shared.path !== path) await once(shared.freed, 'freed');
-  const before = process.cwd();
-  if (path !== before) process.chdir(path);
+  if (shared.commands === 0) {
+    shared.before = process.cwd();
+    process.chdir(path);
+  }
   shared.path = path;
   shared.commands += 1;
   return {
     [Symbol.dispose]() {
       shared.commands -= 1;
       if (shared.commands > 0) return;
-      process.chdir(ROOT);
+      process.chdir(shared.before);
       shared.freed.emit('freed');
     },
   };
 }
 
-/** A command that runs inside the test process; it is stopped after the test. */
-export interface BackgroundCommand {
+/** A command that runs until it gets a signal; it is stopped after the test. */
+export interface RunningCommand {
   firstLine: string;
   /** Its whole stderr; resolves when the command has ended. */
   stderr: Promise<string>;
@@ -129,8 +138,8 @@ export interface BackgroundCommand {
   stderrSoFar: () => string;
   /** Sends a signal, and does not wait for the end. */
   signal: (signal: NodeJS.Signals) => void;
-  /** Sends a signal, waits until the command has ended, and returns its exit code. */
-  end: (signal: NodeJS.Signals) => Promise<number>;
+  /** Sends a signal and returns the exit code; null if the signal ended the process. */
+  end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
 /** Starts a command inside the test process, and waits for its first line on stdout. */
@@ -138,13 +147,13 @@ export async function runInBackground(
   t: Test,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<BackgroundCommand> {
+): Promise<RunningCommand> {
   const { process, stdoutSoFar, stderrSoFar, signal, assertReleased } = createCommandProcess(
     options.env,
   );
   const directory = await enterDirectory(options.cwd ?? ROOT);
   const ended = runCommandLine(args, process);
-  const end = async (name: NodeJS.Signals): Promise<number> => {
+  const end = async (name: NodeJS.Signals): Promise<number | null> => {
     signal(name);
     const code = await ended;
     assertReleased();
@@ -199,26 +208,20 @@ export function assertUsageError(
   t.match(unwrap(stderr), /^sandbox-kit: [^\n]+[^.?!\n][.?]\n$/);
 }
 
-/** A server command in a process of its own; it is killed after the test. */
-export interface RunningCommand {
-  firstLine: string;
+/** A command in a process of its own. */
+export interface RunningProcess extends RunningCommand {
   child: ChildProcessWithoutNullStreams;
-  /** Its whole stderr; resolves when the command has ended. */
-  stderr: Promise<string>;
-  /** Its stdout so far. */
-  stdoutSoFar: () => string;
-  /** Its stderr so far. */
-  stderrSoFar: () => string;
-  /** Sends a signal and returns the exit code; null if the signal ended the process. */
-  end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Starts a server command in a process of its own, and waits for its first line on stdout. */
+/**
+ * Starts a command in a process of its own, and waits for its first line on stdout. It is killed after
+ * the test.
+ */
 export async function start(
   t: Test,
   args: readonly string[],
   options: ProcessOptions = {},
-): Promise<RunningCommand> {
+): Promise<RunningProcess> {
   const child = launch(args, options);
   let stdoutSoFar = '';
   child.stdout.on('data', (chunk) => (stdoutSoFar += String(chunk)));
@@ -240,6 +243,7 @@ export async function start(
     stderr,
     stdoutSoFar: () => stdoutSoFar,
     stderrSoFar: () => stderrSoFar,
+    signal: (signal) => void child.kill(signal),
     end(signal) {
       child.kill(signal);
       return ended;

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { manualClock } from '../../src/platform/clock.ts';
 import type { ServiceSetup } from '../../src/service/app/options.ts';
-import { start, type RunningCommand } from './command.ts';
+import { start, type RunningProcess } from './command.ts';
 import { withPostgres } from './postgres.ts';
 import { withServices } from './round-robin.ts';
 import { createBench, START_MS, type Bench } from './service.ts';
@@ -31,7 +31,7 @@ export async function withReplicas(
 }
 
 /** A replica in a separate process. */
-export interface ReplicaProcess extends RunningCommand {
+export interface ReplicaProcess extends RunningProcess {
   url: string;
   apiKey: string;
   adminUrl: string;

@@ -7,6 +7,7 @@ import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { withVoiceDouble } from '../../helpers/voice-double.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 /** Decodes the audio of the page, and returns its length and the peak of each channel. */
 const DECODE = `(async () => {
@@ -87,11 +88,11 @@ void t.test('a call can be heard, sought, seen, and made a scenario', async (t) 
   for (const peak of audio.peaks) t.ok(peak > 0.05, `both sides are audible (${peak})`);
   t.ok((audio['beforeTurn'] ?? 1) < 0.001, 'the agent is silent before it is asked');
   t.match(await page.innerText('main'), /fail\s+Says lost/);
-  await page.click('text=Store the scenario');
+  await follow(page, 'text=Store the scenario');
   t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
   t.match(await page.innerText('main'), /The scenario was added.*Where is it\?/s);
   await page.goto(link);
-  await page.click('text=Open the scenario');
+  await follow(page, 'text=Open the scenario');
   t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
 });
 

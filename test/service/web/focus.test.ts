@@ -5,7 +5,7 @@ import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, withContext } from '../../helpers/browser.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { clickButton } from '../../helpers/service-page.ts';
+import { clickButton, pressEnter } from '../../helpers/service-page.ts';
 
 /** Asserts that the focus is on the only element that the selector matches. */
 async function assertFocus(t: Test, page: Page, selector: string): Promise<void> {
@@ -77,8 +77,7 @@ void t.test('after a wrong key, the focus is on the key, with the problem', asyn
   await assertFocus(t, page, '[name=key]');
   t.equal(await page.locator('[aria-invalid]').count(), 0);
   await page.keyboard.type('not-a-known-key');
-  await page.keyboard.press('Enter');
-  await page.locator('[role=alert]').waitFor();
+  await pressEnter(page);
   await assertFocus(t, page, '[name=key][aria-invalid=true]');
   await assertAccessibleAtNight(t, page);
 });

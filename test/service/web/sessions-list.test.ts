@@ -178,7 +178,7 @@ void t.test(
     await end('rude');
     await drain();
     const { page } = await openPage(t, service.url);
-    await page.locator('.counts a', { hasText: 'with a failed eval' }).first().click();
+    await follow(page, page.locator('.counts a', { hasText: 'with a failed eval' }).first());
     t.match(await page.innerText('[name=outcome] :checked'), 'with a failed eval');
     t.match(await page.innerText('tbody tr'), /rude\s+passed.*✗ fail/s);
     const headings = await page.locator('th.eval').allInnerTexts();
@@ -196,13 +196,13 @@ void t.test(
     await converse(bench, 'closed', { agent: 'Goodbye.' });
     await end('closed');
     const { page, errors } = await openPage(t, `${service.url}/`);
-    await page.click('text=open conversation');
+    await follow(page, 'text=open conversation');
     t.same(await namesOn(page), ['still/open?']);
     t.match(
       await page.innerText('tbody'),
       /1\s+2026-11-20 10:00:00 UTC\s+tier = gold\s+It is open/,
     );
-    await page.click('tbody a');
+    await follow(page, 'tbody a');
     t.match(
       await page.innerText('main'),
       /not scored, because it is open.*POST .*still%2Fopen%3F/s,
@@ -210,9 +210,9 @@ void t.test(
     t.match(await page.innerText('#turn-1'), /Where is it\?.*One moment\./s);
     await assertAccessibleAtNight(t, page);
     await page.goto(`${service.url}/`);
-    await page.click('text=1 closed conversation');
+    await follow(page, 'text=1 closed conversation');
     t.match(await page.innerText('tbody'), /No evals were chosen when it was closed/);
-    await page.click('tbody a');
+    await follow(page, 'tbody a');
     const waiting = page.url();
     t.match(await page.innerText('main'), /no evals were chosen when it was closed/);
     await admin('POST /evals', makeContainsEval('bye', 'Goodbye'));
@@ -296,10 +296,10 @@ void t.test('the page of an open conversation closes it; lists leave messages ou
   const { page, errors } = await openPage(t, `${service.url}/sessions?kind=open`);
   t.match(await page.innerText('table'), 'region = north');
   t.notMatch(await page.innerText('main'), 'my address');
-  await page.click('text=a/b');
+  await follow(page, 'text=a/b');
   t.match(await page.innerText('main'), 'my address', 'the page has all tags');
   await assertAccessibleAtNight(t, page);
-  await page.getByRole('button', { name: 'Close the conversation' }).click();
+  await follow(page, page.getByRole('button', { name: 'Close the conversation' }));
   await page.waitForURL(/production-eval/);
   await admin('POST /drain');
   t.match((await send('GET /api/prod-evaluations/sessions/')).text, /"a\/b"/);

@@ -4,7 +4,7 @@ import { startService } from '../../../src/service/index.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { clickButton } from '../../helpers/service-page.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
 
 /** Closes conversations, each of which is a day older than the one before. */
 async function closeConversations({ trace, end }: Bench, ...ids: string[]): Promise<void> {
@@ -25,7 +25,7 @@ void t.test('the overview leads to the evals that score the backlog', async (t) 
   await closeConversations(bench, 'c-1', 'c-2');
   const { page, errors } = await open(t, bench, '/');
   t.match(await page.innerText('.remark'), '2 closed conversations are not scored');
-  await page.click('text=Choose evals and score them');
+  await follow(page, 'text=Choose evals and score them');
   const empty = await page.innerText('main');
   t.match(empty, 'To score the backlog, pick evals below first.');
   t.match(empty, /responds with evaluating in any case; without evals, evaluations_queued is 0/);

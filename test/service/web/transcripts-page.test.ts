@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
-import { clickButton, pressEnter, writeUpload } from '../../helpers/service-page.ts';
+import { clickButton, follow, pressEnter, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
@@ -72,7 +72,7 @@ void t.test(
         [['fail'], ['pass']],
       );
     }
-    await page.click('text=Transcripts 2026-11-20');
+    await follow(page, 'text=Transcripts 2026-11-20');
     t.match(page.url(), '/sessions?kind=production&run=Transcripts+2026-11-20');
     t.equal(await page.locator('tbody tr').count(), 2);
   },
@@ -84,7 +84,7 @@ void t.test('A file of more sessions than a transaction stores is stored complet
   const text = await upload(t, page, 'a.csv', `${HEADER}${rows.join('')}`);
   t.match(text, /1,001 sessions were stored/);
   t.match(await send('GET /api/prod-evaluations/sessions/?limit=1'), { status: 200 });
-  await page.click('ul.runs a');
+  await follow(page, 'ul.runs a');
   t.match(await page.innerText('main'), '1,001');
 });
 
@@ -102,8 +102,8 @@ void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
     items.map((item) => item.eval_outcomes.map((outcome) => outcome.eval_name)),
     [['Says please'], ['Says please']],
   );
-  await page.click('text=Week 47');
-  await page.click('tbody a:text-is("a")');
+  await follow(page, 'text=Week 47');
+  await follow(page, 'tbody a:text-is("a")');
   t.match(await page.innerText('main'), 'Two\nlines; "quoted"', 'line breaks as in the text');
   t.same(
     errors.filter((message) => !message.includes('400 (Bad Request)')),
@@ -137,7 +137,7 @@ void t.test('Problems name the row, the column or pointer, and what was expected
   );
   t.equal((await listProblems(page)).length, 4, 'what was left out');
 
-  await page.click('text=Upload another file');
+  await follow(page, 'text=Upload another file');
   const bad = { session_id: 'x', turns: [{ user_input: 1, agent_response: 'b' }] };
   await upload(t, page, 'bad.json', JSON.stringify([bad, { ...bad, turns: [], evals: ['found'] }]));
   t.same(await listProblems(page), [
@@ -269,7 +269,7 @@ void t.test('Readers who may not change anything can not upload', async (t) => {
   t.teardown(() => service.stop());
   const { page } = await openPage(t, `${service.url}/transcripts`);
   await page.fill('[name=key]', 'the-key-of-team-b');
-  await page.click('button');
+  await follow(page, 'button');
   t.match(await page.innerText('main'), 'sign in with the first API key');
   t.equal(await page.locator('[type=file]').count(), 0);
   const response = await fetch(`${service.url}/transcripts`, {

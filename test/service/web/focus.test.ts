@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, withContext } from '../../helpers/browser.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { clickButton, pressEnter } from '../../helpers/service-page.ts';
 
@@ -13,7 +14,7 @@ async function assertFocus(t: Test, page: Page, selector: string): Promise<void>
   t.equal(await page.locator(':focus').count(), 1, selector);
 }
 
-for (const javaScriptEnabled of [true, false]) {
+for (const javaScriptEnabled of atNight([true, false], [true])) {
   void t.test(
     `the focus is on the notice or on the first problem, JavaScript: ${javaScriptEnabled}`,
     async (t) => {

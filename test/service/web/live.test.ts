@@ -6,7 +6,7 @@ import { manualClock, type Clock } from '../../../src/platform/clock.ts';
 import { html } from '../../../src/report-kit/html.ts';
 import { createLiveUpdates } from '../../../src/service/web/frame/live.ts';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, withContext } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { until } from '../../helpers/until.ts';
@@ -113,7 +113,7 @@ void t.test('a page says when its connection is lost, and recovers by itself', a
   await service.stop();
   await page.getByText('Connection lost. Reconnecting…').waitFor();
   t.equal(await status.count(), 1, 'the status is announced');
-  await assertAccessibleAtNight(t, page);
+  await assertAccessible(t, page);
   const again = await startService({ port: Number(new URL(service.url).port) });
   t.teardown(() => again.stop());
   await page.locator('main [role=status]:empty').waitFor({ state: 'attached' });

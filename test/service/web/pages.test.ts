@@ -43,7 +43,8 @@ const PATHS = [
 
 void t.test('the pages of an empty service explain how to send traces', async (t) => {
   const { service } = await withService(t);
-  for (const path of PATHS) await inspectPage(t, service.url + path);
+  const forms = ['/agents', '/scenarios', '/personas', '/evals', '/keys', '/settings', '/compare'];
+  for (const path of [...PATHS, ...forms]) await inspectPage(t, service.url + path);
   const { page } = await openPage(t, `${service.url}/`);
   const text = await page.innerText('main');
   t.match(text, 'No trace has arrived.');

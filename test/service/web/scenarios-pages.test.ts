@@ -4,6 +4,7 @@ import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { openPage } from '../../helpers/browser.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { clickButton, follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
 
@@ -65,7 +66,7 @@ void t.test(
       ['['.repeat(50_000), 'Line 1'],
       ['x'.repeat(300_001), 'at most 300000 characters'],
     ];
-    for (const [text, problem] of rows) {
+    for (const [text, problem] of atNight(rows, rows.slice(0, -1))) {
       await page.fill('textarea', text);
       t.match(await clickButton(page, 'Add the scenario'), problem);
       t.equal(await page.inputValue('textarea'), text, 'the text is kept');

@@ -1,7 +1,7 @@
 /** Beyond loopback, browsers sign in with a key, and only pages of the service may send forms. */
 import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
@@ -29,7 +29,7 @@ void t.test(
     const url = `${service.url}/runs?kind=simulation`;
     await visitViews(t, url, async ({ page }) => {
       t.equal(await page.innerText('h1'), 'Sign in');
-      await assertAccessibleAtNight(t, page);
+      await assertAccessible(t, page);
       await page.keyboard.type('not-a-known-key');
       await pressEnter(page);
       t.match(await page.innerText('[role=alert]'), 'The service has no such key.');

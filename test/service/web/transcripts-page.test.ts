@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
+import { atNight, isNightly, nightOnly } from '../../helpers/nightly.ts';
 import { clickButton, follow, pressEnter, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
@@ -78,15 +79,19 @@ void t.test(
   },
 );
 
-void t.test('A file of more sessions than a transaction stores is stored completely', async (t) => {
-  const { page, send } = await withPage(t);
-  const rows = Array.from({ length: 1_001 }, (_, index) => `s${index},hi,there\n`);
-  const text = await upload(t, page, 'a.csv', `${HEADER}${rows.join('')}`);
-  t.match(text, /1,001 sessions were stored/);
-  t.match(await send('GET /api/prod-evaluations/sessions/?limit=1'), { status: 200 });
-  await follow(page, 'ul.runs a');
-  t.match(await page.innerText('main'), '1,001');
-});
+void t.test(
+  'A file of more sessions than a transaction stores is stored completely',
+  nightOnly,
+  async (t) => {
+    const { page, send } = await withPage(t);
+    const rows = Array.from({ length: 1_001 }, (_, index) => `s${index},hi,there\n`);
+    const text = await upload(t, page, 'a.csv', `${HEADER}${rows.join('')}`);
+    t.match(text, /1,001 sessions were stored/);
+    t.match(await send('GET /api/prod-evaluations/sessions/?limit=1'), { status: 200 });
+    await follow(page, 'ul.runs a');
+    t.match(await page.innerText('main'), '1,001');
+  },
+);
 
 void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
   const { page, production, drain, errors } = await withPage(t);
@@ -206,11 +211,18 @@ void t.test('Files that can not be read are refused with the reason', async (t) 
     ['a.jsonl', '{}\n'.repeat(20_001), /more than 20,000 conversations/],
     ['a.jsonl', Buffer.alloc(32_000_001, 'x'), /The file has 32,000,001 bytes/],
   ];
-  for (const [name, content, problem] of cases) {
+  // The large files take seconds. The limits are also those of test/unit/service/transcript-file.test.ts.
+  const tried = atNight(
+    cases,
+    cases.filter(([, { length }]) => length < 100_000),
+  );
+  for (const [name, content, problem] of tried) {
     await upload(t, page, name, content);
     t.match(await page.innerText('[role=alert]'), problem, String(problem));
   }
-  t.match(await upload(t, page, 'a.csv', Buffer.alloc(34_000_000, 'x')), 'at most 32 MiB');
+  if (isNightly) {
+    t.match(await upload(t, page, 'a.csv', Buffer.alloc(34_000_000, 'x')), 'at most 32 MiB');
+  }
   t.equal((await fetch(`${service.url}/transcripts`)).status, 200, 'the service still responds');
   t.same(
     errors.filter((message) => !/\(Unprocessable|\(Payload Too Large/.test(message)),

@@ -1,8 +1,9 @@
 /** The HTML report of a check in a real browser: a complete page without requests or scripts. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { htmlReport, reportOf, applyKnownFailures } from '../../conformance/index.ts';
 import { chain, editChat, editHealth, set } from '../../conformance/engine/mutants/combinators.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
@@ -18,12 +19,22 @@ import { run } from '../helpers/command.ts';
 import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
 import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../helpers/report-page.ts';
 
-/** Checks a sandbox that returns markup in every text, and returns the pages of `check` and `grade`. */
-async function writeHostilePages(
-  t: Test,
-): Promise<{ checked: string; graded: string; record: string }> {
+interface HostilePages {
+  checked: string;
+  graded: string;
+  record: string;
+}
+
+let hostilePages: Promise<HostilePages> | undefined;
+
+/** Returns the pages of `check` and `grade` for a sandbox that returns markup in every text. */
+function shareHostilePages(): Promise<HostilePages> {
+  hostilePages ??= writeHostilePages();
+  return hostilePages;
+}
+
+async function writeHostilePages(): Promise<HostilePages> {
   const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
   const transform = chain(
     editChat(
       set('/choices/0/message/role', HOSTILE_MARKUP),
@@ -32,22 +43,25 @@ async function writeHostilePages(
     editHealth(set('/status', HOSTILE_MARKUP), set('/version', HOSTILE_MARKUP)),
   )();
   const proxy = await startProxy({ upstream: agent.url, clock: systemClock, transform });
-  t.teardown(() => proxy.stop());
-  const folder = t.testdir({});
+  const folder = mkdtempSync(join(tmpdir(), 'html-report-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
   const [checked, graded, record] = ['checked.html', 'graded.html', 'run.ndjson'].map((name) =>
     join(folder, name),
   ) as [string, string, string];
   const checkRun = await run(['check', proxy.url, '--html', checked, '--record', record]);
-  t.equal(checkRun.code, 1, checkRun.stderr);
   const gradeRun = await run(['grade', record, '--html', graded]);
-  t.equal(gradeRun.code, 1, gradeRun.stderr);
+  await proxy.stop();
+  await agent.stop();
+  for (const { code, stderr } of [checkRun, gradeRun]) {
+    if (code !== 1) throw new Error(`Exit code ${code} instead of 1: ${stderr}`);
+  }
   return { checked, graded, record };
 }
 
 const urlOf = (path: string): string => pathToFileURL(path).href;
 
 void t.test('markup from a sandbox is shown as text, and the page makes no requests', async (t) => {
-  const { checked, graded } = await writeHostilePages(t);
+  const { checked, graded } = await shareHostilePages();
   for (const path of [checked, graded]) {
     t.match(readFileSync(path, 'utf8'), '\\u0000\\u001b[31m', 'control characters are escaped');
     const { page } = await assertInertPage(t, urlOf(path));
@@ -57,7 +71,7 @@ void t.test('markup from a sandbox is shown as text, and the page makes no reque
 });
 
 void t.test('findings link to their exchanges, and exchanges to their findings', async (t) => {
-  const { checked } = await writeHostilePages(t);
+  const { checked } = await shareHostilePages();
   const { page } = await openPage(t, urlOf(checked));
   const links = page.locator('article .links a, .causes a, nav a, .timeline .links a');
   const count = await links.count();
@@ -65,13 +79,14 @@ void t.test('findings link to their exchanges, and exchanges to their findings',
   await page.locator('#CHAT-023 .links a').first().click();
   const target = page.locator(':target');
   t.match(await target.getAttribute('id'), /^e\d+$/);
-  t.ok(await target.locator('h3').first().isVisible(), 'the exchange is expanded');
+  // The exchange is expanded.
+  await target.locator('h3').first().waitFor();
   await target.locator('.links a').last().click();
   t.match(await page.locator(':target').getAttribute('id'), /^(CHAT|HEALTH)-\d+$/);
 });
 
 void t.test('requirements can be filtered by verdict, area, and level', async (t) => {
-  const { checked } = await writeHostilePages(t);
+  const { checked } = await shareHostilePages();
   const { page } = await openPage(t, urlOf(checked));
   const visibleIds = (): Promise<string[]> =>
     page.evaluate(
@@ -96,7 +111,7 @@ void t.test('requirements can be filtered by verdict, area, and level', async (t
 });
 
 void t.test('the page fits desktops and phones, in light and dark mode, and prints', async (t) => {
-  const { checked } = await writeHostilePages(t);
+  const { checked } = await shareHostilePages();
   await assertFitsScreens(t, urlOf(checked));
 });
 
@@ -124,11 +139,12 @@ void t.test('a clean run takes less than ten screens, and its details can be fou
   t.equal(await page.isVisible('#CHAT-006'), true, 'the search finds a folded requirement');
   t.match(await page.innerText('search output'), /^\d+ of \d{2,}$/);
   await page.goto(`${urlOf(path)}#CHAT-023`);
-  t.equal(await page.isVisible('#CHAT-023'), true, 'a link opens a folded requirement');
+  // A link opens a folded requirement.
+  await page.locator('#CHAT-023').waitFor();
 });
 
 void t.test('content over the size limits is cut with a note', async (t) => {
-  const { record } = await writeHostilePages(t);
+  const { record } = await shareHostilePages();
   const { run: runRecord, exchanges } = readTranscript(readFileSync(record, 'utf8'));
   const last = exchanges.at(-1);
   if (!last?.response) throw new Error('The last exchange has no response.');

@@ -15,7 +15,9 @@ interface AxeResult {
 export async function assertAccessible(t: Test, page: Page): Promise<void> {
   // The policy of a page blocks foreign scripts, so the browser evaluates axe-core itself.
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, { resultTypes: ['violations'] })`);
+  const { violations } = await page.evaluate<AxeResult>(
+    `axe.run(document, { resultTypes: ['violations'] })`,
+  );
   const found = violations.map(({ id, help, nodes }) => ({
     ...{ id, help },
     nodes: nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`),

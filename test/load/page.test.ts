@@ -40,8 +40,16 @@ async function createFullReport(t: Test): Promise<LoadReport> {
   };
 }
 
+let fullReport: Promise<LoadReport> | undefined;
+
+/** Returns the report of one run for all tests. */
+function shareFullReport(t: Test): Promise<LoadReport> {
+  fullReport ??= createFullReport(t);
+  return fullReport;
+}
+
 async function writeFullPage(t: Test): Promise<{ url: string; report: LoadReport }> {
-  const report = await createFullReport(t);
+  const report = await shareFullReport(t);
   const path = join(t.testdir({}), 'load.html');
   writeFileSync(path, htmlReport(report));
   return { url: pathToFileURL(path).href, report };
@@ -88,7 +96,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
 });
 
 void t.test('the page of a 24-hour run stays small', async (t) => {
-  const report = await createFullReport(t);
+  const report = await shareFullReport(t);
   const [second] = report.timeline.slice(-1);
   if (!second) throw new Error('The timeline is empty.');
   const timeline = Array.from({ length: 86_400 }, (_, nth) => ({ ...second, second: nth }));

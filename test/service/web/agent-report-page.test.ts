@@ -4,7 +4,7 @@ import { schemas } from '../../../src/contract/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { report, row } from '../../helpers/check-report.ts';
-import { openDetails } from '../../helpers/service-page.ts';
+import { follow, openDetails } from '../../helpers/service-page.ts';
 import { withService } from '../../helpers/service.ts';
 
 const [LOAD_REPORT] = schemas.LoadReport.examples;
@@ -19,11 +19,11 @@ void t.test('The page of a report stays short, and says how much it leaves out',
   await admin('POST /agents/shop/reports', report(rows, { waived: many, causes }));
   await admin('POST /agents/shop/reports', { ...LOAD_REPORT, notes: many });
   const { page } = await openPage(t, `${service.url}/agents/shop`);
-  await page.click('[aria-label=Reports] tr:has-text("Load") a');
+  await follow(page, '[aria-label=Reports] tr:has-text("Load") a');
   t.match(await page.innerText('main'), /Number 99 [^]*\s+900 more are in the JSON\.$/);
   t.notMatch(await page.innerText('main'), 'Number 100 ');
   await page.goBack();
-  await page.click('[aria-label=Reports] tr:has-text("Conformance") a');
+  await follow(page, '[aria-label=Reports] tr:has-text("Conformance") a');
   await openDetails(page);
   const text = await page.innerText('main');
   t.match(text, /Number 99 w*\s+900 more are in the JSON\.\s+Fix first/);

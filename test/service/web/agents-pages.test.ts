@@ -8,7 +8,7 @@ import { withAgent } from '../../helpers/agent.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
 import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { clickButton, inspectPage, writeUpload } from '../../helpers/service-page.ts';
+import { clickButton, follow, inspectPage, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 const KEY = 'sandbox-key-1234';
@@ -111,7 +111,7 @@ void t.test('A failed connection check says what happened and what to do', async
     t.match(text.replaceAll(/\s+/g, ' '), `Connection ${verdict}`, id);
     t.match(text, problem, id);
     t.match(text, cure, id);
-    await page.click('.parts a');
+    await follow(page, '.parts a');
     t.match(await page.innerText('main'), `Connection: ${verdict.toLowerCase()}`, id);
     t.match(await page.innerText('main'), cure, id);
     await page.context().close();
@@ -166,7 +166,7 @@ void t.test('Reports are uploaded; wrong files are refused with the reason', asy
   await upload('load.json', JSON.stringify({ ...LOAD_REPORT, sandbox: 'http://other:1' }));
   t.match(await page.innerText('.parts'), 'The report is about http://other:1');
   t.equal(await page.locator('[aria-label=Reports] tbody tr').count(), 2, 'history');
-  await page.click('[aria-label=Reports] tr:nth-child(2) a');
+  await follow(page, '[aria-label=Reports] tr:nth-child(2) a');
   t.match(await page.innerText('h1'), 'Conformance: not conforming');
   t.match(await page.innerText('.finding'), /fail CHAT-002 must, spec 2\.8.*Return a string\./s);
   const { url } = service;
@@ -174,7 +174,7 @@ void t.test('Reports are uploaded; wrong files are refused with the reason', asy
   t.same(await json.json(), bad);
   t.match(json.headers.get('content-disposition'), 'attachment; filename="check-');
   await page.goto(`${url}/agents/shop`);
-  await page.click('[aria-label=Reports] tr:nth-child(1) a');
+  await follow(page, '[aria-label=Reports] tr:nth-child(1) a');
   t.match(await page.innerText('main'), LOAD_REPORT.sentence);
   t.match(await page.innerText('[aria-label=Targets]'), LOAD_REPORT.targets[0].statement);
   t.same(
@@ -206,7 +206,7 @@ void t.test(
     const rows = await page.locator('[aria-label=Agents] tbody tr').allInnerTexts();
     t.match(rows[0], /Shop.*yes.*Reachable.*Conforming.*Pass.*1 of 1 scenario passed/s);
     t.match(rows[1], /New.*not judged yet.*Not checked.*No report.*No report.*None yet/s);
-    await page.click('text=Shop');
+    await follow(page, 'text=Shop');
     t.match(await page.innerText('.ready'), /^Ready to onboard. As of 2026-11-20 /);
     t.match(await page.innerText('[aria-label=Runs]'), /First\s+1\s+0\s.*1 of 1\s+100%/s);
     await inspectPage(t, `${service.url}/agents`);
@@ -342,7 +342,7 @@ void t.test(
       t.equal(response.status(), 403, `POST /agents${path}`);
     }
     await page.goto(service.url);
-    await page.click('text=Sign out');
+    await follow(page, 'text=Sign out');
     await page.goto(`${service.url}/agents/shop`);
     const own = await signIn(KEY_OF_SERVICE);
     t.match(own, /Shop of the first owner.*Conforming/s);

@@ -1,12 +1,13 @@
 /** The page of a simulated call, placed by WebRTC: its audio, its waveform, and its scenario. */
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { assertAccessible } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { withVoiceDouble } from '../../helpers/voice-double.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 /** Decodes the audio of the page, and returns its length and the peak of each channel. */
 const DECODE = `(async () => {
@@ -62,73 +63,76 @@ async function simulateCall(t: Test, bench: Bench): Promise<string> {
   return String((await simulations()).items[0]?.url);
 }
 
-void t.test('a call can be heard, sought, seen, and made a scenario', async (t) => {
+void t.test('the page of a call, and its audio', async (t) => {
   const bench = await withService(t);
   const link = await simulateCall(t, bench);
-  await visitViews(t, link, async ({ page, requests, errors }, { width }) => {
-    t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
-    t.ok(
-      requests.every((url) => url.startsWith(bench.service.url)),
-      'no other host',
-    );
-    const label = await page.locator('figure svg:visible').getAttribute('aria-label');
-    t.match(label, /Waveform of a call of [\d.]+ s: .* 2 turns/);
-    await page.click('text=Turns of the call');
-    t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
-    await assertAccessibleAtNight(t, page);
-    t.same(errors, []);
+  await t.test('a call can be heard, sought, seen, and made a scenario', async (t) => {
+    await visitViews(t, link, async ({ page, requests, errors }, { width }) => {
+      t.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
+      t.ok(
+        requests.every((url) => url.startsWith(bench.service.url)),
+        'no other host',
+      );
+      const label = await page.locator('figure svg:visible').getAttribute('aria-label');
+      t.match(label, /Waveform of a call of [\d.]+ s: .* 2 turns/);
+      await page.click('text=Turns of the call');
+      t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
+      await assertAccessible(t, page);
+      t.same(errors, []);
+    });
+    const { page } = await openPage(t, link);
+    const { at, seconds } = await page.evaluate<{ at: number; seconds: number }>(SEEK);
+    t.ok(seconds > 3, `the player shows ${seconds} s`);
+    t.ok(Math.abs(at - seconds / 2) < 0.1, 'seeking works');
+    const audio = await page.evaluate<Record<string, number> & { peaks: number[] }>(DECODE);
+    t.equal(audio['channels'], 2);
+    for (const peak of audio.peaks) t.ok(peak > 0.05, `both sides are audible (${peak})`);
+    t.ok((audio['beforeTurn'] ?? 1) < 0.001, 'the agent is silent before it is asked');
+    t.match(await page.innerText('main'), /fail\s+Says lost/);
+    await follow(page, 'text=Store the scenario');
+    t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
+    t.match(await page.innerText('main'), /The scenario was added.*Where is it\?/s);
+    await page.goto(link);
+    await follow(page, 'text=Open the scenario');
+    t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
   });
-  const { page } = await openPage(t, link);
-  const { at, seconds } = await page.evaluate<{ at: number; seconds: number }>(SEEK);
-  t.ok(seconds > 3, `the player shows ${seconds} s`);
-  t.ok(Math.abs(at - seconds / 2) < 0.1, 'seeking works');
-  const audio = await page.evaluate<Record<string, number> & { peaks: number[] }>(DECODE);
-  t.equal(audio['channels'], 2);
-  for (const peak of audio.peaks) t.ok(peak > 0.05, `both sides are audible (${peak})`);
-  t.ok((audio['beforeTurn'] ?? 1) < 0.001, 'the agent is silent before it is asked');
-  t.match(await page.innerText('main'), /fail\s+Says lost/);
-  await page.click('text=Store the scenario');
-  t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
-  t.match(await page.innerText('main'), /The scenario was added.*Where is it\?/s);
-  await page.goto(link);
-  await page.click('text=Open the scenario');
-  t.equal(new URL(page.url()).pathname, '/scenarios/parcel');
-});
 
-void t.test(
-  'the audio is sent in ranges, to its owner only, until its session is deleted',
-  async (t) => {
-    const bench = await withService(t);
-    const link = await simulateCall(t, bench);
-    const id = new URL(link).searchParams.get('sessionId') ?? '';
-    const url = `${bench.service.url}/recordings/${id}`;
-    const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
-    t.equal(whole.toString('latin1', 0, 4), 'OggS');
-    const { length } = whole;
-    const rows: [range: string, status: number, contentRange: string | null, bytes: number][] = [
-      ['bytes=0-99', 206, `bytes 0-99/${length}`, 100],
-      [`bytes=${length - 10}-`, 206, `bytes ${length - 10}-${length - 1}/${length}`, 10],
-      ['bytes=-10', 206, `bytes ${length - 10}-${length - 1}/${length}`, 10],
-      ['bytes=5-999999999', 206, `bytes 5-${length - 1}/${length}`, length - 5],
-      [`bytes=${length}-`, 416, `bytes */${length}`, 0],
-      ['bytes=9-5', 200, null, length],
-      ['bytes=0-1,4-5', 200, null, length],
-      ['lines=0-1', 200, null, length],
-    ];
-    for (const [range, status, contentRange, bytes] of rows) {
-      const response = await fetch(url, { headers: { range } });
-      t.equal(response.status, status, range);
-      t.equal(response.headers.get('content-range'), contentRange, range);
-      t.equal((await response.arrayBuffer()).byteLength, bytes, range);
-      if (status !== 416) t.equal(response.headers.get('content-type'), 'audio/ogg');
-    }
-    const foreign = await fetch(url, { headers: { origin: 'https://evil.example' } });
-    t.equal(foreign.status, 403, 'another site');
-    t.equal((await fetch(`${bench.service.url}/recordings/unknown`)).status, 404);
-    const open = await startService({ host: '0.0.0.0', keys: [{ key: 'the-key-of-the-service' }] });
-    t.teardown(() => open.stop());
-    t.equal((await fetch(`${open.url}/recordings/${id}`)).status, 401, 'no key');
-    await bench.admin('POST /reset', { to: 'empty' });
-    t.equal((await fetch(url)).status, 404, 'deleted');
-  },
-);
+  await t.test(
+    'the audio is sent in ranges, to its owner only, until its session is deleted',
+    async (t) => {
+      const id = new URL(link).searchParams.get('sessionId') ?? '';
+      const url = `${bench.service.url}/recordings/${id}`;
+      const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+      t.equal(whole.toString('latin1', 0, 4), 'OggS');
+      const { length } = whole;
+      const rows: [range: string, status: number, contentRange: string | null, bytes: number][] = [
+        ['bytes=0-99', 206, `bytes 0-99/${length}`, 100],
+        [`bytes=${length - 10}-`, 206, `bytes ${length - 10}-${length - 1}/${length}`, 10],
+        ['bytes=-10', 206, `bytes ${length - 10}-${length - 1}/${length}`, 10],
+        ['bytes=5-999999999', 206, `bytes 5-${length - 1}/${length}`, length - 5],
+        [`bytes=${length}-`, 416, `bytes */${length}`, 0],
+        ['bytes=9-5', 200, null, length],
+        ['bytes=0-1,4-5', 200, null, length],
+        ['lines=0-1', 200, null, length],
+      ];
+      for (const [range, status, contentRange, bytes] of rows) {
+        const response = await fetch(url, { headers: { range } });
+        t.equal(response.status, status, range);
+        t.equal(response.headers.get('content-range'), contentRange, range);
+        t.equal((await response.arrayBuffer()).byteLength, bytes, range);
+        if (status !== 416) t.equal(response.headers.get('content-type'), 'audio/ogg');
+      }
+      const foreign = await fetch(url, { headers: { origin: 'https://evil.example' } });
+      t.equal(foreign.status, 403, 'another site');
+      t.equal((await fetch(`${bench.service.url}/recordings/unknown`)).status, 404);
+      const open = await startService({
+        host: '0.0.0.0',
+        keys: [{ key: 'the-key-of-the-service' }],
+      });
+      t.teardown(() => open.stop());
+      t.equal((await fetch(`${open.url}/recordings/${id}`)).status, 401, 'no key');
+      await bench.admin('POST /reset', { to: 'empty' });
+      t.equal((await fetch(url)).status, 404, 'deleted');
+    },
+  );
+});

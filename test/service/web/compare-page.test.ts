@@ -7,6 +7,7 @@ import { makeSpan } from '../../helpers/otlp.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 const makeParcel = (steps: string[]): Scenario =>
   makeScenario({
@@ -89,7 +90,7 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   const boxes = await Promise.all([0, 1].map((nth) => sides.nth(nth).boundingBox()));
   t.equal(boxes[0]?.y, boxes[1]?.y, 'side by side');
   t.same(errors, []);
-  await sides.nth(1).locator('a').first().click();
+  await follow(page, sides.nth(1).locator('a').first());
   t.match(await page.innerText('main'), /We open at nine\./);
 
   const phone = await openPage(t, bench.service.url + path, {
@@ -98,7 +99,7 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   const stacked = phone.page.locator('.pair > div');
   const [first, second] = await Promise.all([0, 1].map((nth) => stacked.nth(nth).boundingBox()));
   t.ok((second?.y ?? 0) > (first?.y ?? 0), 'below each other on a phone');
-  await phone.page.click('text=Swap before and after');
+  await follow(phone.page, 'text=Swap before and after');
   t.match(await phone.page.innerText('[aria-label=Regressions] tbody'), /hours\s+regressed/);
 });
 
@@ -129,7 +130,7 @@ void t.test(
     const { page, errors } = await openPage(t, `${bench.service.url}/runs?kind=production`);
     await page.locator('[aria-label="Before: Monday"]').check();
     await page.locator('[aria-label="After: Tuesday"]').check();
-    await page.click('text=Compare');
+    await follow(page, 'text=Compare');
     t.match(await page.innerText('.verdict'), '1 eval regressed, 0 improved.');
     t.match(await page.innerText('main'), /Sessions without a failed eval: .* not required\./);
     t.match(
@@ -150,7 +151,7 @@ void t.test(
       /39 of 39 passed \(100%\), 1 errored/,
     );
     t.match(await page.innerText('[aria-label=Changes] tbody'), /Tag version\s+1\.4\s+1\.5/);
-    await page.locator('[aria-label=Regressions] a').click();
+    await follow(page, page.locator('[aria-label=Regressions] a'));
     t.match(await page.innerText('main'), /20 sessions with these filters/);
     t.same(errors, []);
   },
@@ -187,19 +188,19 @@ void t.test('a comparison against time says so, and leads to the runs next to it
     await page.innerText('[role=note]'),
     'The run under "before" is newer than the one under',
   );
-  await page.click('[role=note] >> text=Swap before and after');
+  await follow(page, '[role=note] >> text=Swap before and after');
   t.same(await compared(), ['Monday', 'Tuesday']);
   t.equal(await page.locator('[role=note]').count(), 0);
   t.same(await others.allInnerTexts(), [
     'Monday with the previous run, Sunday',
     'Tuesday with the next run, Wednesday',
   ]);
-  await others.last().click();
+  await follow(page, others.last());
   t.same(await compared(), ['Tuesday', 'Wednesday']);
   t.same(await others.allInnerTexts(), ['Tuesday with the previous run, Monday']);
-  await page.click('[aria-label="Compared runs"] >> text=Wednesday');
+  await follow(page, '[aria-label="Compared runs"] >> text=Wednesday');
   t.equal(await page.locator('text=Compare with the next run').count(), 0, 'it is the newest');
-  await page.click('text=Compare with the previous run');
+  await follow(page, 'text=Compare with the previous run');
   t.same(await compared(), ['Tuesday', 'Wednesday']);
   await page.goto(`${bench.service.url}/compare?a=1&b=3`);
   t.same(await others.allInnerTexts(), [
@@ -243,23 +244,20 @@ void t.test('the failures of an eval are those of this eval in this run', async 
     ['Polite', 3],
   ] as const) {
     await page.goto(bench.service.url + path);
-    await group
-      .filter({ hasText: `${count} failed` })
-      .locator('a')
-      .click();
+    await follow(page, group.filter({ hasText: `${count} failed` }).locator('a'));
     const found = await page.innerText('main');
     t.match(found, `Only run Monday 2, eval ${name}. Show all`);
     t.match(found, `${count === 1 ? '1 session' : `${count} sessions`} with these filters`);
     t.equal(await page.locator('[aria-label=Sessions] tbody tr').count(), count);
   }
   await page.selectOption('[name=outcome]', '');
-  await page.click('text=Filter');
+  await follow(page, 'text=Filter');
   t.match(
     await page.innerText('main'),
     /Only run Monday 2, eval Polite\..*4 sessions/s,
     'form keeps it',
   );
-  await page.click('main p >> text=Monday 2');
+  await follow(page, 'main p >> text=Monday 2');
   const evals = page.locator('[aria-label=Evals] tbody tr');
   t.match(
     (await evals.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim()),
@@ -272,7 +270,7 @@ void t.test('the failures of an eval are those of this eval in this run', async 
     'evals that share a name have their ids',
   );
   await page.goto(`${bench.service.url}/production-eval/2`);
-  await evals.first().locator('a').click();
+  await follow(page, evals.first().locator('a'));
   t.equal(await page.locator('[aria-label=Sessions] tbody tr').count(), 3);
   t.same(errors, []);
 });
@@ -329,6 +327,6 @@ void t.test('ids that cannot be compared lead to a list to choose from', async (
   }
   const { page } = await open('/compare?b=1');
   t.ok(await page.isChecked('[aria-label="After: One"]'), 'the given one is chosen');
-  await page.click('text=Compare >> visible=true >> nth=-1');
+  await follow(page, 'text=Compare >> visible=true >> nth=-1');
   t.match(page.url(), /b=1/);
 });

@@ -4,8 +4,9 @@ import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, withContext } from '../../helpers/browser.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
-import { clickButton } from '../../helpers/service-page.ts';
+import { clickButton, pressEnter } from '../../helpers/service-page.ts';
 
 /** Asserts that the focus is on the only element that the selector matches. */
 async function assertFocus(t: Test, page: Page, selector: string): Promise<void> {
@@ -13,7 +14,7 @@ async function assertFocus(t: Test, page: Page, selector: string): Promise<void>
   t.equal(await page.locator(':focus').count(), 1, selector);
 }
 
-for (const javaScriptEnabled of [true, false]) {
+for (const javaScriptEnabled of atNight([true, false], [true])) {
   void t.test(
     `the focus is on the notice or on the first problem, JavaScript: ${javaScriptEnabled}`,
     async (t) => {
@@ -77,8 +78,7 @@ void t.test('after a wrong key, the focus is on the key, with the problem', asyn
   await assertFocus(t, page, '[name=key]');
   t.equal(await page.locator('[aria-invalid]').count(), 0);
   await page.keyboard.type('not-a-known-key');
-  await page.keyboard.press('Enter');
-  await page.locator('[role=alert]').waitFor();
+  await pressEnter(page);
   await assertFocus(t, page, '[name=key][aria-invalid=true]');
   await assertAccessibleAtNight(t, page);
 });

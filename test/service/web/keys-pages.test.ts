@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { openPage } from '../../helpers/browser.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
-import { clickButton } from '../../helpers/service-page.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
 
 const open = async (t: Test, { service }: Bench, path = '/keys') => openPage(t, service.url + path);
 
@@ -15,7 +15,7 @@ void t.test('a generated key is shown once, works, and can be revoked from the l
   const { service } = bench;
   const { page, errors } = await open(t, bench, '/settings');
   t.match(await page.innerText('main'), '1 key is valid for this owner.');
-  await page.click('text=Generate or revoke API keys');
+  await follow(page, 'text=Generate or revoke API keys');
   t.match(await page.innerText('tbody'), /configuration\s+Remove it from/);
   await page.fill('[name=label]', 'staging exporter');
   const created = await clickButton(page, 'Generate a key');
@@ -29,7 +29,7 @@ void t.test('a generated key is shown once, works, and can be revoked from the l
   });
   t.equal(response.status, 200, 'the key works');
 
-  await page.click('text=All keys');
+  await follow(page, 'text=All keys');
   t.notMatch(await page.content(), key);
   const row = page.locator('tr', { hasText: 'staging exporter' });
   t.match(await row.innerText(), '2026-11-20 10:00:00 UTC');
@@ -81,6 +81,6 @@ void t.test('a long list of keys has pages', async (t) => {
   await bench.admin('POST /seed', { keys });
   const { page } = await open(t, bench);
   t.equal(await page.locator('tbody tr').count(), 100);
-  await page.click('text=Older');
+  await follow(page, 'text=Older');
   t.equal(await page.locator('tbody tr').count(), 31);
 });

@@ -5,7 +5,7 @@ import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
-import { clickButton } from '../../helpers/service-page.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 
@@ -104,7 +104,7 @@ void t.test('the pages of a long transcript count late turns apart', async (t) =
   await bench.trace(makeTurn('Between?', 5), makeTurn('After?', 9000));
   const page = await openSession(t, bench);
   t.match(await page.innerText('p.pages'), 'Turns 1 to 99 of 110 turns and 2 late turns');
-  await page.click('.outcome .evidence a');
+  await follow(page, '.outcome .evidence a');
   t.match(await page.innerText('li.turn:target'), /^Turn 110\s[^]*Line 109\?/);
   t.match(await page.innerText('p.pages'), 'Turns 100 to 110 of 110 turns and 2 late turns');
 });

@@ -5,6 +5,7 @@ import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 /** Waits until the main part of the page contains a text, without a reload. */
 const waitForText = async (page: Page, text: string): Promise<void> => {
@@ -22,7 +23,7 @@ void t.test('a user sees the first trace arrive, and when its conversation close
   t.match(await page.getAttribute('.remark a:has-text("Choose")', 'href'), '/settings');
   t.notMatch(await page.innerText('main'), 'No trace has arrived.');
   await assertAccessibleAtNight(t, page);
-  await page.getByRole('link', { name: 'conversation is open' }).click();
+  await follow(page, page.getByRole('link', { name: 'conversation is open' }));
   t.match(page.url(), '/sessions?kind=open');
   t.same(errors, []);
 });

@@ -5,7 +5,7 @@ import { showErrorsAsPages } from '../../../src/service/web/frame/errors.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { sendConversations, toName } from '../../helpers/filled-service.ts';
-import { inspectPage } from '../../helpers/service-page.ts';
+import { follow, inspectPage } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 /** Two scored conversations, one of which failed, an open one, and a request without an id. */
@@ -43,13 +43,14 @@ const PATHS = [
 
 void t.test('the pages of an empty service explain how to send traces', async (t) => {
   const { service } = await withService(t);
-  for (const path of PATHS) await inspectPage(t, service.url + path);
+  const forms = ['/agents', '/scenarios', '/personas', '/evals', '/keys', '/settings', '/compare'];
+  for (const path of [...PATHS, ...forms]) await inspectPage(t, service.url + path);
   const { page } = await openPage(t, `${service.url}/`);
   const text = await page.innerText('main');
   t.match(text, 'No trace has arrived.');
   t.match(text, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
   t.notOk(text.includes(service.apiKey), 'no key');
-  await page.click('nav >> text=Sessions');
+  await follow(page, 'nav >> text=Sessions');
   t.match(await page.innerText('main'), 'No scored sessions yet.');
 });
 
@@ -71,9 +72,9 @@ void t.test('the overview leads to the failed session, and to why data is missin
     ],
   );
   t.match(await page.innerText('.log'), /The request contains no spans\..*empty_request, 1 time/s);
-  await page.locator('.counts a', { hasText: 'with a failed eval' }).first().click();
+  await follow(page, page.locator('.counts a', { hasText: 'with a failed eval' }).first());
   t.match(await page.innerText('main'), '1 session with these filters');
-  await page.locator('tbody a').click();
+  await follow(page, page.locator('tbody a'));
   t.match(page.url(), /\/production-eval\/\d+\?sessionId=/);
   t.match(await page.innerText('main'), /fail\s+Says please/);
   const text = await page.innerText('main');
@@ -84,12 +85,12 @@ void t.test('the overview leads to the failed session, and to why data is missin
   await span.locator('summary').click();
   t.match(await span.innerText(), /"traceId": "2222/);
   await assertAccessibleAtNight(t, page);
-  await page.click('nav >> text=Runs');
+  await follow(page, 'nav >> text=Runs');
   const run = page.locator('[aria-label=Runs] tbody tr');
   t.match(await run.innerText(), /Hello\. 2026-11-20\s+2\s+1\s+0\s+0\s+1 of 2\s+50%/);
-  await run.locator('a').click();
+  await follow(page, run.locator('a'));
   t.match(await page.innerText('main'), /1 of 2 sessions with results has no failed eval\./);
-  await page.locator('[aria-label=Evals] tbody a').click();
+  await follow(page, page.locator('[aria-label=Evals] tbody a'));
   t.match(await page.innerText('main'), '1 session with these filters');
   t.same(errors, []);
 });
@@ -100,7 +101,7 @@ void t.test('the list has the filters and the totals of the results endpoint', a
   const { page } = await openPage(t, `${bench.service.url}/sessions?kind=production`);
   const submit = async (fields: Record<string, string>): Promise<string> => {
     for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
-    await page.click('button');
+    await follow(page, 'button');
     return page.innerText('main');
   };
   for (const fields of [
@@ -167,11 +168,11 @@ void t.test('long lists have pages', async (t) => {
     for (const name of await page.locator('tbody a').allInnerTexts()) seen.add(name);
     const older = page.locator('text=Older');
     if ((await older.count()) === 0) break;
-    await older.click();
+    await follow(page, older);
   }
   t.equal(seen.size, 120, 'each session is on one page');
   t.match(await page.innerText('.pages'), /to 120 of 120/);
-  await page.click('text=Newer');
+  await follow(page, 'text=Newer');
   t.match(page.url(), 'run=live', 'the filter stays');
 });
 
@@ -195,7 +196,7 @@ void t.test('pages show the data of one owner, and links keep the owner', async 
   t.match(await page.innerText('main'), 'No runs yet.');
   await page.goto(`${service.url}/?owner=team%20b`);
   t.match(await page.innerText('nav.site'), 'Owner team b');
-  await page.click('nav >> text=Runs');
-  await page.click('[aria-label=Runs] a');
+  await follow(page, 'nav >> text=Runs');
+  await follow(page, '[aria-label=Runs] a');
   t.match(await page.innerText('[aria-label=Sessions] tbody'), 'conv-b');
 });

@@ -5,6 +5,7 @@ import { openPage } from '../../helpers/browser.ts';
 import { parcel, startSimulation } from '../../helpers/runs.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { withService } from '../../helpers/service.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 void t.test('a finished simulation runs again with the key of its agent', async (t) => {
   const { service, admin, drain, ...bench } = await withService(t);
@@ -20,7 +21,7 @@ void t.test('a finished simulation runs again with the key of its agent', async 
   await drain();
   const { page, errors } = await openPage(t, `${service.url}/simulation/${id}`);
   const before = sandbox.requests.length;
-  await page.click('text=Run again');
+  await follow(page, 'text=Run again');
   await page.getByText('2 sessions ended.').waitFor();
   t.match(page.url(), /\/simulation\/sim_/);
   t.notMatch(page.url(), id);

@@ -6,6 +6,7 @@ import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers
 import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
   const bench = await withService(t);
@@ -79,20 +80,20 @@ void t.test(
     }
     await page.reload();
     t.match(await page.innerText('main'), `Shop agent at ${agentUrl}`);
-    await page.click('dl >> text=Shop agent');
+    await follow(page, 'dl >> text=Shop agent');
     t.equal(page.url(), `${bench.service.url}/agents/shop`);
     await page.goto(url);
-    await page.locator('[aria-label=Sessions] tbody a').first().click();
-    await page.locator('nav.path a[rel=next]').click();
+    await follow(page, page.locator('[aria-label=Sessions] tbody a').first());
+    await follow(page, page.locator('nav.path a[rel=next]'));
     t.match(await page.innerText('dl'), /Simulation\s+Nightly/);
-    await page.click('text=Back to the list');
+    await follow(page, 'text=Back to the list');
     t.match(
       await page.innerText('main'),
       /Only simulation Nightly\..*4 sessions with these filters/s,
     );
     const [item] = (await bench.simulations()).items;
     await page.goto(item?.url ?? '');
-    await page.click('text=Back to the simulation');
+    await follow(page, 'text=Back to the simulation');
     t.equal(page.url(), url);
     t.same(errors, []);
   },
@@ -146,7 +147,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
   t.match(await bench.admin(`GET /simulations/${id}`), {
     counts: { ended: 6, passed: 0, failed: 2, undecided: 4 },
   });
-  await causes.first().locator('a').last().click();
+  await follow(page, causes.first().locator('a').last());
   const session = await page.innerText('dl');
   t.match(session, /Scenario\s+second/);
   t.match(session, /Status\s+not completed\s+End reason\s+agent_error/);
@@ -162,6 +163,6 @@ void t.test('a simulation without a name is named after its agent and its start'
   const { page } = await openPage(t, `${bench.service.url}/runs?kind=simulation`);
   const names = page.locator('[aria-label=Runs] tbody a');
   t.same(await names.allInnerTexts(), ['Shop agent 2026-11-20 10:00']);
-  await names.click();
+  await follow(page, names);
   t.equal(await page.innerText('h1'), 'Shop agent 2026-11-20 10:00');
 });

@@ -4,7 +4,7 @@ import { startService } from '../../../src/service/index.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { inspectPage } from '../../helpers/service-page.ts';
+import { follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 
@@ -29,7 +29,7 @@ void t.test('the list keeps failed, errored, and incomplete sessions apart', asy
 
   const filter = async (fields: Record<string, string>): Promise<string[]> => {
     for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
-    await page.click('text=Filter');
+    await follow(page, 'text=Filter');
     return page.locator('[aria-label=Runs] tbody a').allInnerTexts();
   };
   t.same(await filter({ name: 'MOND' }), ['Monday']);
@@ -143,7 +143,7 @@ void t.test('a deep link without a session leads to its run', async (t) => {
   await page.click('text=Repeat this simulation');
   t.match(await page.innerText('pre'), /\/__admin\/simulations.*"seed":"nightly"/);
   t.equal(await page.locator('#cancel').count(), 0, 'an ended simulation cannot be canceled');
-  await cause.locator('a').first().click();
+  await follow(page, cause.locator('a').first());
   t.match(page.url(), /\?sessionId=/);
   t.match(await page.innerText('main'), /fail\s+Says unlikely words/);
 });
@@ -177,7 +177,7 @@ void t.test('beyond loopback, the command names a variable with the key', async 
   const { id } = (await started.json()) as { id: string };
   const { page } = await openPage(t, `${service.url}/simulation/${id}`);
   await page.fill('[name=key]', key);
-  await page.click('button');
+  await follow(page, 'button');
   await page.click('text=Repeat this simulation');
   t.match(
     await page.innerText('#repeat'),
@@ -227,7 +227,7 @@ void t.test('the page of a running simulation updates itself until its end', asy
   t.equal(await page.locator('[aria-label=Sessions] tbody a').count(), 1);
   t.equal(await page.locator('#cancel').count(), 0);
   t.same(errors, []);
-  await plain.click('noscript a');
+  await follow(plain, 'noscript a');
   t.match(await plain.innerText('main'), /Passed: 1 of 1 scenario passed\./);
 });
 
@@ -239,8 +239,7 @@ void t.test('a running simulation can be canceled', async (t) => {
   await sandbox.waitForRequests('chat', 5);
   const { page } = await openPage(t, `${bench.service.url}/simulation/${id}`);
   await page.focus('#cancel');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('[role=status]');
+  await pressEnter(page);
   t.match(await page.innerText('main'), /The simulation was canceled\./);
   t.match(await page.innerText('main'), /State\s+canceled/);
   t.match(await bench.admin(`GET /simulations/${id}`), { status: 'cancelled' });
@@ -261,7 +260,7 @@ void t.test(
       runs: [seedRun('Run of B', [{ id: 'b', outcome: 'pass' }])],
     });
     const { page } = await openPage(t, `${service.url}/runs?owner=team%20b`);
-    await page.click('[aria-label=Runs] a');
+    await follow(page, '[aria-label=Runs] a');
     const path = new URL(page.url()).pathname;
     await page.goto(service.url + path);
     t.match(await page.innerText('h1'), 'Run of B');

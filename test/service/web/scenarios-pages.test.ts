@@ -4,7 +4,8 @@ import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { openPage } from '../../helpers/browser.ts';
-import { clickButton, inspectPage } from '../../helpers/service-page.ts';
+import { atNight } from '../../helpers/nightly.ts';
+import { clickButton, follow, inspectPage, pressEnter } from '../../helpers/service-page.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
 
 const withKit = (t: Test): Promise<Bench> => withService(t, { kit: createKitFunctions() });
@@ -25,7 +26,7 @@ void t.test('A starter scenario is added with its persona and its evals', async 
   t.match(text, /Looks the order up\s+tool called\s+\{"name":"look_up_order"\}/);
   t.match(text, 'first add an agent');
   t.match(await admin('GET /evals'), { evals: [{ id: 'looks-it-up' }] });
-  await page.click('text=Regular');
+  await follow(page, 'text=Regular');
   t.match(await page.innerText('main'), /Friendly.*Asks after two orders at once/s);
   await inspectPage(t, `${service.url}/scenarios/two-orders`);
   await inspectPage(t, `${service.url}/personas/regular`);
@@ -65,7 +66,7 @@ void t.test(
       ['['.repeat(50_000), 'Line 1'],
       ['x'.repeat(300_001), 'at most 300000 characters'],
     ];
-    for (const [text, problem] of rows) {
+    for (const [text, problem] of atNight(rows, rows.slice(0, -1))) {
       await page.fill('textarea', text);
       t.match(await clickButton(page, 'Add the scenario'), problem);
       t.equal(await page.inputValue('textarea'), text, 'the text is kept');
@@ -122,9 +123,9 @@ void t.test('A persona is written, changed, and deleted', async (t) => {
   await page.click('summary:text-is("Edit")');
   await page.fill('textarea', 'id: busy\nname: Very busy\n');
   t.match(await clickButton(page, 'Save'), 'Very busy');
-  await page.click('main >> text=Personas');
+  await follow(page, 'main >> text=Personas');
   await inspectPage(t, `${service.url}/personas`);
-  await page.click('text=Very busy');
+  await follow(page, 'text=Very busy');
   await page.click('summary:text-is("Duplicate or delete")');
   t.match(await clickButton(page, 'Delete the persona'), 'The persona was deleted.');
   t.match(await admin('GET /personas'), { personas: { length: 0 } });
@@ -179,7 +180,8 @@ void t.test('A run says its cost and its warnings before it starts', async (t) =
   t.match(review, 'No model is configured to play the user.');
   await assertAccessibleAtNight(t, page);
   t.match(await admin('GET /simulations'), { simulations: { length: 0 } }, 'nothing has started');
-  await page.getByRole('button', { name: 'Start' }).press('Enter');
+  await page.getByRole('button', { name: 'Start' }).focus();
+  await pressEnter(page);
   await page.waitForURL(/\/simulation\/sim_/);
   const { simulations } = (await admin('GET /simulations')) as { simulations: object[] };
   t.match(simulations, [{ seed: 'a', agent: { name: 'Shop' }, counts: { sessions: 6 } }]);

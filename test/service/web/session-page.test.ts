@@ -4,6 +4,7 @@ import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { follow } from '../../helpers/service-page.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -60,14 +61,14 @@ void t.test(
     await drain();
     const [item] = (await production()).items;
     const { page, errors } = await openPage(t, String(item?.url));
-    const follow = async (evalName: string, link: string): Promise<void> => {
+    const followEvidence = async (evalName: string, link: string): Promise<void> => {
       await page.locator('.outcome', { hasText: evalName }).locator('a', { hasText: link }).click();
       t.equal(new URL(page.url()).hash, '#turn-1', evalName);
     };
-    await follow('Says shipped', 'turn 1: “SHIPPED”');
-    await follow('Number', 'turn 1: “#42”');
-    await follow('Looks', 'turn 1, tool call find');
-    await follow('Fast', 'turn 1, latency');
+    await followEvidence('Says shipped', 'turn 1: “SHIPPED”');
+    await followEvidence('Number', 'turn 1: “#42”');
+    await followEvidence('Looks', 'turn 1, tool call find');
+    await followEvidence('Fast', 'turn 1, latency');
     const marks = await page.locator('#turn-1 mark').allInnerTexts();
     t.same(marks, ['#42', 'find', 'SHIPPED', '1 s'], 'the places, in order');
     t.equal(await page.getAttribute('#turn-1 .agent mark', 'title'), 'Says shipped');
@@ -113,10 +114,10 @@ void t.test(
     t.ok(length < 300_000, `the page has ${length} bytes`);
     const { page } = await openPage(t, link);
     t.match(await page.innerText('main'), 'Turns 1 to 100 of 250 turns');
-    await page.click('text=turn 250: “Answer 250”');
+    await follow(page, 'text=turn 250: “Answer 250”');
     t.match(page.url(), /turns_after=200#turn-250$/);
     t.equal(await page.innerText('#turn-250 mark'), 'Answer 250');
-    await page.click('text=Earlier turns');
+    await follow(page, 'text=Earlier turns');
     t.match(await page.innerText('main'), 'Turns 101 to 200 of 250 turns');
   },
 );
@@ -193,17 +194,16 @@ void t.test('the run, the tags, and the evals of a session are links', async (t)
   });
   const link = String((await production('?run=tuesday')).items[0]?.url);
   const { page, errors } = await openPage(t, link);
-  const follow = async (text: string): Promise<string> => {
+  const openLink = async (text: string): Promise<string> => {
     await page.goto(link);
-    await page.getByRole('link', { name: text, exact: true }).click();
-    return page.innerText('main');
+    return follow(page, page.getByRole('link', { name: text, exact: true }));
   };
-  t.match(await follow('Tuesday'), /1 of 1 session|0 of 1 session/);
+  t.match(await openLink('Tuesday'), /1 of 1 session|0 of 1 session/);
   t.match(new URL(page.url()).pathname, /^\/production-eval\/\d+$/);
-  t.match(await follow('version = 1.4, beta=2'), '2 sessions with these filters');
-  t.match(await follow('All sessions that failed this eval'), '2 sessions with these filters');
+  t.match(await openLink('version = 1.4, beta=2'), '2 sessions with these filters');
+  t.match(await openLink('All sessions that failed this eval'), '2 sessions with these filters');
   t.match(new URL(page.url()).searchParams.get('eval'), 'Eval that is fail');
-  t.match(await follow('Eval that is pass'), '0 sessions with these filters');
+  t.match(await openLink('Eval that is pass'), '0 sessions with these filters');
   await page.goto(link);
   t.equal(await page.locator('a', { hasText: 'odd=key' }).count(), 0, 'not in the filter');
   await assertAccessibleAtNight(t, page);

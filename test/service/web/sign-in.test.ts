@@ -1,10 +1,11 @@
 /** Beyond loopback, browsers sign in with a key, and only pages of the service may send forms. */
 import t, { type Test } from 'tap';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
+import { follow, pressEnter } from '../../helpers/service-page.ts';
 
 const KEY = 'the-key-of-this-service';
 const TEAM_KEY = 'the-key-of-team-b';
@@ -28,19 +29,19 @@ void t.test(
     const url = `${service.url}/runs?kind=simulation`;
     await visitViews(t, url, async ({ page }) => {
       t.equal(await page.innerText('h1'), 'Sign in');
-      await assertAccessibleAtNight(t, page);
+      await assertAccessible(t, page);
       await page.keyboard.type('not-a-known-key');
-      await page.keyboard.press('Enter');
+      await pressEnter(page);
       t.match(await page.innerText('[role=alert]'), 'The service has no such key.');
       await page.fill('[name=key]', KEY);
-      await page.click('button');
+      await follow(page, 'button');
       t.equal(page.url(), url, 'the page that the browser asked for');
       t.equal(await page.innerText('h1'), 'Simulations');
       await assertAccessibleAtNight(t, page);
       const [cookie] = await page.context().cookies();
       t.match(cookie, { httpOnly: true, sameSite: 'Lax' });
       t.notMatch(cookie?.value, KEY);
-      await page.click('text=Sign out');
+      await follow(page, 'text=Sign out');
       await page.goto(url);
       t.equal(await page.innerText('h1'), 'Sign in');
     });
@@ -117,7 +118,7 @@ void t.test('a live page ends with its session, and with its key', async (t) => 
     const { page } = await openPage(t, `${service.url}/`);
     const requested = page.waitForRequest('**/overview/live');
     await page.fill('[name=key]', key);
-    await page.click('button');
+    await follow(page, 'button');
     await requested;
     t.equal(await page.getByText('open conversations').count(), 1);
     return page;
@@ -126,7 +127,7 @@ void t.test('a live page ends with its session, and with its key', async (t) => 
   const [{ name, value } = { name: '', value: '' }] = await page.context().cookies();
   const other = await page.context().newPage();
   await other.goto(`${service.url}/settings`);
-  await other.click('text=Sign out');
+  await follow(other, 'text=Sign out');
   await page.getByText('You are signed out.').waitFor();
   t.equal(await page.getByText('open conversation').count(), 0, 'the data is gone');
   for (const copy of [value, `${value}.more`]) {

@@ -6,7 +6,7 @@ import { withAgent } from '../../helpers/agent.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
-import { followByKeyboard } from '../../helpers/service-page.ts';
+import { follow, followByKeyboard } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
 const SCENARIO = {
@@ -86,8 +86,9 @@ void t.test(
     await admin('POST /evals', makeContainsEval('hours', 'Reply 2'));
     await admin('POST /scenarios', SCENARIO);
     const { page, errors, requests } = await openPage(t, `${service.url}/scenarios/hours`);
-    await page.click('text=Run with Shop');
+    await follow(page, 'text=Run with Shop');
     await page.waitForURL(/\/simulation\/sim_/);
+    await double.waitForRequests('chat', 1);
     const plain = await openPage(t, page.url(), { javaScriptEnabled: false });
     t.match(await plain.page.innerText('main'), 'Running: 0 of 1 session ended.');
     t.match(await plain.page.innerText('main'), 'Nothing was said yet.');
@@ -95,13 +96,13 @@ void t.test(
     await letReply(1);
     await page.getByText('<b>Reply 1</b>').waitFor();
     await assertAccessibleAtNight(t, page);
-    await plain.page.click('noscript a');
+    await follow(plain.page, 'noscript a');
     t.match(await plain.page.innerText('main'), /When do you open\?\s+.*<b>Reply 1<\/b>/s);
     await letReply(2);
     await page.getByText('1 session ended.', { exact: true }).waitFor();
     const pages = requests.slice(loads).filter((url) => !url.includes('/progress'));
     t.same(pages, [], 'the page was not loaded again');
-    await plain.page.click('noscript a');
+    await follow(plain.page, 'noscript a');
     t.match(await plain.page.innerText('.verdict'), 'Passed:');
     t.same([...errors, ...plain.errors], []);
   },

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
-import { clickButton, pressEnter, writeUpload } from '../../helpers/service-page.ts';
+import { atNight, isNightly, nightOnly } from '../../helpers/nightly.ts';
+import { clickButton, follow, pressEnter, writeUpload } from '../../helpers/service-page.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
@@ -72,21 +73,25 @@ void t.test(
         [['fail'], ['pass']],
       );
     }
-    await page.click('text=Transcripts 2026-11-20');
+    await follow(page, 'text=Transcripts 2026-11-20');
     t.match(page.url(), '/sessions?kind=production&run=Transcripts+2026-11-20');
     t.equal(await page.locator('tbody tr').count(), 2);
   },
 );
 
-void t.test('A file of more sessions than a transaction stores is stored completely', async (t) => {
-  const { page, send } = await withPage(t);
-  const rows = Array.from({ length: 1_001 }, (_, index) => `s${index},hi,there\n`);
-  const text = await upload(t, page, 'a.csv', `${HEADER}${rows.join('')}`);
-  t.match(text, /1,001 sessions were stored/);
-  t.match(await send('GET /api/prod-evaluations/sessions/?limit=1'), { status: 200 });
-  await page.click('ul.runs a');
-  t.match(await page.innerText('main'), '1,001');
-});
+void t.test(
+  'A file of more sessions than a transaction stores is stored completely',
+  nightOnly,
+  async (t) => {
+    const { page, send } = await withPage(t);
+    const rows = Array.from({ length: 1_001 }, (_, index) => `s${index},hi,there\n`);
+    const text = await upload(t, page, 'a.csv', `${HEADER}${rows.join('')}`);
+    t.match(text, /1,001 sessions were stored/);
+    t.match(await send('GET /api/prod-evaluations/sessions/?limit=1'), { status: 200 });
+    await follow(page, 'ul.runs a');
+    t.match(await page.innerText('main'), '1,001');
+  },
+);
 
 void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
   const { page, production, drain, errors } = await withPage(t);
@@ -102,8 +107,8 @@ void t.test('Pasted text, the run, and the chosen evals apply', async (t) => {
     items.map((item) => item.eval_outcomes.map((outcome) => outcome.eval_name)),
     [['Says please'], ['Says please']],
   );
-  await page.click('text=Week 47');
-  await page.click('tbody a:text-is("a")');
+  await follow(page, 'text=Week 47');
+  await follow(page, 'tbody a:text-is("a")');
   t.match(await page.innerText('main'), 'Two\nlines; "quoted"', 'line breaks as in the text');
   t.same(
     errors.filter((message) => !message.includes('400 (Bad Request)')),
@@ -137,7 +142,7 @@ void t.test('Problems name the row, the column or pointer, and what was expected
   );
   t.equal((await listProblems(page)).length, 4, 'what was left out');
 
-  await page.click('text=Upload another file');
+  await follow(page, 'text=Upload another file');
   const bad = { session_id: 'x', turns: [{ user_input: 1, agent_response: 'b' }] };
   await upload(t, page, 'bad.json', JSON.stringify([bad, { ...bad, turns: [], evals: ['found'] }]));
   t.same(await listProblems(page), [
@@ -206,11 +211,18 @@ void t.test('Files that can not be read are refused with the reason', async (t) 
     ['a.jsonl', '{}\n'.repeat(20_001), /more than 20,000 conversations/],
     ['a.jsonl', Buffer.alloc(32_000_001, 'x'), /The file has 32,000,001 bytes/],
   ];
-  for (const [name, content, problem] of cases) {
+  // The large files take seconds. The limits are also those of test/unit/service/transcript-file.test.ts.
+  const tried = atNight(
+    cases,
+    cases.filter(([, { length }]) => length < 100_000),
+  );
+  for (const [name, content, problem] of tried) {
     await upload(t, page, name, content);
     t.match(await page.innerText('[role=alert]'), problem, String(problem));
   }
-  t.match(await upload(t, page, 'a.csv', Buffer.alloc(34_000_000, 'x')), 'at most 32 MiB');
+  if (isNightly) {
+    t.match(await upload(t, page, 'a.csv', Buffer.alloc(34_000_000, 'x')), 'at most 32 MiB');
+  }
   t.equal((await fetch(`${service.url}/transcripts`)).status, 200, 'the service still responds');
   t.same(
     errors.filter((message) => !/\(Unprocessable|\(Payload Too Large/.test(message)),
@@ -269,7 +281,7 @@ void t.test('Readers who may not change anything can not upload', async (t) => {
   t.teardown(() => service.stop());
   const { page } = await openPage(t, `${service.url}/transcripts`);
   await page.fill('[name=key]', 'the-key-of-team-b');
-  await page.click('button');
+  await follow(page, 'button');
   t.match(await page.innerText('main'), 'sign in with the first API key');
   t.equal(await page.locator('[type=file]').count(), 0);
   const response = await fetch(`${service.url}/transcripts`, {

@@ -294,7 +294,7 @@ void t.test('closing the WebSocket or sending end_call stops the media', async (
 void t.test('ended calls leave no sockets open', { buffered: false }, async (t) => {
   const { url } = await withVoice(t);
   const countSockets = (): number =>
-    process.getActiveResourcesInfo().filter((name) => name === 'UDPWRAP').length;
+    process.getActiveResourcesInfo().filter((name) => name === 'UDPWrap').length;
   await until('the sockets of other tests are closed', () => countSockets() === 0);
   for (let nth = 0; nth < 3; nth += 1) {
     const call = await withCall(t, url);

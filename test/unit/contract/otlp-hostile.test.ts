@@ -7,6 +7,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { field, encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import { damageJson, randomJson } from '../../helpers/random-json.ts';
 import {
@@ -15,6 +16,8 @@ import {
   makeFullRequest,
   makeWireSpan,
 } from '../../helpers/span-sketch.ts';
+
+const ROUNDS = atNight(2_000, 400);
 
 /** Returns a request with one attribute whose value is `levels` nested lists. */
 function makeNestedRequest(levels: number): TraceExportRequest {
@@ -112,7 +115,7 @@ void t.test('Damaged protobuf and JSON of any shape is read or rejected with an 
       if (!(error instanceof OtlpError)) t.fail(`${what} of seed ${seed}: ${String(error)}`);
     }
   };
-  for (let round = 0; round < 2000; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const copy = Buffer.from(bytes);
     for (let flips = chance.integer(1, 5); flips > 0; flips--) {
       copy[chance.integer(0, copy.length - 1)] = chance.integer(0, 255);

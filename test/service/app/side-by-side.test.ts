@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { atNight } from '../../helpers/nightly.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../helpers/own-service.ts');
-const COUNT = atNight(8, 3);
+const COUNT = atNight(8, 2);
 /** Ends a process that hangs; a busy machine must not. */
 const RUN_MS_MAX = 600_000;
 

@@ -46,7 +46,7 @@ const databasesOfTests = new WeakMap<Test, Database>();
  * Runs a test with SQLite and with PostgreSQL: `withStore` opens a store in the one or the other. Tests
  * of the store do so in every run, other tests only run with the database that the environment chooses.
  */
-export function testOnEachDatabase(
+export function testStore(
   title: string,
   run: (t: Test, database: Database) => Promise<void>,
 ): void {

@@ -9,7 +9,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const namesAny = (names: readonly string[]): RegExp => new RegExp(`\\b(${names.join('|')})\\b`);
 
 /** Functions that use the database which the environment chooses, also by way of another helper. */
-const direct = ['withService', 'withOneReplica', 'withStore', 'testOnEachDatabase'];
+const direct = ['withService', 'withOneReplica', 'withStore', 'testStore'];
 direct.push('newStoreLocation', 'newDatabaseOption');
 const indirect = files
   .filter((path) => /^test\/helpers\/(?!service\.ts|store\.ts)/.test(path))

@@ -15,7 +15,11 @@ const isTypeScript = (path: string): boolean =>
 void t.test('every file name says what is in the file, in kebab case', (t) => {
   for (const path of files.filter(isTypeScript)) {
     const name = path.split('/').at(-1) ?? '';
-    t.match(name, /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.ts$/, `${path} is in kebab case`);
+    t.match(
+      name,
+      /^[a-z0-9]+(-[a-z0-9]+)*(\.d|(\.database)?\.test)?\.ts$/,
+      `${path} is in kebab case`,
+    );
     t.notMatch(
       name,
       /^(utils?|helpers?|common|misc|types|stuff)\./,

@@ -4,6 +4,7 @@ import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { start } from '../../helpers/command.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
 import { assertError, START_MS, withService } from '../../helpers/service.ts';
@@ -41,6 +42,7 @@ async function request(
 
 void t.test(
   'Jobs queued while the clock was two days ahead are scored after kill -9 and a restart',
+  nightOnly,
   async (t) => {
     const server = await startOpenAiServer(t);
     server.behave(behaviors.hang);

@@ -11,7 +11,7 @@ import {
 } from '../../helpers/service.ts';
 
 /** The number of transcripts in large seed data. */
-const COUNT = atNight(3_000, 600);
+const COUNT = atNight(3_000, 300);
 
 void t.test(
   'Reset deletes everything but the keys, and restores the seed data on request',

@@ -29,7 +29,7 @@ import {
 import { atNight } from '../../helpers/nightly.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
-const ROUNDS = atNight(100, 3);
+const ROUNDS = atNight(100, 2);
 // Each client has its own key, because a key allows 120 requests per minute.
 const keys = Array.from({ length: 8 }, (_, nth) => `key-of-client-${nth}`);
 const RESPONSES_MAX = atNight(300, 120);

@@ -34,6 +34,8 @@ interface Outage {
   canRead?: boolean;
   /** Whether the service says that it is ready, because only some work fails. */
   isReady?: boolean;
+  /** Whether it lasts until a replica could not report that it runs. */
+  isReported?: boolean;
   /** Whether a push tries it; the others take seconds each. */
   atPush?: boolean;
 }
@@ -47,7 +49,7 @@ const outages: readonly Outage[] = [
     begin: (server) => server.stop(),
     end: (server) => server.start(),
     message: /can't reach its database|starting or stopping/,
-    atPush: true,
+    ...{ atPush: true, isReported: true },
   },
   {
     name: 'killed',
@@ -143,6 +145,9 @@ interface LogLine {
   worker?: string;
 }
 
+const isOfReport = (line: string): boolean =>
+  (JSON.parse(line) as LogLine).worker === 'replica_report';
+
 /** Requests of all areas. */
 const requests = (conversationId: string) => [
   { route: 'POST /v1/traces', body: makeTraceRequest([makeSpan({ conversationId })]) },
@@ -215,6 +220,9 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
       const loggedBefore = lines.length;
       await outage.begin(server, proxy.freeze);
       const { longest, seen } = await checkOutage(t, bench, outage);
+      if (outage.isReported) {
+        await until('a report has failed', () => lines.slice(loggedBefore).some(isOfReport));
+      }
       await outage.end(server, proxy.thaw);
       const endedMs = performance.now();
       for (const { route, body } of requests(`after-${outage.name.slice(0, 6)}`)) {
@@ -254,9 +262,7 @@ void t.test('every request gets a 503 in time, and the service recovers', async 
   }
   const text = lines.join('\n');
   t.match(text, '"event":"database_failed"');
-  const reports = lines
-    .map((line) => JSON.parse(line) as LogLine)
-    .filter(({ worker }) => worker === 'replica_report');
+  const reports = lines.filter(isOfReport).map((line) => JSON.parse(line) as LogLine);
   t.ok(reports.length > 0);
   let failing = 0;
   for (const { event } of reports) {

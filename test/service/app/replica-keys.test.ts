@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { digestKey } from '../../../src/http-kit/local-access.ts';
 import type { ServiceSetup } from '../../../src/service/app/options.ts';
 import { createLineLog } from '../../helpers/log-lines.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { execute, withPostgres } from '../../helpers/postgres.ts';
 import { withReplicas } from '../../helpers/replicas.ts';
 import type { Bench } from '../../helpers/service.ts';
@@ -123,20 +124,24 @@ void t.test('A replica whose keys differ from those of the others warns once', a
   t.match(findWarnings()[0], /the same SANDBOX_KIT_SERVICE_API_KEY on every replica/);
 });
 
-void t.test('A replica that stops stays away, also when the state changes meanwhile', async (t) => {
-  const { url } = await withPostgres(t, 'migrated');
-  const { replicas } = await withReplicas(t, 4, { databaseUrl: url });
-  await execute(
-    url,
-    `create function notify_all() returns trigger language plpgsql as
+void t.test(
+  'A replica that stops stays away, also when the state changes meanwhile',
+  nightOnly,
+  async (t) => {
+    const { url } = await withPostgres(t, 'migrated');
+    const { replicas } = await withReplicas(t, 4, { databaseUrl: url });
+    await execute(
+      url,
+      `create function notify_all() returns trigger language plpgsql as
        $$ begin perform pg_notify('sandbox_kit', 'state'); return old; end $$`,
-    `create trigger notify_all before delete on replicas for each row execute function notify_all()`,
-  );
-  for (const { service } of replicas) {
-    await service.stop();
-  }
-  t.same(await execute(url, 'select id from replicas'), []);
-});
+      `create trigger notify_all before delete on replicas for each row execute function notify_all()`,
+    );
+    for (const { service } of replicas) {
+      await service.stop();
+    }
+    t.same(await execute(url, 'select id from replicas'), []);
+  },
+);
 
 void t.test('A replica whose keys differ from those of a killed one does not warn', async (t) => {
   const { url } = await withPostgres(t, 'migrated');

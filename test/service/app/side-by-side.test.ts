@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import t from 'tap';
 import { startAgent, startService } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { atNight } from '../../helpers/nightly.ts';
+import { atNight, nightOnly } from '../../helpers/nightly.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../helpers/own-service.ts');
 const COUNT = atNight(8, 3);
@@ -27,22 +27,26 @@ async function launch(
   return { child, exit, urls: line.split(' ') };
 }
 
-void t.test('Processes run concurrently, each with its own service and agent', async (t) => {
-  const names = Array.from({ length: COUNT }, (_, nth) => `process-${nth}`);
-  const processes = await Promise.all(names.map(launch));
-  using deadline = systemClock.deadline(RUN_MS_MAX);
-  deadline.signal.addEventListener('abort', () => {
-    for (const { child } of processes) child.kill('SIGKILL');
-  });
-  const urls = processes.flatMap((started) => started.urls);
-  t.equal(new Set(urls).size, 2 * COUNT, 'all listen concurrently, each at its own URL');
-  // The processes start to send only now, so that they run concurrently.
-  for (const { child } of processes) child.stdin.write('go\n');
-  for (const [nth, { exit }] of processes.entries()) {
-    t.same(await exit, [0, null], `process ${nth}`);
-  }
-  for (const url of urls) await t.rejects(fetch(url), 'no server is left');
-});
+void t.test(
+  'Processes run concurrently, each with its own service and agent',
+  nightOnly,
+  async (t) => {
+    const names = Array.from({ length: COUNT }, (_, nth) => `process-${nth}`);
+    const processes = await Promise.all(names.map(launch));
+    using deadline = systemClock.deadline(RUN_MS_MAX);
+    deadline.signal.addEventListener('abort', () => {
+      for (const { child } of processes) child.kill('SIGKILL');
+    });
+    const urls = processes.flatMap((started) => started.urls);
+    t.equal(new Set(urls).size, 2 * COUNT, 'all listen concurrently, each at its own URL');
+    // The processes start to send only now, so that they run concurrently.
+    for (const { child } of processes) child.stdin.write('go\n');
+    for (const [nth, { exit }] of processes.entries()) {
+      t.same(await exit, [0, null], `process ${nth}`);
+    }
+    for (const url of urls) await t.rejects(fetch(url), 'no server is left');
+  },
+);
 
 void t.test('Many services run in one process, each with its own key and data', async (t) => {
   const services = await Promise.all(Array.from({ length: COUNT }, () => startService()));

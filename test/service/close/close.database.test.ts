@@ -262,14 +262,16 @@ void t.test(
 );
 
 void t.test('One clock change closes any number of idle conversations', async (t) => {
+  // More than two batches.
+  const COUNT = 210;
   const { trace, admin, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('any', 'way'));
   await admin('PUT /settings', { evals: ['any'] });
-  const spans = Array.from({ length: 250 }, (_, nth) => makeSpan({ conversationId: `c-${nth}` }));
+  const spans = Array.from({ length: COUNT }, (_, nth) => makeSpan({ conversationId: `c-${nth}` }));
   await trace(...spans);
   await admin('POST /clock', { advance_ms: DAY_MS });
   await drain();
-  t.equal((await production('?limit=1')).total, 250);
+  t.equal((await production('?limit=1')).total, COUNT);
 });
 
 void t.test('Idle conversations are also closed as time passes', async (t) => {

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { makeTraceRequest } from '../../helpers/otlp.ts';
 import { assertError, withOneReplica, withService, type Bench } from '../../helpers/service.ts';
 
@@ -89,7 +90,7 @@ void t.test('A client that sends Connection: close still receives the 413', asyn
     [415, { 'content-type': 'text/plain' }],
     [401, { 'x-service-api-key': 'sk_unknown' }],
   ] as const) {
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < atNight(5, 1); round += 1) {
       const socket = await writeWithoutReading(bench, 12_000_000, {
         connection: 'close',
         ...headers,

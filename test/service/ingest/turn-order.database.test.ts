@@ -4,6 +4,7 @@ import { seededRandom, type Random } from '../../../src/platform/random.ts';
 import { buildConversationTurns } from '../../../src/service/domain/sessions.ts';
 import type { SpanWriter } from '../../../src/service/store/span-writer.ts';
 import type { Store } from '../../../src/service/store/store.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { expectAccepted, readSketches } from '../../helpers/read-spans.ts';
 import { makeWireSpan } from '../../helpers/span-sketch.ts';
 import type { StoredSpanSketch } from '../../helpers/stored-span.ts';
@@ -58,7 +59,7 @@ void t.test(
   'Spans that are shuffled, sent one by one, and repeated give the same turns',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
-    for (let round = 0; round < 60; round += 1) {
+    for (let round = 0; round < atNight(60, 15); round += 1) {
       const random = seededRandom(`scatter-${round}`);
       const { spans, turns: expected } = generateConversation(random);
       const lines: string[][] = [];

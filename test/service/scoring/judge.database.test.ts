@@ -93,7 +93,9 @@ async function uploadAndScore(
 }
 
 void t.test('An LLM judge without a clear verdict is an error and passes nothing', async (t) => {
-  const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 1_000 });
+  const patient = await withJudge(t, { retriesMax: 0 });
+  // Only where the judge must time out, because on a busy machine any response can take a second.
+  const impatient = await withJudge(t, { retriesMax: 0, timeoutMs: 1_000 });
   const rows: [what: string, behavior: Behavior, reasoning: RegExp][] = [
     ['a timeout', behaviors.hang, /did not respond within 1000 ms/],
     ['an endless response', behaviors.drip, /did not respond within 1000 ms/],
@@ -107,12 +109,15 @@ void t.test('An LLM judge without a clear verdict is an error and passes nothing
     ['a refusal', behaviors.refusal, /refuses/],
   ];
   for (const [what, behavior, reasoning] of rows) {
+    const bench = String(reasoning).includes('1000 ms') ? impatient : patient;
     bench.server.behave(behavior);
     const session = await uploadAndScore(bench, what);
     t.match(session, { verdict: 'undecided', outcomes: [{ outcome: 'error', reasoning }] }, what);
   }
-  t.equal((await bench.production()).total, 0, 'an error is not a result');
-  t.equal((await bench.production('?failed_only=true')).total, 0);
+  for (const bench of [patient, impatient]) {
+    t.equal((await bench.production()).total, 0, 'an error is not a result');
+    t.equal((await bench.production('?failed_only=true')).total, 0);
+  }
 });
 
 void t.test('A 429 is retried after its Retry-After, and the verdict counts', async (t) => {

@@ -15,7 +15,7 @@ import { makeUserScenario } from '../../helpers/simulation.ts';
 
 const { CRASH_SEED = randomSeed() } = process.env;
 /** How often the service is killed. */
-const ROUNDS = atNight(30, 2);
+const ROUNDS = atNight(30, 1);
 const evals = [
   { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } },
   { id: 'says', name: 'Says yes', kind: 'contains', params: { text: 'yes' } },
@@ -25,7 +25,7 @@ const scenario = makeUserScenario(
   { evals: [...evals] },
 );
 /** Enough that sessions are left for the last round, which waits for up to 40 requests. */
-const SESSIONS_COUNT = Math.max(60, ROUNDS * 14);
+const SESSIONS_COUNT = Math.max(30, ROUNDS * 14);
 
 interface Running extends RunningCommand {
   url: string;

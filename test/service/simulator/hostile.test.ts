@@ -134,7 +134,9 @@ for (const [what, behaviors, end, message] of rows) {
     `A sandbox that ${what} ends the session with ${end}, and no eval fails`,
     async (t) => {
       const double = await withSandboxDouble(t, behaviors);
-      const report = await simulateOn(t, double.url, makeScoredScenario());
+      // Only a sandbox that must time out has little time, because a busy machine responds late.
+      const limits = { turn_timeout_ms: end === 'timeout' ? 150 : 60_000 };
+      const report = await simulateOn(t, double.url, makeScoredScenario({ limits }));
       const [session] = report.sessions as [SimulatedSessionReport];
       t.equal(session.end_reason, end);
       t.match(session.error, message);

@@ -1,7 +1,7 @@
 /** Simulations on several replicas: one runs each, and another one continues it after a `kill -9`. */
 import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
-import { atNight, nightOnly } from '../../helpers/nightly.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
 import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
 import { startReplica, withReplicas } from '../../helpers/replicas.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
@@ -65,11 +65,11 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
   t.equal(double.chats().length, 6, 'no session started after the cancellation');
 });
 
-void t.test('Another replica continues the simulation of a killed one', async (t) => {
+void t.test('Another replica continues the simulation of a killed one', nightOnly, async (t) => {
   const { url: databaseUrl } = await withPostgres(t, 'migrated');
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const killed = await startReplica(t, databaseUrl);
-  const samples = atNight(150, 40);
+  const samples = 150;
   const { id } = await killed.request<Simulation>(
     '/__admin/simulations',
     newRun(double.url, samples),

@@ -4,6 +4,7 @@ import { startAgent } from '../../../reference-agent/index.ts';
 import { readScenarioSet } from '../../../src/library/input/scenario-files.ts';
 import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
+import { atNight } from '../../helpers/nightly.ts';
 import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import {
   makeScenario,
@@ -15,6 +16,9 @@ import {
 
 const starters = readScenarioSet(undefined);
 const { personas, evals } = starters;
+
+/** How often each scenario of a large run is played. */
+const SAMPLES = atNight(20, 5);
 
 void t.test('The reference agent passes the twelve starter scenarios', async (t) => {
   const agent = await startAgent();
@@ -31,20 +35,20 @@ void t.test('The reference agent passes the twelve starter scenarios', async (t)
 });
 
 void t.test(
-  'Two runs of 200 sessions with one seed and concurrency 20 give the same transcripts',
+  'Two runs of many sessions with one seed and concurrency 20 give the same transcripts',
   async (t) => {
     const agent = await startAgent();
     t.teardown(() => agent.stop());
     const scenarios = starters.scenarios.slice(0, 10);
-    const more = { personas, evals, samples: 20, concurrency: 20, seed: 'S' };
+    const more = { personas, evals, samples: SAMPLES, concurrency: 20, seed: 'S' };
     const [first, second] = [
       await simulateOn(t, agent.url, scenarios, more),
       await simulateOn(t, agent.url, scenarios, more),
     ];
-    t.equal(first.sessions.length, 200);
+    t.equal(first.sessions.length, 10 * SAMPLES);
     t.equal(omitTimes(first), omitTimes(second), 'identical except for times');
     const ids = first.sessions.flatMap(({ id, user_id: user }) => [id, user]);
-    t.equal(new Set(ids).size, 400, 'all ids differ');
+    t.equal(new Set(ids).size, 20 * SAMPLES, 'all ids differ');
     const other = await simulateOn(t, agent.url, scenarios.slice(0, 1), {
       personas,
       evals,

@@ -6,36 +6,33 @@ import {
   NOON_MS,
   noonNs,
 } from '../../helpers/store.ts';
-import { testOnEachDatabase, withStore } from '../../helpers/store.ts';
+import { testStore, withStore } from '../../helpers/store.ts';
 
-testOnEachDatabase(
-  'Closing happens once and is atomic: state, run, session, and jobs',
-  async (t) => {
-    const { store, sink, ownerId } = await withStore(t);
-    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
-    const requests = ['one', 'another'].map((sessionId, nth) =>
-      newCloseRequest(ownerId, { sessionId, atMs: NOON_MS + 60_000 + nth }),
-    );
-    const results = await Promise.all(requests.map((each) => store.conversations.close(each)));
-    // With PostgreSQL, either request may be the first.
-    const first = results.findIndex((result) => result?.alreadyClosed === false);
-    const run = 'Live traces 2026-11-20';
-    t.same(results[first], { run, evaluationsQueued: 2, alreadyClosed: false });
-    t.same(results[1 - first], { run, evaluationsQueued: 0, alreadyClosed: true });
-    const [sessionId, otherId] = first === 0 ? ['one', 'another'] : ['another', 'one'];
-    t.match(await store.conversations.find(ownerId, 'conversation-1'), {
-      ...{ state: 'closed', closedAtMs: NOON_MS + 60_000 + first, run, sessionId },
-    });
-    t.match(await store.sessions.find(ownerId, sessionId), {
-      ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
-      ...{ startedAtMs: NOON_MS, endedAtMs: NOON_MS + 1_000, sourceSessionId: 'conversation-1' },
-    });
-    t.equal(await store.sessions.find(ownerId, otherId), undefined);
-    t.equal((await store.jobs.getBacklog()).count, 2);
-  },
-);
+testStore('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  const requests = ['one', 'another'].map((sessionId, nth) =>
+    newCloseRequest(ownerId, { sessionId, atMs: NOON_MS + 60_000 + nth }),
+  );
+  const results = await Promise.all(requests.map((each) => store.conversations.close(each)));
+  // With PostgreSQL, either request may be the first.
+  const first = results.findIndex((result) => result?.alreadyClosed === false);
+  const run = 'Live traces 2026-11-20';
+  t.same(results[first], { run, evaluationsQueued: 2, alreadyClosed: false });
+  t.same(results[1 - first], { run, evaluationsQueued: 0, alreadyClosed: true });
+  const [sessionId, otherId] = first === 0 ? ['one', 'another'] : ['another', 'one'];
+  t.match(await store.conversations.find(ownerId, 'conversation-1'), {
+    ...{ state: 'closed', closedAtMs: NOON_MS + 60_000 + first, run, sessionId },
+  });
+  t.match(await store.sessions.find(ownerId, sessionId), {
+    ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
+    ...{ startedAtMs: NOON_MS, endedAtMs: NOON_MS + 1_000, sourceSessionId: 'conversation-1' },
+  });
+  t.equal(await store.sessions.find(ownerId, otherId), undefined);
+  t.equal((await store.jobs.getBacklog()).count, 2);
+});
 
-testOnEachDatabase('A failed close leaves the conversation open', async (t) => {
+testStore('A failed close leaves the conversation open', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
@@ -48,20 +45,17 @@ testOnEachDatabase('A failed close leaves the conversation open', async (t) => {
   t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
-testOnEachDatabase(
-  "An unknown conversation and another owner's conversation are not closed",
-  async (t) => {
-    const { store, sink, ownerId } = await withStore(t);
-    const other = await store.owners.ensure('other');
-    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
-    t.equal(await store.conversations.close(newCloseRequest(other)), undefined);
-    const unknown = newCloseRequest(ownerId, { conversationId: 'unknown' });
-    t.equal(await store.conversations.close(unknown), undefined);
-    t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
-  },
-);
+testStore("An unknown conversation and another owner's conversation are not closed", async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  t.equal(await store.conversations.close(newCloseRequest(other)), undefined);
+  const unknown = newCloseRequest(ownerId, { conversationId: 'unknown' });
+  t.equal(await store.conversations.close(unknown), undefined);
+  t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
+});
 
-testOnEachDatabase(
+testStore(
   'Without evals, a conversation is closed, joins its run, and stays unscored and unlisted',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -73,7 +67,7 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase('An eval named twice is queued once', async (t) => {
+testStore('An eval named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
@@ -82,7 +76,7 @@ testOnEachDatabase('An eval named twice is queued once', async (t) => {
   });
 });
 
-testOnEachDatabase(
+testStore(
   'The backlog can be scored later, and each conversation joins the run of its date',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -122,14 +116,14 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase('An open conversation is not scored', async (t) => {
+testStore('An open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.same(await store.conversations.listUnscored(ownerId, 9), []);
   t.equal(await store.conversations.queueScoring(newCloseRequest(ownerId)), undefined);
 });
 
-testOnEachDatabase(
+testStore(
   'Spans after the close are stored as late and do not change the conversation',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -155,7 +149,7 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase('Idle conversations are listed oldest first, without closed ones', async (t) => {
+testStore('Idle conversations are listed oldest first, without closed ones', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const insertSpan = (owner: string, conversationId: string, receivedAtMs: number) =>
@@ -172,7 +166,7 @@ testOnEachDatabase('Idle conversations are listed oldest first, without closed o
   t.same(await store.conversations.listIdle(11, 9), [{ ownerId: other, conversationId: 'first' }]);
 });
 
-testOnEachDatabase(
+testStore(
   'A conversation that receives a span in the meantime is not closed as idle',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
@@ -186,7 +180,7 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase('Open and unscored conversations are listed, newest first', async (t) => {
+testStore('Open and unscored conversations are listed, newest first', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   for (const [nth, id] of ['one', 'two', 'three', 'four'].entries()) {

@@ -15,7 +15,7 @@ import {
   newSpans,
   NOON_MS,
   withFileStore,
-  testOnEachDatabase,
+  testStore,
   withStore,
 } from '../../helpers/store.ts';
 import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
@@ -151,7 +151,7 @@ void t.test('The span writer stores nothing and throws when it cannot get the lo
   );
 });
 
-testOnEachDatabase('Concurrent writes are all applied', async (t) => {
+testStore('Concurrent writes are all applied', async (t) => {
   const { store, ownerId } = await withStore(t);
   // PostgreSQL fails a write that waits more than 5 s for a connection, so not all are concurrent.
   for (const round of [1, 2, 3, 4]) {

@@ -8,7 +8,7 @@ import {
   newSpan,
   newSpans,
 } from '../../helpers/store.ts';
-import { isPostgres, NOON_MS, testOnEachDatabase, withStore } from '../../helpers/store.ts';
+import { isPostgres, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
 
 const LEASE_MS = 1_000;
 
@@ -25,7 +25,7 @@ async function withQueue(t: Parameters<typeof withStore>[0]) {
   return { ...open, statusOf };
 }
 
-testOnEachDatabase('Jobs are taken in order', async (t) => {
+testStore('Jobs are taken in order', async (t) => {
   const { store, ownerId } = await withQueue(t);
   t.match(await take(store, NOON_MS, 'one', 2), [
     { ownerId, sessionId: 'one', definition: newEval('a'), attempt: 1 },
@@ -34,7 +34,7 @@ testOnEachDatabase('Jobs are taken in order', async (t) => {
   t.match(await take(store, NOON_MS, 'two', 2), [{ definition: newEval('c'), attempt: 1 }]);
 });
 
-testOnEachDatabase('Each job is taken by one of two workers that ask concurrently', async (t) => {
+testStore('Each job is taken by one of two workers that ask concurrently', async (t) => {
   const { store } = await withQueue(t);
   const taken = await Promise.all([take(store, NOON_MS, 'one', 2), take(store, NOON_MS, 'two', 2)]);
   // With PostgreSQL, either worker may get two of them.
@@ -45,7 +45,7 @@ testOnEachDatabase('Each job is taken by one of two workers that ask concurrentl
   t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: NOON_MS + LEASE_MS });
 });
 
-testOnEachDatabase('A job has the definition from when it was queued', async (t) => {
+testStore('A job has the definition from when it was queued', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a', { params: { max: 1 } }));
   const evals = await store.evals.list(ownerId);
@@ -55,7 +55,7 @@ testOnEachDatabase('A job has the definition from when it was queued', async (t)
   t.match(await take(store, NOON_MS), [{ definition: { params: { max: 1 } } }]);
 });
 
-testOnEachDatabase('Jobs of a closed conversation are due from the close on', async (t) => {
+testStore('Jobs of a closed conversation are due from the close on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newCloseRequest(ownerId, { atMs: NOON_MS }));
@@ -64,7 +64,7 @@ testOnEachDatabase('Jobs of a closed conversation are due from the close on', as
   t.equal((await take(store, NOON_MS)).length, 2);
 });
 
-testOnEachDatabase('A session completes with its last job, not before', async (t) => {
+testStore('A session completes with its last job, not before', async (t) => {
   const { store, ownerId, statusOf } = await withQueue(t);
   const [a, b, c] = await take(store, NOON_MS);
   const steps: [Job | undefined, 'pass' | 'fail' | 'error', string][] = [
@@ -92,23 +92,20 @@ testOnEachDatabase('A session completes with its last job, not before', async (t
   t.same(await store.jobs.getBacklog(), { count: 0, nextDueAtMs: undefined });
 });
 
-testOnEachDatabase(
-  'A failed or canceled session keeps its status when its jobs are done',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const evals = [newEval('a')];
-    for (const status of ['failed', 'cancelled', 'completed'] as const) {
-      await store.sessions.add(newSession(ownerId, status, { status, outcomes: [], evals }));
-    }
-    t.equal((await store.sessions.find(ownerId, 'completed'))?.status, 'evaluating');
-    for (const job of await take(store, NOON_MS)) {
-      await store.jobs.finish('worker', job, newOutcome('a'), NOON_MS);
-      t.equal((await store.sessions.find(ownerId, job.sessionId))?.status, job.sessionId);
-    }
-  },
-);
+testStore('A failed or canceled session keeps its status when its jobs are done', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const evals = [newEval('a')];
+  for (const status of ['failed', 'cancelled', 'completed'] as const) {
+    await store.sessions.add(newSession(ownerId, status, { status, outcomes: [], evals }));
+  }
+  t.equal((await store.sessions.find(ownerId, 'completed'))?.status, 'evaluating');
+  for (const job of await take(store, NOON_MS)) {
+    await store.jobs.finish('worker', job, newOutcome('a'), NOON_MS);
+    t.equal((await store.sessions.find(ownerId, job.sessionId))?.status, job.sessionId);
+  }
+});
 
-testOnEachDatabase('A job is finished once; a late worker writes nothing', async (t) => {
+testStore('A job is finished once; a late worker writes nothing', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one');
   if (!job) throw new Error('A job is missing.');
@@ -122,7 +119,7 @@ testOnEachDatabase('A job is finished once; a late worker writes nothing', async
   t.match(session?.outcomes, [newOutcome('a', 'pass')]);
 });
 
-testOnEachDatabase(
+testStore(
   'After a lease expires, another worker can take the job and the first one is fenced off',
   async (t) => {
     const { store, ownerId } = await withQueue(t);
@@ -145,7 +142,7 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase(
+testStore(
   'A worker can finish with an expired lease if no other worker took the job',
   async (t) => {
     const { store } = await withQueue(t);
@@ -155,7 +152,7 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
+testStore('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
   const { store } = await withQueue(t);
   const leased = await take(store, NOON_MS, 'one');
   const [first] = leased;
@@ -171,7 +168,7 @@ testOnEachDatabase('A renewed lease stays valid; a lost lease cannot be renewed'
   t.equal((await take(store, NOON_MS + 6 * LEASE_MS, 'three')).length, 2);
 });
 
-testOnEachDatabase('A released job can be taken again when it is due', async (t) => {
+testStore('A released job can be taken again when it is due', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one', 1);
   await take(store, NOON_MS, 'two');
@@ -212,7 +209,7 @@ void t.test(
   },
 );
 
-testOnEachDatabase('Jobs of a replaced or deleted session are deleted', async (t) => {
+testStore('Jobs of a replaced or deleted session are deleted', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [old] = await take(store, NOON_MS);
   if (!old) throw new Error('A job is missing.');
@@ -227,7 +224,7 @@ testOnEachDatabase('Jobs of a replaced or deleted session are deleted', async (t
   t.equal((await store.jobs.getBacklog()).count, 0);
 });
 
-testOnEachDatabase('An outcome added with the session is not overwritten', async (t) => {
+testStore('An outcome added with the session is not overwritten', async (t) => {
   const { store, ownerId } = await withStore(t);
   const outcomes = [newOutcome('a', 'fail')];
   await store.sessions.add(newSession(ownerId, 'one', { outcomes, evals: [newEval('a')] }));

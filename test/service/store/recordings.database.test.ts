@@ -5,11 +5,11 @@ import {
   newRecording,
   newSimulatedSession,
   withFileStore,
-  testOnEachDatabase,
+  testStore,
   withStore,
 } from '../../helpers/store.ts';
 
-testOnEachDatabase('A recording belongs to its session and its owner', async (t) => {
+testStore('A recording belongs to its session and its owner', async (t) => {
   const { store, ownerId } = await withStore(t);
   const { recordings } = store;
   await recordings.add(ownerId, 'unknown', newRecording());

@@ -1,48 +1,45 @@
 /** Production runs and simulations in the store: their order, and their outcomes by eval. */
 import { newOutcome, newSession, newSimulatedSession } from '../../helpers/store.ts';
-import { newSimulation, NOON_MS, testOnEachDatabase, withStore } from '../../helpers/store.ts';
+import { newSimulation, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
 
-testOnEachDatabase(
-  'Runs are listed by their newest session, each with its neighbors',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const other = await store.owners.ensure('other');
-    const add = (runName: string, day: number, owner = ownerId) =>
-      store.sessions.add(
-        newSession(owner, `${runName} of ${day}`, {
-          ...{ runName, startedAtMs: NOON_MS + day * 86_400_000 },
-        }),
-      );
-    for (const [name, day] of [
-      ['A', 1],
-      ['C', 3],
-      ['B', 2],
-      ['Same as B', 2],
-    ] as const) {
-      await add(name, day);
-    }
-    await add('Of another owner', 9, other);
-    const list = async () => {
-      const page = { skip: 0, limit: 10 };
-      const { runs } = await store.runs.list({ ownerId, kind: 'production', ...page });
-      return runs;
-    };
-    const names = async () => (await list()).map(({ name }) => name);
-    t.same(await names(), ['C', 'Same as B', 'B', 'A']);
-    await add('A', 4);
-    t.same(await names(), ['A', 'C', 'Same as B', 'B'], 'a new session makes its run the newest');
+testStore('Runs are listed by their newest session, each with its neighbors', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const add = (runName: string, day: number, owner = ownerId) =>
+    store.sessions.add(
+      newSession(owner, `${runName} of ${day}`, {
+        ...{ runName, startedAtMs: NOON_MS + day * 86_400_000 },
+      }),
+    );
+  for (const [name, day] of [
+    ['A', 1],
+    ['C', 3],
+    ['B', 2],
+    ['Same as B', 2],
+  ] as const) {
+    await add(name, day);
+  }
+  await add('Of another owner', 9, other);
+  const list = async () => {
+    const page = { skip: 0, limit: 10 };
+    const { runs } = await store.runs.list({ ownerId, kind: 'production', ...page });
+    return runs;
+  };
+  const names = async () => (await list()).map(({ name }) => name);
+  t.same(await names(), ['C', 'Same as B', 'B', 'A']);
+  await add('A', 4);
+  t.same(await names(), ['A', 'C', 'Same as B', 'B'], 'a new session makes its run the newest');
 
-    for (const [index, { id }] of (await list()).entries()) {
-      const found = await store.runs.findNeighbors({ ownerId, kind: 'production', id });
-      const { older, newer } = found;
-      t.equal(newer?.name, (await names())[index - 1]);
-      t.equal(older?.name, (await names())[index + 1]);
-      t.same(await store.runs.findNeighbors({ ownerId: other, kind: 'production', id }), {});
-    }
-  },
-);
+  for (const [index, { id }] of (await list()).entries()) {
+    const found = await store.runs.findNeighbors({ ownerId, kind: 'production', id });
+    const { older, newer } = found;
+    t.equal(newer?.name, (await names())[index - 1]);
+    t.equal(older?.name, (await names())[index + 1]);
+    t.same(await store.runs.findNeighbors({ ownerId: other, kind: 'production', id }), {});
+  }
+});
 
-testOnEachDatabase('A simulation without sessions is listed by its own start', async (t) => {
+testStore('A simulation without sessions is listed by its own start', async (t) => {
   const { store, ownerId } = await withStore(t);
   const addSimulated = (id: string, startedAtMs: number) =>
     store.sessions.add(
@@ -70,7 +67,7 @@ testOnEachDatabase('A simulation without sessions is listed by its own start', a
   });
 });
 
-testOnEachDatabase('Outcomes are counted by the id of their eval', async (t) => {
+testStore('Outcomes are counted by the id of their eval', async (t) => {
   const { store, ownerId } = await withStore(t);
   const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail') => ({
     ...newOutcome(evalId, outcome),

@@ -9,13 +9,13 @@ import {
   newSession,
   newSimulatedSession,
   NOON_MS,
-  testOnEachDatabase,
+  testStore,
   withStore,
 } from '../../helpers/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-testOnEachDatabase('Seed data is stored completely or not at all', async (t) => {
+testStore('Seed data is stored completely or not at all', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   await store.owners.addKey(other, digest('taken'));

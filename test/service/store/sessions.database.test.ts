@@ -7,7 +7,7 @@ import {
   newSimulatedSession,
   newSpan,
 } from '../../helpers/store.ts';
-import { newEval, newSpans, NOON_MS, testOnEachDatabase, withStore } from '../../helpers/store.ts';
+import { newEval, newSpans, NOON_MS, testStore, withStore } from '../../helpers/store.ts';
 
 /** Returns a filter (default: all production sessions of an owner). */
 function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {
@@ -22,44 +22,38 @@ async function idsOf(store: Store, filter: SessionFilter): Promise<string[]> {
   return sessions.map(({ id }) => id);
 }
 
-testOnEachDatabase(
-  'A session is returned as it was added, with its turns and outcomes',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const turns = [
-      { sequence: 1, userInput: 'hi', userReason: 'greets', agentResponse: 'ho' },
-      { sequence: 2, userInput: '', userReason: undefined, agentResponse: '\u{1F600}' },
-    ];
-    const evidence = [{ turn: 1, part: 'agent' as const, start: 0, end: 2 }];
-    const failed = { ...newOutcome('b', 'fail'), evidence };
-    const outcomes = [failed, newOutcome('a'), newOutcome('c', 'error')];
-    const added = newSimulatedSession(ownerId, 'one', { turns: turns.toReversed(), outcomes });
-    await store.sessions.add(added);
-    const { turns: _, evals: __, runName: ___, ...session } = added;
-    t.same(await store.sessions.find(ownerId, 'one'), { ...session, run: undefined, outcomes });
-    t.same(await store.sessions.listTurns(ownerId, 'one'), turns);
-    t.equal(await store.sessions.find('other', 'one'), undefined);
-    t.same(await store.sessions.listTurns('other', 'one'), []);
-  },
-);
+testStore('A session is returned as it was added, with its turns and outcomes', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const turns = [
+    { sequence: 1, userInput: 'hi', userReason: 'greets', agentResponse: 'ho' },
+    { sequence: 2, userInput: '', userReason: undefined, agentResponse: '\u{1F600}' },
+  ];
+  const evidence = [{ turn: 1, part: 'agent' as const, start: 0, end: 2 }];
+  const failed = { ...newOutcome('b', 'fail'), evidence };
+  const outcomes = [failed, newOutcome('a'), newOutcome('c', 'error')];
+  const added = newSimulatedSession(ownerId, 'one', { turns: turns.toReversed(), outcomes });
+  await store.sessions.add(added);
+  const { turns: _, evals: __, runName: ___, ...session } = added;
+  t.same(await store.sessions.find(ownerId, 'one'), { ...session, run: undefined, outcomes });
+  t.same(await store.sessions.listTurns(ownerId, 'one'), turns);
+  t.equal(await store.sessions.find('other', 'one'), undefined);
+  t.same(await store.sessions.listTurns('other', 'one'), []);
+});
 
-testOnEachDatabase(
-  'A session with a known id replaces the earlier session completely',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
-    const first = { turns, outcomes: [newOutcome('a', 'fail')], evals: [newEval('z')] };
-    await store.sessions.add(newSession(ownerId, 'one', first));
-    await store.sessions.add(newSession(ownerId, 'one', { runName: 'Again' }));
-    t.same(await store.sessions.listTurns(ownerId, 'one'), []);
-    t.equal((await store.jobs.getBacklog()).count, 0);
-    const { sessions, total } = await store.sessions.listPage(filterOf(ownerId));
-    t.equal(total, 1);
-    t.match(sessions, [{ run: { name: 'Again' }, outcomes: [newOutcome('a')] }]);
-  },
-);
+testStore('A session with a known id replaces the earlier session completely', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
+  const first = { turns, outcomes: [newOutcome('a', 'fail')], evals: [newEval('z')] };
+  await store.sessions.add(newSession(ownerId, 'one', first));
+  await store.sessions.add(newSession(ownerId, 'one', { runName: 'Again' }));
+  t.same(await store.sessions.listTurns(ownerId, 'one'), []);
+  t.equal((await store.jobs.getBacklog()).count, 0);
+  const { sessions, total } = await store.sessions.listPage(filterOf(ownerId));
+  t.equal(total, 1);
+  t.match(sessions, [{ run: { name: 'Again' }, outcomes: [newOutcome('a')] }]);
+});
 
-testOnEachDatabase('The same session id of two owners identifies two sessions', async (t) => {
+testStore('The same session id of two owners identifies two sessions', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   await store.sessions.add(newSession(ownerId, 'one'));
@@ -75,51 +69,45 @@ testOnEachDatabase('The same session id of two owners identifies two sessions', 
   t.same(await idsOf(store, filterOf(ownerId, { kind: 'simulation', agent: 'shop' })), []);
 });
 
-testOnEachDatabase(
-  'Pages are sorted newest first, then by id, and contain each session once',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
-    for (const [id, after] of Object.entries(starts)) {
-      await store.sessions.add(newSession(ownerId, id, { startedAtMs: NOON_MS + after }));
-    }
-    const pages = [];
-    for (let skip = 0; skip < 6; skip += 2) {
-      const { sessions, total } = await store.sessions.listPage(
-        filterOf(ownerId, { skip, limit: 2 }),
-      );
-      t.equal(total, 5);
-      pages.push(sessions.map(({ id }) => id));
-    }
-    t.same(pages, [['newest', 'a'], ['b', 'c'], ['oldest']]);
-    for (const [id, runName] of [
-      ['y', 'Run 1'],
-      ['x', 'Run 2'],
-    ] as const) {
-      await store.sessions.add(newSession(ownerId, id, { runName }));
-    }
-    t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'also across runs');
-    const beyond = await store.sessions.listPage(filterOf(ownerId, { skip: 9 }));
-    t.same(beyond, { sessions: [], total: 7 });
-  },
-);
+testStore('Pages are sorted newest first, then by id, and contain each session once', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
+  for (const [id, after] of Object.entries(starts)) {
+    await store.sessions.add(newSession(ownerId, id, { startedAtMs: NOON_MS + after }));
+  }
+  const pages = [];
+  for (let skip = 0; skip < 6; skip += 2) {
+    const { sessions, total } = await store.sessions.listPage(
+      filterOf(ownerId, { skip, limit: 2 }),
+    );
+    t.equal(total, 5);
+    pages.push(sessions.map(({ id }) => id));
+  }
+  t.same(pages, [['newest', 'a'], ['b', 'c'], ['oldest']]);
+  for (const [id, runName] of [
+    ['y', 'Run 1'],
+    ['x', 'Run 2'],
+  ] as const) {
+    await store.sessions.add(newSession(ownerId, id, { runName }));
+  }
+  t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'also across runs');
+  const beyond = await store.sessions.listPage(filterOf(ownerId, { skip: 9 }));
+  t.same(beyond, { sessions: [], total: 7 });
+});
 
-testOnEachDatabase(
-  'A failed outcome adds earlier outcomes of its session to failed lists',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const evals = [newEval('a'), newEval('b'), newEval('c')];
-    await store.sessions.add(newSession(ownerId, 'one', { outcomes: [], evals }));
-    const jobs = await store.jobs.take('w', 0, 60_000, 10);
-    for (const [nth, job] of jobs.entries()) {
-      const outcome = nth === 1 ? 'fail' : 'pass';
-      t.ok(await store.jobs.finish('w', job, newOutcome(job.definition.id, outcome), 1));
-      const expected = nth === 0 ? [] : ['one'];
-      t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval a', failedOnly: true })), expected);
-    }
-    t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval c', failedOnly: true })), ['one']);
-  },
-);
+testStore('A failed outcome adds earlier outcomes of its session to failed lists', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const evals = [newEval('a'), newEval('b'), newEval('c')];
+  await store.sessions.add(newSession(ownerId, 'one', { outcomes: [], evals }));
+  const jobs = await store.jobs.take('w', 0, 60_000, 10);
+  for (const [nth, job] of jobs.entries()) {
+    const outcome = nth === 1 ? 'fail' : 'pass';
+    t.ok(await store.jobs.finish('w', job, newOutcome(job.definition.id, outcome), 1));
+    const expected = nth === 0 ? [] : ['one'];
+    t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval a', failedOnly: true })), expected);
+  }
+  t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval c', failedOnly: true })), ['one']);
+});
 
 void t.test('A long list of an eval has each session once, in order, from both ends', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -169,55 +157,49 @@ void t.test('A long list of an eval has each session once, in order, from both e
   }
 });
 
-testOnEachDatabase(
-  'Production lists omit sessions without results; simulation lists do not',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const none = { outcomes: [] };
-    const error = { outcomes: [newOutcome('a', 'error')] };
-    await store.sessions.add(newSession(ownerId, 'scored'));
-    await store.sessions.add(newSession(ownerId, 'unscored', none));
-    await store.sessions.add(newSession(ownerId, 'errored', error));
-    await store.sessions.add(newSimulatedSession(ownerId, 'simulated', none));
-    await store.sessions.add(newSimulatedSession(ownerId, 'simulated, errored', error));
-    t.same(await idsOf(store, filterOf(ownerId)), ['scored']);
-    const simulated = await idsOf(store, filterOf(ownerId, { kind: 'simulation' }));
-    t.same(simulated, ['simulated', 'simulated, errored']);
-  },
-);
+testStore('Production lists omit sessions without results; simulation lists do not', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const none = { outcomes: [] };
+  const error = { outcomes: [newOutcome('a', 'error')] };
+  await store.sessions.add(newSession(ownerId, 'scored'));
+  await store.sessions.add(newSession(ownerId, 'unscored', none));
+  await store.sessions.add(newSession(ownerId, 'errored', error));
+  await store.sessions.add(newSimulatedSession(ownerId, 'simulated', none));
+  await store.sessions.add(newSimulatedSession(ownerId, 'simulated, errored', error));
+  t.same(await idsOf(store, filterOf(ownerId)), ['scored']);
+  const simulated = await idsOf(store, filterOf(ownerId, { kind: 'simulation' }));
+  t.same(simulated, ['simulated', 'simulated, errored']);
+});
 
-testOnEachDatabase(
-  'Name search ignores case, also beyond ASCII, and has no wildcards',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const runs = ['Größe 100%', 'GROSSE snake_case', 'ΟΔΟΣΤΡΩΜΑ', 'Cafe\u0301 Żółw', 'plain'];
-    for (const runName of runs) await store.sessions.add(newSession(ownerId, runName, { runName }));
-    const cases: [string, string[]][] = [
-      ['GRÖSSE', ['Größe 100%']],
-      ['größe', ['Größe 100%']],
-      ['GRÖẞE', ['Größe 100%']],
-      ['%', ['Größe 100%']],
-      ['_', ['GROSSE snake_case']],
-      ['grosse', ['GROSSE snake_case']],
-      ['οδοσ', ['ΟΔΟΣΤΡΩΜΑ']],
-      ['ΟΔΟΣ', ['ΟΔΟΣΤΡΩΜΑ']],
-      ['caf\u00E9', ['Cafe\u0301 Żółw']],
-      ['ŻÓŁ', ['Cafe\u0301 Żółw']],
-      ['P%N', []],
-      ["'; drop table runs; --", []],
-    ];
-    for (const [run, expected] of cases) {
-      t.same(await idsOf(store, filterOf(ownerId, { run })), expected, run);
-    }
-    t.equal(
-      (await idsOf(store, filterOf(ownerId, { run: '' }))).length,
-      5,
-      'every name contains the empty text',
-    );
-  },
-);
+testStore('Name search ignores case, also beyond ASCII, and has no wildcards', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const runs = ['Größe 100%', 'GROSSE snake_case', 'ΟΔΟΣΤΡΩΜΑ', 'Cafe\u0301 Żółw', 'plain'];
+  for (const runName of runs) await store.sessions.add(newSession(ownerId, runName, { runName }));
+  const cases: [string, string[]][] = [
+    ['GRÖSSE', ['Größe 100%']],
+    ['größe', ['Größe 100%']],
+    ['GRÖẞE', ['Größe 100%']],
+    ['%', ['Größe 100%']],
+    ['_', ['GROSSE snake_case']],
+    ['grosse', ['GROSSE snake_case']],
+    ['οδοσ', ['ΟΔΟΣΤΡΩΜΑ']],
+    ['ΟΔΟΣ', ['ΟΔΟΣΤΡΩΜΑ']],
+    ['caf\u00E9', ['Cafe\u0301 Żółw']],
+    ['ŻÓŁ', ['Cafe\u0301 Żółw']],
+    ['P%N', []],
+    ["'; drop table runs; --", []],
+  ];
+  for (const [run, expected] of cases) {
+    t.same(await idsOf(store, filterOf(ownerId, { run })), expected, run);
+  }
+  t.equal(
+    (await idsOf(store, filterOf(ownerId, { run: '' }))).length,
+    5,
+    'every name contains the empty text',
+  );
+});
 
-testOnEachDatabase('The agent filter searches names and URLs', async (t) => {
+testStore('The agent filter searches names and URLs', async (t) => {
   const { store, ownerId } = await withStore(t);
   const agents = [
     { name: 'Müller', url: 'https://one.example' },
@@ -235,7 +217,7 @@ testOnEachDatabase('The agent filter searches names and URLs', async (t) => {
   t.same(await idsByAgent('shophttps'), [], 'not across name and URL');
 });
 
-testOnEachDatabase(
+testStore(
   'The eval filter selects sessions it scored and never narrows their outcomes',
   async (t) => {
     const { store, ownerId } = await withStore(t);
@@ -257,7 +239,7 @@ testOnEachDatabase(
   },
 );
 
-testOnEachDatabase('failedOnly selects sessions with a failing outcome', async (t) => {
+testStore('failedOnly selects sessions with a failing outcome', async (t) => {
   const { store, ownerId } = await withStore(t);
   const failing = [newOutcome('a'), newOutcome('b', 'fail')];
   for (const [add, kind] of [
@@ -277,7 +259,7 @@ testOnEachDatabase('failedOnly selects sessions with a failing outcome', async (
   }
 });
 
-testOnEachDatabase('Both bounds of the start time are inclusive', async (t) => {
+testStore('Both bounds of the start time are inclusive', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const after of [1, 2, 3]) {
     const startedAtMs = NOON_MS + after;
@@ -289,7 +271,7 @@ testOnEachDatabase('Both bounds of the start time are inclusive', async (t) => {
   t.same(await idsOf(store, filterOf(ownerId, { startedAfterMs, startedBeforeMs })), ['2']);
 });
 
-testOnEachDatabase('Several filters must all match', async (t) => {
+testStore('Several filters must all match', async (t) => {
   const { store, ownerId } = await withStore(t);
   const bad = { outcomes: [newOutcome('a', 'fail')] };
   await store.sessions.add(newSession(ownerId, 'matching', { runName: 'Nightly', ...bad }));
@@ -301,7 +283,7 @@ testOnEachDatabase('Several filters must all match', async (t) => {
   t.same(await idsOf(store, filterOf(ownerId, filter)), ['matching']);
 });
 
-testOnEachDatabase('A deleted simulation keeps its sessions and its name', async (t) => {
+testStore('A deleted simulation keeps its sessions and its name', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.sessions.add(newSimulatedSession(ownerId, 'one'));
   t.equal(await store.sessions.deleteSimulation('other', 'simulation-1'), false);
@@ -316,26 +298,23 @@ testOnEachDatabase('A deleted simulation keeps its sessions and its name', async
   ]);
 });
 
-testOnEachDatabase(
-  'Sessions of one run share its id, for live traces and for uploads',
-  async (t) => {
-    const { store, sink, ownerId } = await withStore(t);
-    const outcomes = [newOutcome('b')];
-    const runName = 'Live traces 2026-11-20';
-    await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
-    await sink.insert([newSpans(ownerId, [newSpan('1')])]);
-    await store.conversations.close(newCloseRequest(ownerId));
-    for (const job of await store.jobs.take('worker', NOON_MS * 2, 1_000, 9)) {
-      await store.jobs.finish('worker', job, newOutcome(job.definition.id), NOON_MS);
-    }
-    const { sessions } = await store.sessions.listPage(filterOf(ownerId));
-    t.equal(sessions.length, 2);
-    t.ok(sessions[0]?.run?.id);
-    t.same(sessions[0]?.run, sessions[1]?.run);
-  },
-);
+testStore('Sessions of one run share its id, for live traces and for uploads', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const outcomes = [newOutcome('b')];
+  const runName = 'Live traces 2026-11-20';
+  await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
+  await sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  await store.conversations.close(newCloseRequest(ownerId));
+  for (const job of await store.jobs.take('worker', NOON_MS * 2, 1_000, 9)) {
+    await store.jobs.finish('worker', job, newOutcome(job.definition.id), NOON_MS);
+  }
+  const { sessions } = await store.sessions.listPage(filterOf(ownerId));
+  t.equal(sessions.length, 2);
+  t.ok(sessions[0]?.run?.id);
+  t.same(sessions[0]?.run, sessions[1]?.run);
+});
 
-testOnEachDatabase('A page and its total are consistent during concurrent writes', async (t) => {
+testStore('A page and its total are consistent during concurrent writes', async (t) => {
   const { store, ownerId } = await withStore(t);
   let isAdding = true;
   const add = async (): Promise<void> => {
@@ -355,48 +334,45 @@ testOnEachDatabase('A page and its total are consistent during concurrent writes
   t.ok(last > 0, `${last} sessions were added meanwhile`);
 });
 
-testOnEachDatabase(
-  'A search finds lines of the conversation in any case, and exact tags',
-  async (t) => {
-    const { store, ownerId, sink } = await withStore(t);
-    const other = await store.owners.ensure('other');
-    const turn = { sequence: 1, userInput: 'Wo ist die STRASSE?', userReason: undefined };
-    const turns = [{ ...turn, agentResponse: 'Your order_7% shipped.' }];
-    const metadata = { tier: 'gold', seats: 3, nested: { a: 1 } };
-    await store.sessions.add(newSession(ownerId, 'uploaded', { turns, metadata }));
-    await store.sessions.add(newSession(other, 'foreign', { turns, metadata }));
-    const inputMessages = JSON.stringify([{ role: 'user', content: 'Where is it?' }]);
-    const outputMessages = JSON.stringify([{ role: 'assistant', content: 'It SHIPPED today.' }]);
-    await sink.insert([
-      newSpans(ownerId, [newSpan('1', { inputMessages, outputMessages })], {
-        tags: [{ conversationId: 'conversation-1', key: 'tier', value: 'silver' }],
-      }),
-    ]);
-    await store.conversations.close(newCloseRequest(ownerId));
-    const live = 'session of conversation-1';
-    const rows: [Partial<SessionFilter>, string[]][] = [
-      [{ text: 'straße' }, ['uploaded']],
-      [{ text: 'order_7%' }, ['uploaded']],
-      [{ text: 'order-7' }, []],
-      [{ text: 'shipped', outcome: 'unfinished' }, [live]],
-      [{ tags: [{ key: 'tier' }] }, ['uploaded']],
-      [{ tags: [{ key: 'tier' }], outcome: 'unfinished' }, [live]],
-      [{ tags: [{ key: 'tier', value: 'gold' }] }, ['uploaded']],
-      [{ tags: [{ key: 'tier', value: 'Gold' }] }, []],
-      [{ tags: [{ key: 'seats', value: '3' }], text: 'shipped' }, ['uploaded']],
-      [{ tags: [{ key: 'nested' }] }, []],
-    ];
-    for (const [changes, ids] of rows) {
-      t.same(await idsOf(store, filterOf(ownerId, changes)), ids, JSON.stringify(changes));
-    }
-    const again = { turns: [{ ...turn, agentResponse: 'Nothing.' }] };
-    await store.sessions.add(newSession(ownerId, 'uploaded', again));
-    t.same(await idsOf(store, filterOf(ownerId, { text: 'order_7%' })), [], 'replaced');
-    t.same(await idsOf(store, filterOf(ownerId, { tags: [{ key: 'tier' }] })), [], 'replaced');
-  },
-);
+testStore('A search finds lines of the conversation in any case, and exact tags', async (t) => {
+  const { store, ownerId, sink } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const turn = { sequence: 1, userInput: 'Wo ist die STRASSE?', userReason: undefined };
+  const turns = [{ ...turn, agentResponse: 'Your order_7% shipped.' }];
+  const metadata = { tier: 'gold', seats: 3, nested: { a: 1 } };
+  await store.sessions.add(newSession(ownerId, 'uploaded', { turns, metadata }));
+  await store.sessions.add(newSession(other, 'foreign', { turns, metadata }));
+  const inputMessages = JSON.stringify([{ role: 'user', content: 'Where is it?' }]);
+  const outputMessages = JSON.stringify([{ role: 'assistant', content: 'It SHIPPED today.' }]);
+  await sink.insert([
+    newSpans(ownerId, [newSpan('1', { inputMessages, outputMessages })], {
+      tags: [{ conversationId: 'conversation-1', key: 'tier', value: 'silver' }],
+    }),
+  ]);
+  await store.conversations.close(newCloseRequest(ownerId));
+  const live = 'session of conversation-1';
+  const rows: [Partial<SessionFilter>, string[]][] = [
+    [{ text: 'straße' }, ['uploaded']],
+    [{ text: 'order_7%' }, ['uploaded']],
+    [{ text: 'order-7' }, []],
+    [{ text: 'shipped', outcome: 'unfinished' }, [live]],
+    [{ tags: [{ key: 'tier' }] }, ['uploaded']],
+    [{ tags: [{ key: 'tier' }], outcome: 'unfinished' }, [live]],
+    [{ tags: [{ key: 'tier', value: 'gold' }] }, ['uploaded']],
+    [{ tags: [{ key: 'tier', value: 'Gold' }] }, []],
+    [{ tags: [{ key: 'seats', value: '3' }], text: 'shipped' }, ['uploaded']],
+    [{ tags: [{ key: 'nested' }] }, []],
+  ];
+  for (const [changes, ids] of rows) {
+    t.same(await idsOf(store, filterOf(ownerId, changes)), ids, JSON.stringify(changes));
+  }
+  const again = { turns: [{ ...turn, agentResponse: 'Nothing.' }] };
+  await store.sessions.add(newSession(ownerId, 'uploaded', again));
+  t.same(await idsOf(store, filterOf(ownerId, { text: 'order_7%' })), [], 'replaced');
+  t.same(await idsOf(store, filterOf(ownerId, { tags: [{ key: 'tier' }] })), [], 'replaced');
+});
 
-testOnEachDatabase('Errored and unfinished sessions have their own filters', async (t) => {
+testStore('Errored and unfinished sessions have their own filters', async (t) => {
   const { store, ownerId } = await withStore(t);
   const outcomesOf = {
     passed: [newOutcome('a')],
@@ -417,7 +393,7 @@ testOnEachDatabase('Errored and unfinished sessions have their own filters', asy
   t.same(await listOf({}), ['both', 'failed', 'passed'], 'the results endpoint has no others');
 });
 
-testOnEachDatabase('Each session of a list knows the sessions before and after it', async (t) => {
+testStore('Each session of a list knows the sessions before and after it', async (t) => {
   const { store, ownerId } = await withStore(t);
   const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
   const metadata = { tier: 'gold' };

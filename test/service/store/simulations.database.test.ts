@@ -1,50 +1,42 @@
 /** Runs of simulated users in the store: each is stored with its key, and each session once. */
-import {
-  newSimulatedSession,
-  newSimulation,
-  testOnEachDatabase,
-  withStore,
-} from '../../helpers/store.ts';
+import { newSimulatedSession, newSimulation, testStore, withStore } from '../../helpers/store.ts';
 
-testOnEachDatabase(
-  'A run is returned as it was requested; its key is deleted when it ends',
-  async (t) => {
-    const { store, ownerId } = await withStore(t);
-    const other = await store.owners.ensure('other');
-    const { simulations } = store;
-    const id = await simulations.add(newSimulation(ownerId, { samples: 3 }));
-    t.equal(id, 'run-0');
-    t.equal(
-      await simulations.add(newSimulation(ownerId)),
-      'run-1',
-      'the second run with the same seed',
-    );
-    t.match(await simulations.find(ownerId, id), { id, samples: 3, state: 'running', repeat: 0 });
-    t.equal(await simulations.find(other, id), undefined);
-    t.same(
-      (await simulations.list(ownerId, 10)).map((run) => [run.id, run.repeat]),
-      [
-        ['run-1', 1],
-        ['run-0', 0],
-      ],
-    );
-    t.equal(await simulations.findApiKey(ownerId, id), 'k');
-    t.equal(await simulations.findApiKey(other, id), undefined);
-    t.notMatch(JSON.stringify(await simulations.find(ownerId, id)), /"k"/);
+testStore('A run is returned as it was requested; its key is deleted when it ends', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const { simulations } = store;
+  const id = await simulations.add(newSimulation(ownerId, { samples: 3 }));
+  t.equal(id, 'run-0');
+  t.equal(
+    await simulations.add(newSimulation(ownerId)),
+    'run-1',
+    'the second run with the same seed',
+  );
+  t.match(await simulations.find(ownerId, id), { id, samples: 3, state: 'running', repeat: 0 });
+  t.equal(await simulations.find(other, id), undefined);
+  t.same(
+    (await simulations.list(ownerId, 10)).map((run) => [run.id, run.repeat]),
+    [
+      ['run-1', 1],
+      ['run-0', 0],
+    ],
+  );
+  t.equal(await simulations.findApiKey(ownerId, id), 'k');
+  t.equal(await simulations.findApiKey(other, id), undefined);
+  t.notMatch(JSON.stringify(await simulations.find(ownerId, id)), /"k"/);
 
-    t.equal(await simulations.end(other, id, 'cancelled'), false, 'only its owner can end it');
-    t.equal(await simulations.end(ownerId, id, 'ended'), true);
-    t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'it ends only once');
-    t.equal(await simulations.findState(ownerId, id), 'ended');
-    t.equal(await simulations.findApiKey(ownerId, id), undefined);
-    t.same(
-      (await simulations.listRunning()).map((run) => run.id),
-      ['run-1'],
-    );
-  },
-);
+  t.equal(await simulations.end(other, id, 'cancelled'), false, 'only its owner can end it');
+  t.equal(await simulations.end(ownerId, id, 'ended'), true);
+  t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'it ends only once');
+  t.equal(await simulations.findState(ownerId, id), 'ended');
+  t.equal(await simulations.findApiKey(ownerId, id), undefined);
+  t.same(
+    (await simulations.listRunning()).map((run) => run.id),
+    ['run-1'],
+  );
+});
 
-testOnEachDatabase('A session is stored once, and only while its run exists', async (t) => {
+testStore('A session is stored once, and only while its run exists', async (t) => {
   const { store, ownerId } = await withStore(t);
   const id = await store.simulations.add(newSimulation(ownerId));
   const simulation = { id, name: 'Nightly', deleted: false };

@@ -4,11 +4,11 @@ import {
   newSpans,
   NOON_MS,
   noonNs,
-  testOnEachDatabase,
+  testStore,
   withStore,
 } from '../../helpers/store.ts';
 
-testOnEachDatabase('A span is stored unchanged, to the nanosecond', async (t, database) => {
+testStore('A span is stored unchanged, to the nanosecond', async (t, database) => {
   const { store, sink, ownerId } = await withStore(t);
   const span = newSpan('1', {
     startNs: 1_763_640_000_123_456_789n,
@@ -31,7 +31,7 @@ testOnEachDatabase('A span is stored unchanged, to the nanosecond', async (t, da
   t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [stored]);
 });
 
-testOnEachDatabase('Spans are returned in start order, regardless of arrival order', async (t) => {
+testStore('Spans are returned in start order, regardless of arrival order', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
   await sink.insert([
@@ -45,7 +45,7 @@ testOnEachDatabase('Spans are returned in start order, regardless of arrival ord
   );
 });
 
-testOnEachDatabase('A repeated span changes nothing, even in another conversation', async (t) => {
+testStore('A repeated span changes nothing, even in another conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
@@ -65,7 +65,7 @@ testOnEachDatabase('A repeated span changes nothing, even in another conversatio
   ]);
 });
 
-testOnEachDatabase('A new conversation has the time bounds of its new spans only', async (t) => {
+testStore('A new conversation has the time bounds of its new spans only', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
   const conversationId = 'conversation-2';
@@ -77,7 +77,7 @@ testOnEachDatabase('A new conversation has the time bounds of its new spans only
   });
 });
 
-testOnEachDatabase('The same span id of two owners identifies two spans', async (t) => {
+testStore('The same span id of two owners identifies two spans', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const results = await sink.insert([
@@ -90,7 +90,7 @@ testOnEachDatabase('The same span id of two owners identifies two spans', async 
   t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
 });
 
-testOnEachDatabase('A conversation has its first start, last end, and last arrival', async (t) => {
+testStore('A conversation has its first start, last end, and last arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
   await sink.insert([
@@ -109,14 +109,14 @@ testOnEachDatabase('A conversation has its first start, last end, and last arriv
   });
 });
 
-testOnEachDatabase('A span without times does not date its conversation to 1970', async (t) => {
+testStore('A span without times does not date its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
   const closed = await store.conversations.close(newCloseRequest(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 
-testOnEachDatabase('Times out of range are stored as the nearest valid time', async (t) => {
+testStore('Times out of range are stored as the nearest valid time', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const [result] = await sink.insert([
     newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
@@ -127,7 +127,7 @@ testOnEachDatabase('Times out of range are stored as the nearest valid time', as
   t.equal(span?.endNs, 2n ** 63n - 1n);
 });
 
-testOnEachDatabase('Tags are stored once per conversation, up to the limit', async (t) => {
+testStore('Tags are stored once per conversation, up to the limit', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
   const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
@@ -148,7 +148,7 @@ testOnEachDatabase('Tags are stored once per conversation, up to the limit', asy
   );
 });
 
-testOnEachDatabase('A trace maps to the conversation of its first span', async (t) => {
+testStore('A trace maps to the conversation of its first span', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const spans = [
     newSpan('1', { traceId: 'shared' }),
@@ -161,27 +161,24 @@ testOnEachDatabase('A trace maps to the conversation of its first span', async (
   t.same(await sink.findConversations(other, ['shared']), new Map());
 });
 
-testOnEachDatabase(
-  'A request that fails stores nothing; the others in its batch are stored',
-  async (t) => {
-    const { store, sink, ownerId } = await withStore(t);
-    const cycle: Record<string, unknown> = {};
-    cycle['self'] = cycle;
-    const bad = [newSpan('2'), newSpan('3', { attributes: cycle })];
-    const results = await sink.insert([
-      newSpans(ownerId, [newSpan('1')]),
-      newSpans(ownerId, bad),
-      newSpans('unknown-owner', [newSpan('4')]),
-      newSpans(ownerId, [newSpan('5')]),
-    ]);
-    t.same(
-      results.map((result) => result instanceof Error),
-      [false, true, true, false],
-    );
-    const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
-    t.same(
-      spans.map(({ spanId }) => spanId),
-      ['span-1', 'span-5'],
-    );
-  },
-);
+testStore('A request that fails stores nothing; the others in its batch are stored', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  const bad = [newSpan('2'), newSpan('3', { attributes: cycle })];
+  const results = await sink.insert([
+    newSpans(ownerId, [newSpan('1')]),
+    newSpans(ownerId, bad),
+    newSpans('unknown-owner', [newSpan('4')]),
+    newSpans(ownerId, [newSpan('5')]),
+  ]);
+  t.same(
+    results.map((result) => result instanceof Error),
+    [false, true, true, false],
+  );
+  const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
+  t.same(
+    spans.map(({ spanId }) => spanId),
+    ['span-1', 'span-5'],
+  );
+});

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import type { SeedDocument } from '../../../../src/contract/index.ts';
 import { openStore } from '../../../../src/service/store/open-store.ts';
 import { withFilledService } from '../../../helpers/filled-service.ts';
+import { nightOnly } from '../../../helpers/nightly.ts';
 import { makeSpan, makeTraceRequest } from '../../../helpers/otlp.ts';
 import { findPartitionedTable, migratePartitioned } from '../../../helpers/partitions.ts';
 import { execute, withPostgres, withPostgresServer } from '../../../helpers/postgres.ts';
@@ -96,63 +97,72 @@ interface Execution {
   relations: ReadonlySet<string>;
 }
 
-void t.test('Every statement of a service reads and changes one partition', async (t) => {
-  const { superuserUrl, url } = await withPostgresServer(t, {
-    settings: {
-      ...{ shared_preload_libraries: 'auto_explain', 'auto_explain.log_min_duration': '0' },
-      ...{ 'auto_explain.log_format': 'json', log_statement: 'all' },
-      ...{ logging_collector: 'on', log_destination: 'jsonlog', log_rotation_size: '0' },
-    },
-  });
-  await migratePartitioned(url);
-  await runService(t, url);
-  const owners = (await execute(url, 'select id from owners')).map(({ id }) => String(id));
-  t.equal(owners.length, 2);
-  const executions = await readExecutions(superuserUrl, owners);
-  const ofOwners = executions.filter(({ relations }) =>
-    [...relations].some((name) => !SHARED_TABLES.includes(name) && !name.startsWith('pg_')),
-  );
-
-  const wide = ofOwners.filter(({ relations }) => {
-    const tables = [...relations].map(findPartitionedTable).filter((table) => table !== undefined);
-    return new Set(tables).size < tables.length;
-  });
-  const texts = [...new Set(wide.map(({ text }) => text))];
-  const isAllowed = (text: string): boolean =>
-    READS_ACROSS_OWNERS.some(([pattern]) => pattern.test(text));
-  t.same(
-    texts.filter((text) => !isAllowed(text)),
-    [],
-    'only background reads cross owners',
-  );
-  const unowned = ofOwners.filter((execution) => execution.owners.length !== 1);
-  t.same(
-    unowned.map(({ text }) => text).filter((text) => !isAllowed(text)),
-    [],
-    'every other statement names one owner, inserts too',
-  );
-  for (const [pattern, reason] of READS_ACROSS_OWNERS) {
-    t.ok(
-      texts.some((text) => pattern.test(text)),
-      `still necessary: ${reason}`,
+void t.test(
+  'Every statement of a service reads and changes one partition',
+  nightOnly,
+  async (t) => {
+    const { superuserUrl, url } = await withPostgresServer(t, {
+      settings: {
+        ...{ shared_preload_libraries: 'auto_explain', 'auto_explain.log_min_duration': '0' },
+        ...{ 'auto_explain.log_format': 'json', log_statement: 'all' },
+        ...{ logging_collector: 'on', log_destination: 'jsonlog', log_rotation_size: '0' },
+      },
+    });
+    await migratePartitioned(url);
+    await runService(t, url);
+    const owners = (await execute(url, 'select id from owners')).map(({ id }) => String(id));
+    t.equal(owners.length, 2);
+    const executions = await readExecutions(superuserUrl, owners);
+    const ofOwners = executions.filter(({ relations }) =>
+      [...relations].some((name) => !SHARED_TABLES.includes(name) && !name.startsWith('pg_')),
     );
-  }
 
-  const byTransaction = Map.groupBy(ofOwners, ({ transaction }) => transaction);
-  const mixed = [...byTransaction.values()].filter(
-    (group) => new Set(group.flatMap((execution) => execution.owners)).size > 1,
-  );
-  t.same(
-    mixed.map((group) => group.map(({ text }) => text)),
-    [],
-    'no transaction has two owners',
-  );
-  const distinct = new Set(ofOwners.map(({ text }) => text));
-  t.ok(distinct.size > 100, `${distinct.size} different statements, ${ofOwners.length} executions`);
-  t.comment(
-    `${distinct.size} statements, ${ofOwners.length} runs, ${byTransaction.size} transactions`,
-  );
-});
+    const wide = ofOwners.filter(({ relations }) => {
+      const tables = [...relations]
+        .map(findPartitionedTable)
+        .filter((table) => table !== undefined);
+      return new Set(tables).size < tables.length;
+    });
+    const texts = [...new Set(wide.map(({ text }) => text))];
+    const isAllowed = (text: string): boolean =>
+      READS_ACROSS_OWNERS.some(([pattern]) => pattern.test(text));
+    t.same(
+      texts.filter((text) => !isAllowed(text)),
+      [],
+      'only background reads cross owners',
+    );
+    const unowned = ofOwners.filter((execution) => execution.owners.length !== 1);
+    t.same(
+      unowned.map(({ text }) => text).filter((text) => !isAllowed(text)),
+      [],
+      'every other statement names one owner, inserts too',
+    );
+    for (const [pattern, reason] of READS_ACROSS_OWNERS) {
+      t.ok(
+        texts.some((text) => pattern.test(text)),
+        `still necessary: ${reason}`,
+      );
+    }
+
+    const byTransaction = Map.groupBy(ofOwners, ({ transaction }) => transaction);
+    const mixed = [...byTransaction.values()].filter(
+      (group) => new Set(group.flatMap((execution) => execution.owners)).size > 1,
+    );
+    t.same(
+      mixed.map((group) => group.map(({ text }) => text)),
+      [],
+      'no transaction has two owners',
+    );
+    const distinct = new Set(ofOwners.map(({ text }) => text));
+    t.ok(
+      distinct.size > 100,
+      `${distinct.size} different statements, ${ofOwners.length} executions`,
+    );
+    t.comment(
+      `${distinct.size} statements, ${ofOwners.length} runs, ${byTransaction.size} transactions`,
+    );
+  },
+);
 
 /** Uses all parts of a service with two owners. */
 async function runService(t: Test, databaseUrl: string): Promise<void> {

@@ -129,7 +129,7 @@ void t.test('a server has its own settings', nightOnly, async (t) => {
 
 void t.test(
   'no server outlives a killed test process',
-  { skip: !existsSync('/proc') },
+  existsSync('/proc') ? nightOnly : { skip: 'without /proc' },
   async (t) => {
     const helper = join(ROOT, 'test/helpers/postgres-server.ts');
     const program = `

@@ -24,7 +24,7 @@ export interface AutocannonOptions {
   tls?: SecureContextOptions;
   clock: Clock;
   connections: number;
-  /** A request that takes longer is a timeout. */
+  /** A request that takes longer is a timeout; 1 s or more. */
   timeoutMs: number;
   /** Returns the next request immediately before it is sent. */
   next: () => Exchange;
@@ -34,6 +34,8 @@ export interface AutocannonOptions {
 
 /** A run of autocannon. */
 export interface AutocannonRun {
+  /** Rejects if autocannon refuses its options. */
+  readonly ended: Promise<unknown>;
   /** Stops sending. Requests in flight have no result. */
   stop(): Promise<void>;
 }
@@ -42,6 +44,8 @@ export interface AutocannonRun {
 const DURATION_S = 2_000_000;
 /** autocannon stops only at the end of a sample. */
 const SAMPLE_MS = 20;
+/** The timers of autocannon count whole milliseconds, so a timeout can be a little early. */
+const TIMER_MS = 5;
 
 /** Sends requests until it is stopped: each connection sends the next one after a response. */
 export function startAutocannon(options: AutocannonOptions): AutocannonRun {
@@ -65,8 +69,8 @@ export function startAutocannon(options: AutocannonOptions): AutocannonRun {
     queueMicrotask(() => (latestError = undefined));
   });
   const ended = Promise.resolve(instance);
-  ended.catch(() => undefined);
   return {
+    ended,
     async stop() {
       instance.stop();
       await ended;
@@ -136,7 +140,7 @@ function fail(current: Current, { clock, timeoutMs, findError, onUnreadable }: C
   const hasStatus = firstByteMs !== undefined;
   const error = findError() ?? new Error('The sandbox closed the connection.');
   const fault =
-    endedMs - sentMs >= timeoutMs
+    endedMs - sentMs >= timeoutMs - TIMER_MS
       ? { kind: 'timeout' as const, message: `no complete response within ${timeoutMs} ms` }
       : classifyFailure(error, hasStatus);
   onEnd({ sentMs, endedMs, fault, ...(hasStatus && { firstByteMs }) });

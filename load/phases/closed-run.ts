@@ -1,11 +1,12 @@
 import type { SecureContextOptions } from 'node:tls';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { startAutocannon, type Exchange } from '../engines/autocannon.ts';
 import { withHeaders } from '../engines/transport.ts';
-import { createResponseValidator } from '../profiles/validate-response.ts';
+import { createResponseValidator, type ValidatedResult } from '../profiles/validate-response.ts';
 import { createRecorder } from '../record/recorder.ts';
 import { startMeter } from '../self-check/meter.ts';
 import { createExchangeLog } from './exchange-log.ts';
-import { createRunEnd, type RequestRun, type RequestRunParts } from './request-run.ts';
+import { createRunEnd, type RequestRun, type RequestRunParts, type RunEnd } from './request-run.ts';
 import { watchRun } from './watch.ts';
 
 /** Dependencies of a closed run. */
@@ -16,6 +17,9 @@ export interface ClosedRunParts extends RequestRunParts {
   tls: SecureContextOptions;
   connections: number;
 }
+
+/** A sandbox that refuses connections gets thousands of requests per second, so this takes no time. */
+const FAILED_IN_A_ROW_MAX = 1_000;
 
 /**
  * Sends requests with autocannon for the whole steady state: each connection sends the next one after a
@@ -38,9 +42,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
     redact: parts.redact,
     validate: createResponseValidator(parts.validateResponse, profile.markers),
     windowStartMs,
-    onResult: ({ fault, detail }) => {
-      if (fault === 'unauthorized') end.endEarly({ kind: 'unauthorized', detail });
-    },
+    onResult: createStopRule(end),
   });
   let sentCount = 0;
   const next = (): Exchange => {
@@ -64,7 +66,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
     timeoutMs: stream.nextRequest().deadlineMs,
     onUnreadable: () => end.endEarly({ kind: 'unreadable', detail: '' }),
   });
-  await clock.sleep(plan.windowMs, end.over).catch(() => undefined);
+  await Promise.race([clock.sleep(plan.windowMs, end.over).catch(() => undefined), run.ended]);
   const ranMs = Math.min(plan.windowMs, sinceStart());
   const cost = stopMeter();
   log.abandon();
@@ -88,4 +90,17 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
     mainLog.offered -= record.inFlightCount;
     mainLog.sent -= record.inFlightCount;
   }
+}
+
+/** Ends the run if the sandbox refuses the key or is down. */
+function createStopRule(end: RunEnd): (result: ValidatedResult) => void {
+  let failedInARow = 0;
+  return ({ fault, detail }) => {
+    failedInARow = fault === undefined ? 0 : failedInARow + 1;
+    if (fault === 'unauthorized') end.endEarly({ kind: 'unauthorized', detail });
+    else if (fault !== undefined && failedInARow >= FAILED_IN_A_ROW_MAX) {
+      const count = formatCount(failedInARow, 'request');
+      end.endEarly({ kind: 'down', detail: `${count} in a row failed (${fault})` });
+    }
+  };
 }

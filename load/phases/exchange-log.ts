@@ -24,7 +24,7 @@ export interface ExchangeLog {
 export interface BegunExchange {
   /** The request with its trace context. */
   outgoing: OutgoingRequest;
-  end(result: ExchangeResult): void;
+  end: (result: ExchangeResult) => void;
 }
 
 /** Dependencies of an exchange log. */

@@ -70,9 +70,10 @@ void t.test('check, load, simulate, and doctor use the certificate', async (t) =
     'also for the WebSocket',
   );
 
-  const loading = ['load', sandbox.url, '--profile', 'chat', '--rate', '10', '--duration', '1s'];
+  const loading = ['load', sandbox.url, '--profile', 'chat', '--duration', '1s', '--json=-'];
   for (const engine of ['open', 'autocannon']) {
-    const loaded = await run([...loading, ...access, '--engine', engine, '--json=-']);
+    const size = engine === 'open' ? ['--rate', '10'] : ['--connections', '1'];
+    const loaded = await run([...loading, ...access, '--engine', engine, ...size]);
     const { chat, warmUp } = JSON.parse(loaded.stdout) as LoadReport;
     t.ok(chat && chat.ok > 0 && chat.ok === chat.offered, `${engine}: ${loaded.stderr}`);
     t.equal(warmUp?.errors ?? 0, 0, engine);

@@ -41,6 +41,15 @@ const wrong: [args: string[], message: RegExp][] = [
     /would be sent unencrypted to sandbox\.example\.com/,
   ],
   [[NOWHERE, '--engine', 'k6'], /--engine must be one of open, autocannon, got "k6"/],
+  [[NOWHERE, '--connections', '5'], /--connections needs --engine autocannon/],
+  [
+    [NOWHERE, '--engine', 'autocannon', '--shard', '1/2', '--json', 'a.json'],
+    /--shard can't be combined with --engine autocannon/,
+  ],
+  [
+    ['http://192.0.2.1', '--engine', 'autocannon'],
+    /would send as many requests to 192\.0\.2\.1 as it answers; .* Confirm with --yes\./,
+  ],
   [[NOWHERE, '--profile', 'video'], /--profile must be one of chat, conversation, health, mixed/],
   [[NOWHERE, '--users', '5'], /--users needs --profile conversation/],
   [[NOWHERE, '--step', '5s'], /--step needs --find-max/],

@@ -58,19 +58,24 @@ void t.test(
   'NOT PROVEN exits with 3 by default; with JSON on stdout, the text goes to stderr',
   async (t) => {
     const { agent } = await withAgent(t);
-    const args = ['--rate', '20', '--duration', '1s', '--engine', 'autocannon', '--json', '-'];
-    const ran = await run(['load', agent.url, ...args, '--profile', 'chat']);
+    const args = ['--rate', '20', '--duration', '1s', '--json', '-', '--profile', 'chat'];
+    const ran = await run(['load', agent.url, ...args]);
     t.equal(ran.code, 3);
-    const report = parseReport(t, ran.stdout);
-    t.equal(report.plan.engine, 'autocannon');
-    t.match(
-      report.notes.join(' '),
-      /does not verify TLS .* resets/,
-      'the report states its limitations',
-    );
-    t.match(ran.stderr, /\nNotes\n- autocannon does not verify TLS certificates/);
+    t.equal(parseReport(t, ran.stdout).plan.engine, 'open');
+    t.match(ran.stderr, /\nNOT PROVEN {2}The run could not decide: /);
   },
 );
+
+void t.test('--engine autocannon: a closed loop, which states its limits', async (t) => {
+  const { agent } = await withAgent(t);
+  const args = ['--engine', 'autocannon', '--connections', '2', '--duration', '1s', '--json', '-'];
+  const ran = await run(['load', agent.url, ...args]);
+  const report = parseReport(t, ran.stdout);
+  t.match(report.plan, { engine: 'autocannon', connections: 2, profile: 'chat' });
+  t.match(report.notes.join(' '), /coordinated omission.* does not verify TLS certificates/);
+  t.match(ran.stderr, /Sends as many requests as 2 connections can in 1 s, /);
+  t.match(ran.stderr, /\nNotes\n- A closed loop sends fewer requests while the sandbox is slow/);
+});
 
 void t.test(
   'a failing sandbox exits with 1; --compare shows what changed since an earlier run',

@@ -105,7 +105,8 @@ void t.test('load goes through the proxy, and the report says so', async (t) => 
   const note = `Requests went through the proxy ${proxy.host}, so the figures include its time`;
   t.ok(report.notes.some((each) => each.startsWith(note)));
   t.ok(sandbox.received.length > 10);
-  const other = await run([...args, '--engine', 'autocannon'], { env });
+  const closed = ['load', HTTPS, '--ca', ca, '--engine', 'autocannon'];
+  const other = await run(closed, { env });
   assertUsageError(
     t,
     other,

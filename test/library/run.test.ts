@@ -310,6 +310,17 @@ const wrongLoads: [options: object, message: RegExp][] = [
     },
     /^load: engine autocannon can't go through the proxy proxy\.test:3128\. Use engine open, or add sandbox\.test to proxies\.noProxy\.$/,
   ],
+  [{ url, connections: 5 }, /^load: connections needs engine autocannon\.$/],
+  [
+    { url, engine: 'autocannon', profile: 'mixed' },
+    /^load: engine autocannon needs profile chat, got mixed\.$/,
+  ],
+  ...[{ rate: 5 }, { findMax: true }, { arrivals: 'poisson' }, { thresholds: ['chat.p95<1s'] }].map(
+    (option): [object, RegExp] => [
+      { url, engine: 'autocannon', ...option },
+      /^load: \w+ can't be combined with engine autocannon, .* Use engine open\.$/,
+    ],
+  ),
   [{ url, findMax: true, rate: 5 }, /findMax and rate can't be combined/],
   [{ url, findMax: true, profile: 'health' }, /findMax needs profile chat, got health\./],
   [{ url, calls: 2 }, /calls needs profile voice or profile all\./],

@@ -1,84 +1,8 @@
-/** The two engines: both give the same verdicts; autocannon has every member that the gated client needs. */
-import { createRequire } from 'node:module';
+/** The transport of the engine `open`: TLS, and the kinds of failures. The closed loop has its own file. */
 import t from 'tap';
-import { asGateable, AUTOCANNON_VERSION } from '../../load/engines/autocannon-client.ts';
-import { createAutocannonTransport } from '../../load/engines/autocannon.ts';
 import { classifyFailure } from '../../load/engines/failures.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { runLoad, findTarget, testedVerdicts, withTarget } from '../helpers/load.ts';
-
-const member = (): void => {};
-const client = {
-  ...{ _doRequest: member, _connect: member, _destroyConnection: member },
-  ...{ setRequests: member, on: member },
-  parser: { execute: member, finish: member, initialize: member },
-  pipelinedRequests: { addBody: member, clear: member },
-};
-
-void t.test('autocannon has the pinned version; the error names missing members', (t) => {
-  const { version } = createRequire(import.meta.url)('autocannon/package.json') as {
-    version: string;
-  };
-  t.equal(version, AUTOCANNON_VERSION);
-  t.ok(asGateable(client));
-  for (const name of ['_doRequest', '_connect', '_destroyConnection', 'setRequests', 'on']) {
-    t.throws(
-      () => asGateable({ ...client, [name]: undefined }),
-      new RegExp(`lacks members .*: ${name}\\.`),
-    );
-  }
-  t.throws(() => asGateable({ ...client, parser: {} }), /: execute, finish, initialize\./);
-  t.throws(() => asGateable({ ...client, pipelinedRequests: {} }), /: addBody, clear\./);
-  t.end();
-});
-
-void t.test(
-  'autocannon: requests that wait for a free connection are sent later and counted',
-  async (t) => {
-    const target = await withTarget(t);
-    const transport = createAutocannonTransport({
-      target: target.url,
-      clock: systemClock,
-      connections: 2,
-    });
-    const outgoing = { method: 'GET', path: '/health', headers: {} } as const;
-    const deadlineMs = systemClock.monotonicMs() + 10_000;
-    const statuses = await Promise.all(
-      Array.from(
-        { length: 5 },
-        () =>
-          new Promise((resolve) =>
-            transport.send(outgoing, deadlineMs, ({ status }) => resolve(status)),
-          ),
-      ),
-    );
-    t.same(statuses, [200, 200, 200, 200, 200], 'every request is sent');
-    t.equal(transport.delayed, 3);
-    await transport.close();
-  },
-);
-
-void t.test('both engines give the same verdicts and counts for the same sandbox', async (t) => {
-  const { url } = await withTarget(t, ({ nth, answer, response }) => {
-    if (nth % 10 === 3) response.writeHead(503).end('{}');
-    else answer();
-  });
-  const over = { ratePerSecond: 100, windowMs: 3_000 };
-  const open = await runLoad(url, { ...over, engine: 'open' });
-  const gated = await runLoad(url, { ...over, engine: 'autocannon' });
-  t.same(testedVerdicts(gated), testedVerdicts(open));
-  t.equal(gated.exitCode, open.exitCode);
-  for (const key of ['offered', 'sent', 'ok', 'errors'] as const) {
-    t.same(gated.chat?.[key], open.chat?.[key], key);
-  }
-  t.same(open.notes, []);
-  t.match(gated.notes.join(), /does not verify TLS certificates/);
-  t.match(
-    [open.machine?.engineVersion, gated.machine?.engineVersion],
-    [/^undici \d/, /^autocannon 9/],
-  );
-});
+import { runLoad, findTarget } from '../helpers/load.ts';
 
 void t.test(
   'TLS: the open engine verifies certificates and accepts a custom CA; autocannon does not verify',
@@ -89,11 +13,15 @@ void t.test(
     const over = { ratePerSecond: 30, windowMs: 1_000 };
     const trusted = await runLoad(agent.url, { ...over, ca });
     t.same(trusted.chat?.errors, {});
+    t.same(trusted.notes, []);
+    t.match(trusted.machine?.engineVersion, /^undici \d/);
     const untrusted = await runLoad(agent.url, over);
     t.same(untrusted.chat?.errors, { tls: 30 });
     t.equal(findTarget(untrusted, 'availability').verdict, 'FAIL');
-    const unverified = await runLoad(agent.url, { ...over, engine: 'autocannon' });
-    t.equal(unverified.chat?.ok, 30, 'the preflight verifies the certificate instead');
+    const unverified = await runLoad(agent.url, { ...over, engine: 'autocannon', connections: 1 });
+    t.same(unverified.chat?.errors, {}, 'the preflight verifies the certificate instead');
+    t.ok((unverified.chat?.ok ?? 0) > 0);
+    t.match(unverified.notes.join(), /does not verify TLS certificates/);
   },
 );
 

@@ -1,4 +1,4 @@
-/** Both engines count every kind of fault separately, and faults never distort the latency. */
+/** Every kind of fault is counted separately, and faults never distort the latency. */
 import t, { type Test } from 'tap';
 import type { LoadOptions } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
@@ -10,25 +10,16 @@ import { callAfter, runLoad, findTarget, withTarget, type ReceivedChat } from '.
 const SERVICE_MS = 50;
 const isTwentieth = ({ nth }: ReceivedChat): boolean => nth % 20 === 0;
 
-/** Runs both engines concurrently, each against its own sandbox with the given chat handler. */
-async function runBothEngines(
+/** Runs a load test against a sandbox with the given chat handler. */
+async function runLoadWith(
   t: Test,
-  createHandler: () => (chat: ReceivedChat) => void,
+  handle: (chat: ReceivedChat) => void,
   over: Partial<LoadOptions> = {},
-): Promise<LoadReport[]> {
-  const runs = (['open', 'autocannon'] as const).map(async (engine) => {
-    const handle = createHandler();
-    const target = await withTarget(t, (chat) => callAfter(SERVICE_MS, () => handle(chat)));
-    const report = await runLoad(target.url, {
-      ratePerSecond: 100,
-      windowMs: 4_000,
-      ...over,
-      engine,
-    });
-    t.equal(target.chats, report.chat?.offered, 'each request was sent once');
-    return report;
-  });
-  return Promise.all(runs);
+): Promise<LoadReport> {
+  const target = await withTarget(t, (chat) => callAfter(SERVICE_MS, () => handle(chat)));
+  const report = await runLoad(target.url, { ratePerSecond: 100, windowMs: 4_000, ...over });
+  t.equal(target.chats, report.chat?.offered, 'each request was sent once');
+  return report;
 }
 
 /**
@@ -37,45 +28,42 @@ async function runBothEngines(
  */
 function assertCounts(
   t: Test,
-  reports: readonly LoadReport[],
+  { chat, outages, targets }: LoadReport,
   errors: Record<string, number>,
   incidents = Object.values(errors).reduce((sum, count) => sum + count, 0),
 ): void {
   const faults = Object.values(errors).reduce((sum, count) => sum + count, 0);
-  for (const report of reports) {
-    const { chat, plan, outages } = report;
-    t.match(chat, { offered: 400, sent: 400, ok: 400 - faults }, plan.engine);
-    t.same(chat?.errors, errors);
-    const { p50, p99, max } = chat?.latencyMs ?? {};
-    t.ok((p50 ?? 0) >= SERVICE_MS - 2, `p50 ${p50} ms`);
-    t.ok((max ?? Infinity) < 3_000, `max ${max} ms, p99 ${p99} ms`);
-    t.equal(outages?.incidents, incidents);
-    t.equal(findTarget(report, 'availability').verdict, faults === 0 ? 'NOT PROVEN' : 'FAIL');
-  }
+  t.match(chat, { offered: 400, sent: 400, ok: 400 - faults });
+  t.same(chat?.errors, errors);
+  const { p50, p99, max } = chat?.latencyMs ?? {};
+  t.ok((p50 ?? 0) >= SERVICE_MS - 2, `p50 ${p50} ms`);
+  t.ok((max ?? Infinity) < 3_000, `max ${max} ms, p99 ${p99} ms`);
+  t.equal(outages?.incidents, incidents);
+  const availability = targets.find(({ id }) => id === 'availability');
+  t.equal(availability?.verdict, faults === 0 ? 'NOT PROVEN' : 'FAIL');
 }
 
 void t.test('a connection that closes after each response is not a fault', async (t) => {
-  const closing = ({ answer }: ReceivedChat): void => answer(undefined, { connection: 'close' });
-  assertCounts(t, await runBothEngines(t, () => closing), {});
+  const report = await runLoadWith(t, ({ answer }) => answer(undefined, { connection: 'close' }));
+  assertCounts(t, report, {});
 });
 
 void t.test(
   'resets of 5% of the requests are counted, even if every connection closes after its response',
   async (t) => {
-    const reports = await runBothEngines(t, () => (chat) => {
+    const report = await runLoadWith(t, (chat) => {
       if (isTwentieth(chat)) chat.request.socket.resetAndDestroy();
       else chat.answer(undefined, { connection: 'close' });
     });
-    assertCounts(t, reports, { reset: 20 });
-    for (const { faultSamples } of reports) {
-      t.match(faultSamples[0], { kind: 'reset', stream: 'chat', session: /^sk_/ });
-      t.equal(faultSamples.length, 3, 'three samples of each kind are kept');
-    }
+    assertCounts(t, report, { reset: 20 });
+    const { faultSamples } = report;
+    t.match(faultSamples[0], { kind: 'reset', stream: 'chat', session: /^sk_/ });
+    t.equal(faultSamples.length, 3, 'three samples of each kind are kept');
   },
 );
 
 void t.test('truncated bodies are counted as cut_off', async (t) => {
-  const reports = await runBothEngines(t, () => (chat) => {
+  const report = await runLoadWith(t, (chat) => {
     if (!isTwentieth(chat)) {
       chat.answer();
       return;
@@ -83,11 +71,11 @@ void t.test('truncated bodies are counted as cut_off', async (t) => {
     chat.response.writeHead(200, { 'content-length': 500 });
     chat.response.write('{"choices"', () => chat.request.socket.destroy());
   });
-  assertCounts(t, reports, { cut_off: 20 });
+  assertCounts(t, report, { cut_off: 20 });
 });
 
 void t.test('a response that is not HTTP is a fault; a body without a length is not', async (t) => {
-  const reports = await runBothEngines(t, () => (chat) => {
+  const report = await runLoadWith(t, (chat) => {
     const { socket } = chat.request;
     if (isTwentieth(chat)) socket.end('HTTP/9 hello\r\n\r\n');
     else if (chat.nth % 20 === 10) {
@@ -95,14 +83,14 @@ void t.test('a response that is not HTTP is a fault; a body without a length is 
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${body}`);
     } else chat.answer();
   });
-  assertCounts(t, reports, { protocol: 20 });
+  assertCounts(t, report, { protocol: 20 });
 });
 
 void t.test(
   'error statuses, nonconforming responses, and rate limits are separate kinds',
   async (t) => {
-    const runEngines = (): Promise<LoadReport[]> =>
-      runBothEngines(t, () => ({ nth, response, answer }) => {
+    const runFaults = (): Promise<LoadReport> =>
+      runLoadWith(t, ({ nth, response, answer }) => {
         const status = [500, 400, 302, 429][nth % 20];
         if (status === 429) response.setHeader('retry-after', '7');
         if (status !== undefined) response.writeHead(status).end('{}');
@@ -110,83 +98,76 @@ void t.test(
         else answer();
       });
     // A busy machine can send requests in a different order than they are due, which splits outages.
-    const isInOrder = (reports: LoadReport[]): boolean =>
-      reports.every(({ outages }) => outages?.incidents === 20);
-    const reports = await runOnQuietMachine(t, runEngines, isInOrder);
-    if (!reports) return;
+    const isInOrder = ({ outages }: LoadReport): boolean => outages?.incidents === 20;
+    const report = await runOnQuietMachine(t, runFaults, isInOrder);
+    if (!report) return;
     const statusErrors = { server_error: 20, client_error: 20, other_status: 20, rate_limited: 20 };
-    assertCounts(t, reports, { ...statusErrors, nonconforming: 20 }, 20);
-    for (const { chat, notes, faultSamples } of reports) {
-      t.equal(chat?.retryAfterS, 7);
-      t.match(
-        notes.join(),
-        /A rate limit refused 20 chat requests with HTTP 429 \(Retry-After up to 7 s\)\./,
-      );
-      t.ok(Object.keys(chat?.findings ?? {}).every((id) => id.startsWith('CHAT-')));
-      const broken = faultSamples.find(({ kind }) => kind === 'nonconforming');
-      t.match(broken?.detail, /^CHAT-\d+ .*choices/);
-    }
+    assertCounts(t, report, { ...statusErrors, nonconforming: 20 }, 20);
+    const { chat, notes, faultSamples } = report;
+    t.equal(chat?.retryAfterS, 7);
+    t.match(
+      notes.join(),
+      /A rate limit refused 20 chat requests with HTTP 429 \(Retry-After up to 7 s\)\./,
+    );
+    t.ok(Object.keys(chat?.findings ?? {}).every((id) => id.startsWith('CHAT-')));
+    const broken = faultSamples.find(({ kind }) => kind === 'nonconforming');
+    t.match(broken?.detail, /^CHAT-\d+ .*choices/);
   },
 );
 
 void t.test('a single response with the id of another session fails the run', async (t) => {
-  const reports = await runBothEngines(t, () => {
-    let previous = '';
-    return (chat) => {
-      if (chat.nth === 200) chat.answer(previous);
-      else chat.answer();
-      previous = chat.session;
-    };
+  let previous = '';
+  const report = await runLoadWith(t, (chat) => {
+    if (chat.nth === 200) chat.answer(previous);
+    else chat.answer();
+    previous = chat.session;
   });
-  for (const report of reports) {
-    t.same(report.chat?.errors, { mixed_up: 1 });
-    t.equal(findTarget(report, 'chat-sessions').verdict, 'FAIL');
-    t.equal(report.verdict, 'FAIL');
-    t.match(
-      report.faultSamples[0]?.detail,
-      /^the response contains sk_\w+, a marker of another session$/,
-    );
-  }
+  t.same(report.chat?.errors, { mixed_up: 1 });
+  t.equal(findTarget(report, 'chat-sessions').verdict, 'FAIL');
+  t.equal(report.verdict, 'FAIL');
+  t.match(
+    report.faultSamples[0]?.detail,
+    /^the response contains sk_\w+, a marker of another session$/,
+  );
 });
 
 void t.test('a request without a response counts with the deadline as its latency', async (t) => {
   // The clock runs 20 times as fast as real time: the deadline of 15 s passes in 750 ms, and a stall
   // of this process for 250 ms misses the target.
-  const runEngines = (): Promise<LoadReport[]> => {
+  const runTimeouts = (): Promise<LoadReport> => {
     const over = { clock: createScaledClock(20), ratePerSecond: 5, windowMs: 40_000 };
-    return runBothEngines(t, () => (chat) => isTwentieth(chat) || chat.answer(), over);
+    return runLoadWith(
+      t,
+      (chat) => {
+        if (!isTwentieth(chat)) chat.answer();
+      },
+      over,
+    );
   };
   const reason =
     /^The p99 is 15 s\. 10 of 200 responses missed the target; the slowest took 15 s\.$/;
-  const reports = await runOnQuietMachine(t, runEngines, (found) =>
-    found.every((report) => reason.test(findTarget(report, 'chat-latency').reason)),
+  const report = await runOnQuietMachine(t, runTimeouts, (found) =>
+    reason.test(findTarget(found, 'chat-latency').reason),
   );
-  for (const report of reports ?? []) {
-    const { chat, timeline } = report;
-    t.match(chat, { offered: 200, sent: 200, ok: 190, errors: { timeout: 10 } });
-    t.equal(chat?.latencyMs.max, 15_000, 'exactly the deadline');
-    t.equal(chat?.latencyMs.p99, 15_000);
-    t.match(findTarget(report, 'chat-latency').reason, reason);
-    t.not(findTarget(report, 'chat-latency').verdict, 'PASS');
-    t.ok(
-      timeline.some(({ phase }) => phase === 'drain'),
-      'the run waits for the last responses',
-    );
-  }
+  if (!report) return;
+  const { chat, timeline } = report;
+  t.match(chat, { offered: 200, sent: 200, ok: 190, errors: { timeout: 10 } });
+  t.equal(chat?.latencyMs.max, 15_000, 'exactly the deadline');
+  t.equal(chat?.latencyMs.p99, 15_000);
+  t.match(findTarget(report, 'chat-latency').reason, reason);
+  t.not(findTarget(report, 'chat-latency').verdict, 'PASS');
+  t.ok(
+    timeline.some(({ phase }) => phase === 'drain'),
+    'the run waits for the last responses',
+  );
 });
 
 void t.test(
   'requests carry the API key; the report contains neither the key nor message content',
   async (t) => {
     const { agent } = await withAgent(t, { apiKey: 'very-secret-key' });
-    for (const engine of ['open', 'autocannon'] as const) {
-      const report = await runLoad(agent.url, {
-        engine,
-        apiKey: 'very-secret-key',
-        windowMs: 1_000,
-      });
-      t.equal(report.chat?.ok, 50);
-      t.notMatch(JSON.stringify(report), /very-secret|order A-1001/);
-    }
+    const report = await runLoad(agent.url, { apiKey: 'very-secret-key', windowMs: 1_000 });
+    t.equal(report.chat?.ok, 50);
+    t.notMatch(JSON.stringify(report), /very-secret|order A-1001/);
   },
 );

@@ -66,9 +66,8 @@ void t.test(
     );
     t.ok((fails ?? 999) <= 60, summary);
     t.ok(sustains === null || (sustains ?? 0) < (fails ?? 0), summary);
-    // The closed loop of autocannon measures real time: at most 120 requests/s.
     t.ok(
-      (probePerSecond ?? 0) > 0 && (probePerSecond ?? 999) < 125,
+      (probePerSecond ?? 0) > 0 && (probePerSecond ?? 999) < 32,
       `${probePerSecond} requests/s in the closed loop`,
     );
     t.equal(findTarget(report, 'chat-throughput').verdict, 'FAIL', 'below 100 requests/s');

@@ -32,7 +32,7 @@ function methodRows(report: LoadReport): [string, string][] {
     trend,
     mergedFrom = [],
   } = report;
-  const { warmUpMs, rampMs, windowMs, arrivals, percentile, connections } = plan;
+  const { warmUpMs, rampMs, windowMs } = plan;
   const generator: [string, string][] = machine
     ? [
         ['engine', machine.engineVersion],
@@ -58,20 +58,7 @@ function methodRows(report: LoadReport): [string, string][] {
           'phases',
           `warm-up ${formatDuration(warmUpMs)}, ramp-up ${formatDuration(rampMs)}, steady state ${formatDuration(windowMs)}`,
         ],
-        ...(connections === undefined
-          ? ([
-              [
-                'arrivals',
-                `${arrivals}, at scheduled times; no request waits for an earlier response`,
-              ],
-              ['percentile', `p${percentile}; the reason also counts every miss`],
-            ] as [string, string][])
-          : ([
-              [
-                'closed loop',
-                `${formatCount(connections, 'connection')}; each sends the next request after a response. Requests in flight at the end do not count. ${CLOSED_LOOP_LIMIT}`,
-              ],
-            ] as [string, string][])),
+        ...describePacing(plan),
       ];
   return [
     ['run', `${formatInstant(startedAt)} to ${formatInstant(endedAt)}`],
@@ -96,6 +83,22 @@ function methodRows(report: LoadReport): [string, string][] {
     ...generator,
     ...mergedFrom.map(shardRow),
     ['kit', `sandbox-kit ${kitVersion}, seed ${seed}`],
+  ];
+}
+
+/** Describes when requests are sent. */
+function describePacing({
+  arrivals,
+  percentile,
+  connections,
+}: LoadReport['plan']): [string, string][] {
+  if (connections !== undefined) {
+    const loop = `${formatCount(connections, 'connection')}; each sends the next request after a response. Requests in flight at the end do not count.`;
+    return [['closed loop', `${loop} ${CLOSED_LOOP_LIMIT}`]];
+  }
+  return [
+    ['arrivals', `${arrivals}, at scheduled times; no request waits for an earlier response`],
+    ['percentile', `p${percentile}; the reason also counts every miss`],
   ];
 }
 

@@ -1,7 +1,12 @@
 import type { Clock } from '../../platform/clock.ts';
 import { isObject, parseObject } from '../../platform/json.ts';
 import { askWithRetries, type AskOptions } from '../model/ask.ts';
-import { openEndpoint, type EndpointNames, type ModelEndpoint, type Prompt } from '../model/endpoint.ts';
+import {
+  openEndpoint,
+  type EndpointNames,
+  type ModelEndpoint,
+  type Prompt,
+} from '../model/endpoint.ts';
 import { SessionError } from './simulated-session.ts';
 import type { Move } from './simulated-user.ts';
 import { moveSchema } from './user-prompt.ts';
@@ -25,10 +30,7 @@ const names: EndpointNames = {
 };
 
 /** Creates a user model for an OpenAI-compatible endpoint. Sends nothing before the first move. */
-export function openUserModel({
-  clock,
-  ...options
-}: ModelEndpoint & { clock: Clock }): UserModel {
+export function openUserModel({ clock, ...options }: ModelEndpoint & { clock: Clock }): UserModel {
   const { model, retriesMax = 2, apiKey } = options;
   const endpoint = openEndpoint({ ...options, clock, names });
   const asking: AskOptions = {

@@ -27,15 +27,17 @@ function compile(texts: Readonly<Record<string, string>>): string[] {
   // In the root, imports of sandbox-kit find its own package.json.
   const files = new Map(Object.entries(texts).map(([name, text]) => [join(ROOT, name), text]));
   const host = ts.createCompilerHost(options);
-  const { fileExists, readFile, getSourceFile } = host;
-  host.fileExists = (path) => files.has(path) || fileExists(path);
-  host.readFile = (path) => files.get(path) ?? readFile(path);
-  host.getSourceFile = (path, target) => {
-    if (!path.endsWith('.d.ts')) return getSourceFile(path, target);
-    if (!libraries.has(path)) libraries.set(path, getSourceFile(path, target));
-    return libraries.get(path);
+  const memory: ts.CompilerHost = {
+    ...host,
+    fileExists: (path) => files.has(path) || host.fileExists(path),
+    getSourceFile(path, target) {
+      const text = files.get(path);
+      if (text !== undefined) return ts.createSourceFile(path, text, target);
+      if (!libraries.has(path)) libraries.set(path, host.getSourceFile(path, target));
+      return libraries.get(path);
+    },
   };
-  const program = ts.createProgram({ rootNames: [...files.keys()], options, host });
+  const program = ts.createProgram({ rootNames: [...files.keys()], options, host: memory });
   return ts.getPreEmitDiagnostics(program).map(({ file, messageText, start = 0 }) => {
     const line = file ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
     return `${file?.fileName ?? ''}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;

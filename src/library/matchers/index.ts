@@ -34,10 +34,9 @@ export interface SandboxKitMatchers {
  * What the runner's own matchers return: nothing, or a promise after `resolves` and `rejects`. The
  * versions of Vitest have different type parameters for it. An asymmetric matcher returns any value.
  */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in the types of the runners
 export type MatcherResult<Expectation> = Expectation extends { toBeDefined(): infer Result }
   ? Result
-  : any;
+  : unknown;
 
 /** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
 export function toConform(received: unknown): Judgment {

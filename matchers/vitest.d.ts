@@ -1,6 +1,9 @@
+// Without this import, the matchers would be unknown in files that import Vitest later.
+import 'vitest';
 import type { SandboxKitMatchers } from 'sandbox-kit/matchers';
 
 declare module 'vitest' {
-  interface Assertion<T = any> extends SandboxKitMatchers {}
-  interface AsymmetricMatchersContaining extends SandboxKitMatchers<unknown> {}
+  interface Matchers extends SandboxKitMatchers {}
+  // Vitest 3 and 4 need this for `expect.not`.
+  interface AsymmetricMatchersContaining extends Matchers {}
 }

@@ -10,8 +10,7 @@
 import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, transform, type Plugin } from 'esbuild-wasm';
-import { bundledPackages, typePackages } from './bundled-packages.ts';
-import { reduceDeclarations } from './declarations.ts';
+import { typePackages } from './bundled-packages.ts';
 import { entryPoints } from './entry-points.ts';
 import { collectLicenses } from './licenses.ts';
 
@@ -110,9 +109,6 @@ async function main(): Promise<void> {
     logLevel: 'warning',
   });
   writeFileSync(join(OUTPUT, 'LICENSES.md'), collectLicenses(ROOT, Object.keys(metafile.inputs)));
-  const absent = bundledPackages.filter((name) => !typePackages.includes(name));
-  // The types of better-sqlite3 are in a package that users don't have.
-  reduceDeclarations(ROOT, [...absent, 'better-sqlite3']);
 }
 
 await main();

@@ -5,7 +5,6 @@ import type { Log } from '../src/platform/log.ts';
 import * as options from '../src/platform/options.ts';
 import type { Script } from './script.ts';
 import type { TlsOptions } from './tls.ts';
-import type { VoiceSettings } from './voice/voice-limits.ts';
 
 /** The options of `startAgent`. */
 export interface AgentOptions {
@@ -36,7 +35,17 @@ export interface AgentOptions {
 }
 
 /** How an agent accepts calls. */
-export interface VoiceOptions extends VoiceSettings {
+export interface VoiceOptions {
+  /** Concurrent calls (default: 200). */
+  callsMax?: number;
+  /** Maximum length of a call, in milliseconds (default: 30 minutes). */
+  callMsMax?: number;
+  /** Time for the answer to an offer, and for `start_call`, in milliseconds (default: 10 s). */
+  answerMsMax?: number;
+  /** Silence that ends a turn of the caller, in milliseconds (default: 140). */
+  hangOverMs?: number;
+  /** Whether callers may send captions, an extension (default: true). */
+  captions?: boolean;
   /** Local address of media (default: `host` if it is an IP address, otherwise loopback). */
   address?: string;
   /** First and last UDP port for media (default: any free ports). */

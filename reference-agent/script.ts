@@ -21,45 +21,88 @@ const pattern = z
   .max(PATTERN_LENGTH_MAX)
   .refine(isPattern, { message: 'a regular expression' });
 
+/** A script as in a script file: everything with a default can be left out. */
+export interface Script {
+  rules: ScriptRule[];
+}
+
+/** A reply, and when to send it. The first rule that applies sends its reply. */
+export interface ScriptRule {
+  /** All of these conditions must hold; a rule without conditions always applies. */
+  when?: ScriptConditions | undefined;
+  /** How many requests the rule replies to (default: unlimited). */
+  times?: number | undefined;
+  reply: ScriptReply;
+}
+
+/** The conditions of a rule. */
+export interface ScriptConditions {
+  /** Text that the latest user message contains, ignoring case. */
+  contains?: string | undefined;
+  /** Pattern that the latest user message matches, ignoring case. */
+  regex?: string | undefined;
+  /** Number of the user's turn, starting at 1. */
+  turn?: number | undefined;
+  /** Keys and values that the metadata of the request contains. */
+  metadata?: Record<string, unknown> | undefined;
+}
+
+/** What the agent replies. */
+export interface ScriptReply {
+  content: string;
+  tool_calls?: ScriptToolCall[] | undefined;
+  evaluation_metadata?: Record<string, unknown> | undefined;
+  /** Milliseconds to wait before replying (default: 0). */
+  delay_ms?: number | undefined;
+}
+
+/** A tool call that the reply contains, with its result. */
+export interface ScriptToolCall {
+  name: string;
+  arguments: Record<string, unknown>;
+  result: Record<string, unknown>;
+}
+
+/** The schemas of all fields of an object. */
+type Fields<Value> = { [Name in keyof Required<Value>]: z.ZodType<unknown, Value[Name]> };
+
 const object = z.record(z.string(), z.unknown());
 
+const conditions = z.strictObject({
+  contains: z.string().min(1).optional(),
+  regex: pattern.optional(),
+  turn: z.int().min(1).optional(),
+  metadata: object.optional(),
+} satisfies Fields<ScriptConditions>);
+
+const toolCall = z.strictObject({
+  name: z.string().min(1),
+  arguments: object,
+  result: object,
+} satisfies Fields<ScriptToolCall>);
+
+const reply = z.strictObject({
+  content: z.string(),
+  tool_calls: z.array(toolCall).default([]),
+  evaluation_metadata: object.default({}),
+  delay_ms: z.int().min(0).max(600_000).default(0),
+} satisfies Fields<ScriptReply>);
+
 const rule = z.strictObject({
-  /** All of these conditions must hold; a rule without conditions always applies. */
-  when: z
-    .strictObject({
-      /** Text that the latest user message contains, ignoring case. */
-      contains: z.string().min(1).optional(),
-      /** Pattern that the latest user message matches, ignoring case. */
-      regex: pattern.optional(),
-      /** Number of the user's turn, starting at 1. */
-      turn: z.int().min(1).optional(),
-      /** Keys and values that the metadata of the request contains. */
-      metadata: object.optional(),
-    })
-    .default({}),
-  /** How many requests the rule replies to (default: unlimited). */
+  when: conditions.default({}),
   times: z.int().min(1).optional(),
-  reply: z.strictObject({
-    content: z.string(),
-    tool_calls: z
-      .array(z.strictObject({ name: z.string().min(1), arguments: object, result: object }))
-      .default([]),
-    evaluation_metadata: object.default({}),
-    /** Milliseconds to wait before replying. */
-    delay_ms: z.int().min(0).max(600_000).default(0),
-  }),
-});
+  reply,
+} satisfies Fields<ScriptRule>);
 
-const script = z.strictObject({ rules: z.array(rule).max(RULES_MAX) });
-
-/** A script as in a script file: everything with a default can be left out. */
-export type Script = z.input<typeof script>;
+const script = z.strictObject({
+  rules: z.array(rule).max(RULES_MAX),
+} satisfies Fields<Script>);
 
 /** A valid script with all defaults. */
 export type ResolvedScript = z.output<typeof script>;
 
 /** One scripted reply. */
-export type ScriptedReply = ResolvedScript['rules'][number]['reply'];
+export type ScriptedReply = z.output<typeof reply>;
 
 /** Reads a script file. @throws StartError with the file and the problem. */
 export function readScript(path: string): ResolvedScript {

@@ -9,6 +9,8 @@
  * A function rejects with a TypeError if an option is unknown or invalid, and the message says what to
  * change. It rejects with a SandboxKitError if it can't do its work with valid options, for example
  * because a file can't be read or a port is in use; `code` says which.
+ *
+ * @packageDocumentation
  */
 export {
   startAgent,
@@ -19,6 +21,10 @@ export {
   type AgentRequest,
   type RunningAgent,
   type Script,
+  type ScriptConditions,
+  type ScriptReply,
+  type ScriptRule,
+  type ScriptToolCall,
   type TlsOptions,
   type VoiceOptions,
 } from '../reference-agent/index.ts';
@@ -36,10 +42,16 @@ export {
   systemClock,
   type Clock,
   type Deadline,
+  type Disposal,
   type ManualClock,
+  type StopSignal,
 } from './platform/clock.ts';
 export { SandboxKitError, type SandboxKitErrorCode } from './platform/sandbox-kit-error.ts';
 export type { Log, LogFields } from './platform/log.ts';
+export type { ClientCertificate } from './platform/connection.ts';
+export type { ProxySettings } from './platform/proxy.ts';
+export type { FaultStatus } from './http-kit/faults.ts';
+export type { RequestSummary } from './http-kit/request-summary.ts';
 export {
   check,
   diagnose,

@@ -1,3 +1,4 @@
+import type { VoiceOptions } from '../options.ts';
 import type { CallState } from './call-states.ts';
 
 /** The limits of the voice endpoint. */
@@ -19,18 +20,7 @@ export interface VoiceLimits {
 }
 
 /** The limits that can be configured. */
-export interface VoiceSettings {
-  /** Concurrent calls (default: 200). */
-  callsMax?: number;
-  /** Maximum length of a call, in milliseconds (default: 30 minutes). */
-  callMsMax?: number;
-  /** Time for the answer to an offer, and for `start_call`, in milliseconds (default: 10 s). */
-  answerMsMax?: number;
-  /** Silence that ends a turn of the caller, in milliseconds (default: 140). */
-  hangOverMs?: number;
-  /** Whether callers may send captions, an extension (default: true). */
-  captions?: boolean;
-}
+export type VoiceSettings = Omit<VoiceOptions, 'address' | 'ports'>;
 
 const WAITING_SOCKETS_MAX = 100;
 

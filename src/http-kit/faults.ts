@@ -11,7 +11,7 @@ export interface Fault {
 }
 
 /** A fault as `/__admin/faults` shows it. */
-export interface FaultStatus<F extends Fault> {
+export interface FaultStatus<F> {
   fault: F;
   /** How many times it was injected. */
   injected: number;

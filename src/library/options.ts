@@ -11,10 +11,15 @@ import {
   type ClientCertificate,
   type Connection,
 } from '../platform/connection.ts';
+import type { StopSignal } from '../platform/clock.ts';
 import { parseProxy, type ProxySettings } from '../platform/proxy.ts';
 import { isObject } from '../platform/json.ts';
 import * as options from '../platform/options.ts';
+import type { ModelEndpoint } from '../service/index.ts';
+import type { SpeechModel } from '../voice/speech/index.ts';
 import type { CallTarget } from './call-target.ts';
+
+export type { ModelEndpoint, SpeechModel };
 
 /** Options of every run: the connection, the seed, and the signal. */
 export interface RunOptions {
@@ -47,7 +52,7 @@ export interface RunOptions {
    * Stops the run. The promise still resolves: the report covers the run until then, like the report
    * of the command after Ctrl-C.
    */
-  signal?: AbortSignal | undefined;
+  signal?: StopSignal | undefined;
 }
 
 /** A failing requirement that is accepted. */
@@ -56,27 +61,6 @@ export interface KnownFailure {
   id: string;
   /** The reason for accepting the failure. */
   comment: string;
-}
-
-/** An OpenAI-compatible endpoint of a language model. */
-export interface ModelEndpoint {
-  /** Base URL, such as `https://api.example.com/v1`. */
-  baseUrl: string;
-  model: string;
-  apiKey?: string | undefined;
-  /** Timeout of one request in milliseconds. */
-  timeoutMs?: number | undefined;
-  /** Maximum number of retries of a failed request. */
-  retriesMax?: number | undefined;
-}
-
-/** An OpenAI-compatible endpoint that turns the text of users into speech. */
-export interface SpeechModel {
-  /** Base URL, such as `https://api.example.com/v1`. */
-  baseUrl: string;
-  model?: string | undefined;
-  voice?: string | undefined;
-  apiKey?: string | undefined;
 }
 
 // The `error` of each schema completes the message "OPTION must be …".

@@ -1,5 +1,19 @@
 import { setTimeout as sleepOnSystem } from 'node:timers/promises';
 
+/**
+ * An `AbortSignal`, from the DOM library of TypeScript or from `@types/node`. A project with neither
+ * of them still compiles.
+ */
+export type StopSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
+  ? Signal
+  : { readonly aborted: boolean; readonly reason: unknown };
+
+/** `Disposable`, for libraries of TypeScript that have it. */
+export type Disposal =
+  SymbolConstructor extends Readonly<Record<'dispose', infer Key extends symbol>>
+    ? { [Name in Key]: () => void }
+    : unknown;
+
 /** The source of time. No other file reads the system time or sets timers. */
 export interface Clock {
   /** Whole milliseconds since the Unix epoch. */
@@ -7,15 +21,15 @@ export interface Clock {
   /** Milliseconds from an arbitrary origin; never decreases. */
   monotonicMs(): number;
   /** Waits; rejects with the signal's reason when aborted. Does not keep the process alive. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: StopSignal): Promise<void>;
   /** Creates a signal that aborts after `ms` unless it is disposed of. */
   deadline(ms: number): Deadline;
 }
 
 /** A running deadline. Disposing of it cancels it. */
-export interface Deadline extends Disposable {
-  signal: AbortSignal;
-}
+export type Deadline = Disposal & {
+  signal: StopSignal;
+};
 
 /** The abort reason of a deadline's signal. */
 export class DeadlinePassed extends Error {

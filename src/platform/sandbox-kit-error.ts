@@ -21,7 +21,7 @@ export class SandboxKitError extends Error {
   override name = 'SandboxKitError';
   readonly code: SandboxKitErrorCode;
 
-  constructor(code: SandboxKitErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: SandboxKitErrorCode, message: string, options?: { cause?: unknown }) {
     super(toSentence(message), options);
     this.code = code;
   }

@@ -1,116 +1,136 @@
 /**
- * The types of the packed kit: they compile with `strict` and without `skipLibCheck`, next to the
- * current OpenTelemetry packages, which one `npm install` brings together with the kit.
+ * The types of the packed kit, and all examples of the documentation: they compile with `strict` and
+ * without `skipLibCheck`, under the supported versions of TypeScript, with its default types, next
+ * to the current OpenTelemetry packages, which one `npm install` brings together with the kit.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
-import { readBlocks } from '../helpers/library-page.ts';
-import { ROOT } from '../helpers/repository.ts';
-import { createProject } from './tarball.ts';
+import {
+  messagesProgram,
+  readDocumentedExamples,
+  reverseImports,
+  usagePrograms,
+  type DocumentedExample,
+} from '../helpers/documented-examples.ts';
+import { createProject, type Project } from './tarball.ts';
 
-const openTelemetry = [
-  '@opentelemetry/api',
-  '@opentelemetry/exporter-trace-otlp-http',
-  '@opentelemetry/exporter-trace-otlp-proto',
-  '@opentelemetry/resources',
-  '@opentelemetry/sdk-node',
-  '@opentelemetry/sdk-trace',
-];
+/** `all`: every package of `@types`, the default of TypeScript 5; `none`: that of 6 and later. */
+type Types = 'all' | 'none' | 'node';
 
-const titles = readdirSync(join(ROOT, 'schemas'))
-  .filter((file) => file.endsWith('.schema.json'))
-  .map((file) => {
-    const text = readFileSync(join(ROOT, 'schemas', file), 'utf8');
-    return (JSON.parse(text) as { title: string }).title;
-  });
-
-/** Uses every message type, every JSON Schema, and the types of options, results, and handles. */
-const programs: Record<string, string> = {
-  'messages.ts': `
-    import type { ${titles.join(', ')} } from 'sandbox-kit';
-    export type All = [${titles.join(', ')}];
-  `,
-  'schemas.ts': titles
-    .map(
-      (title) =>
-        `import ${title} from 'sandbox-kit/schemas/${title}.json' with { type: 'json' };\n${title}.title satisfies string;`,
-    )
-    .join('\n'),
-  'usage.ts': `
-    import { check, load, simulate, startAgent, startService, validateExchange } from 'sandbox-kit';
-    import type { CheckReport, ExchangeFinding, LoadReport, SimulationReport } from 'sandbox-kit';
-    import { assertValidMessage, toConform } from 'sandbox-kit/matchers';
-
-    export async function use(url: string, value: unknown): Promise<void> {
-      const report: CheckReport = await check({ url, areas: ['chat', 'health', 'users'] });
-      report.requirements satisfies { id: string; verdict: string }[];
-      const loaded: LoadReport = await load({ url, profile: 'chat', rate: 20, durationMs: 3000 });
-      const simulated: SimulationReport = await simulate({ url, samples: 1, seed: 'x' });
-      const headers = new Headers();
-      const findings: ExchangeFinding[] = validateExchange({
-        request: { method: 'POST', path: '/users', headers: {}, body: {} },
-        response: { status: 201, headers, body: {} },
-      });
-      const agent = await startAgent({ faults: [{ kind: 'unhealthy' }] });
-      agent.setFaults([{ kind: 'rate_limit', times: 1 }]);
-      agent.requests() satisfies { path: string; status: number }[];
-      const service = await startService();
-      service.env.OTEL_EXPORTER_OTLP_ENDPOINT satisfies string;
-      (await service.sessions())[0]?.verdict satisfies 'passed' | 'failed' | 'undecided' | undefined;
-      await service.advance(1);
-      assertValidMessage(value, 'Health');
-      value.status satisfies string;
-      toConform(report).pass satisfies boolean;
-      console.log(loaded.verdict, simulated.verdict, findings.length);
-
-      // @ts-expect-error An unknown option.
-      await check({ url, area: ['chat'] });
-      // @ts-expect-error An unknown area.
-      await check({ url, areas: ['chats'] });
-      // @ts-expect-error A missing option.
-      await load({ rate: 5 });
-      // @ts-expect-error An unknown kind.
-      agent.setFaults([{ kind: 'nothing' }]);
-      // @ts-expect-error An unknown message.
-      assertValidMessage(value, 'Healthy');
-      // @ts-expect-error A number.
-      await service.advance('1');
-      // @ts-expect-error No such field.
-      console.log(report.verdicts.length);
-    }
-  `,
+const compilers: Record<string, Types[]> = {
+  '5.9.3': ['all', 'none'],
+  '6.0.3': ['none', 'node'],
+  '7.0.2': ['none', 'node'],
 };
+
+const packages = [
+  ...Object.keys(compilers).map((version) => `typescript-${version}@npm:typescript@${version}`),
+  ...['vitest@5.1.1', 'jest@30.5.2', '@types/jest@30.0.0'],
+  ...['api', 'resources', 'sdk-node', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
+  ...['http', 'proto'].map((encoding) => `@opentelemetry/exporter-trace-otlp-${encoding}`),
+];
 
 const resolutions = {
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
   bundler: { module: 'preserve', moduleResolution: 'bundler' },
 };
 
-const configOf = (options: object): string =>
-  JSON.stringify({
-    compilerOptions: {
-      ...{ strict: true, noEmit: true, target: 'es2023', types: ['node'] },
-      ...{ resolveJsonModule: true, skipLibCheck: false, ...options },
-    },
-    include: ['*.ts'],
-  });
+const examples = readDocumentedExamples();
+const reversed = examples.map(reverseImports);
 
-void t.test('types compile strictly next to the current OpenTelemetry packages', async (t) => {
-  const examples = readBlocks('ts').map((text, index): [string, string] => [
-    `example-${index}.ts`,
-    text,
-  ]);
-  const project = await createProject(t, {
-    packages: ['typescript', '@types/node', 'node', ...openTelemetry],
-    files: { ...programs, ...Object.fromEntries(examples) },
-  });
-  for (const [name, options] of Object.entries(resolutions)) {
-    const file = `tsconfig.${name}.json`;
-    project.write({ [file]: configOf(options) });
-    const tsc = ['node_modules/typescript/bin/tsc', '-p', file];
-    const { code, stdout } = await project.run(process.execPath, tsc);
-    t.equal(stdout.slice(0, 3_000), '', name);
-    t.equal(code, 0, name);
+/** What the matchers return, and which names they take, in a runner. */
+const createMatcherProgram = (runner: string): string => `
+  import 'sandbox-kit/matchers/${runner}';
+  import { expect } from '${runner === 'jest' ? '@jest/globals' : runner}';
+  expect({}).toConform() satisfies void;
+  expect({}).not.toHavePassedEval('Refunded') satisfies void;
+  expect(Promise.resolve({})).resolves.toConform() satisfies Promise<unknown>;
+  expect({}).toEqual({ health: expect.toBeValidMessage('Health') });
+  // @ts-expect-error An unknown message.
+  expect({}).toBeValidMessage('Healthy');
+`;
+
+/** The test with the globals of `@types/jest`. */
+const globalJestProgram = `
+  import 'sandbox-kit/matchers/jest';
+  expect({}).toConform();
+  expect({}).not.toHavePassedEval('Refunded');
+  // @ts-expect-error An unknown message.
+  expect({}).toBeValidMessage('Healthy');
+`;
+
+const filesOf = (list: readonly DocumentedExample[]): Record<string, string> =>
+  Object.fromEntries(list.map(({ file, text }) => [file, text]));
+
+const select = (
+  list: readonly DocumentedExample[],
+  runner: DocumentedExample['runner'],
+): Record<string, string> => filesOf(list.filter((example) => example.runner === runner));
+
+/** Files that are compiled together. One file must not make up for the missing import of another. */
+const programs: Record<string, Record<string, string>> = {
+  library: { ...messagesProgram, ...select(examples, 'library'), ...select(reversed, 'library') },
+  node: { ...usagePrograms, ...select(examples, 'node'), ...select(reversed, 'node') },
+  vitest: { ...select(examples, 'vitest'), 'vitest-matchers.ts': createMatcherProgram('vitest') },
+  'vitest, reversed imports': select(reversed, 'vitest'),
+  jest: { ...select(examples, 'jest'), 'jest-matchers.ts': createMatcherProgram('jest') },
+  'jest, reversed imports': select(reversed, 'jest'),
+};
+
+void t.test('types and documented examples compile strictly', { timeout: 3_600_000 }, async (t) => {
+  for (const runner of ['library', 'node', 'vitest', 'jest'] as const) {
+    const count = Object.keys(select(examples, runner)).length;
+    t.not(count, 0, `the documentation has examples for ${runner}`);
+  }
+  const files = { ...Object.assign({}, ...Object.values(programs)) } as Record<string, string>;
+  const project = await createProject(t, { packages, files });
+  for (const [version, types] of Object.entries(compilers)) {
+    for (const [resolution, options] of Object.entries(resolutions)) {
+      for (const [name, program] of Object.entries(programs)) {
+        for (const each of types) {
+          const settings = { ...options, ...typesOptions[each] };
+          const output = await compile(project, version, settings, Object.keys(program));
+          t.equal(output, '', `TypeScript ${version}, ${resolution}, types: ${each}: ${name}`);
+        }
+      }
+      // A project that has neither the DOM library nor the types of Node.
+      const output = await compile(
+        project,
+        version,
+        { ...options, lib: ['es2024'], types: [] },
+        Object.keys(messagesProgram),
+      );
+      t.equal(
+        output,
+        '',
+        `TypeScript ${version}, ${resolution}, lib: es2024, types: none: messages`,
+      );
+    }
+    project.write({ 'jest-globals.ts': globalJestProgram });
+    const settings = { ...resolutions.nodenext, types: ['jest'] };
+    const output = await compile(project, version, settings, ['jest-globals.ts']);
+    t.equal(output, '', `TypeScript ${version}: globals of @types/jest`);
   }
 });
+
+const typesOptions: Record<Types, { types?: string[] }> = {
+  all: {},
+  none: { types: [] },
+  node: { types: ['node'] },
+};
+
+/** Compiles files, and returns the errors. */
+async function compile(
+  project: Project,
+  version: string,
+  settings: object,
+  files: readonly string[],
+): Promise<string> {
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, skipLibCheck: false, target: 'es2023' },
+    ...{ allowJs: true, checkJs: true, ...settings },
+  };
+  project.write({ 'tsconfig.json': JSON.stringify({ compilerOptions, files }) });
+  const compiler = `node_modules/typescript-${version}/bin/tsc`;
+  const { code, stdout, stderr } = await project.run(process.execPath, [compiler]);
+  return code === 0 ? stdout : `exit code ${String(code)}\n${stdout}${stderr}`.slice(0, 3_000);
+}

@@ -1,9 +1,8 @@
-/** The bundle has every file that the kit starts, and type declarations need no absent package. */
-import { mkdirSync, readFileSync, existsSync, writeFileSync } from 'node:fs';
+/** The bundle has every file that the kit starts. */
+import { readFileSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { bundledPackages, typePackages } from '../../packaging/bundled-packages.ts';
-import { reduceDeclarations } from '../../packaging/declarations.ts';
 import { entryPoints } from '../../packaging/entry-points.ts';
 import { ROOT, listFiles } from '../helpers/repository.ts';
 
@@ -69,27 +68,3 @@ void t.test('every thread and process that the kit starts is an entry point of t
   }
   t.end();
 });
-
-void t.test('declarations that no entry point needs are removed', (t) => {
-  const root = createPackage(t, {
-    'dist/index.d.ts': "export { run } from './run.ts';\n",
-    'dist/run.d.ts': "import { type Socket } from 'ws';\nexport declare function run(): Socket;\n",
-    'dist/internal.d.ts': 'export declare const internal: number;\n',
-  });
-  reduceDeclarations(root, ['ws']);
-  t.notOk(existsSync(join(root, 'dist/internal.d.ts')));
-  t.match(readFileSync(join(root, 'dist/run.d.ts'), 'utf8'), /from '.\/types\/opaque\/ws.js'/);
-  t.match(readFileSync(join(root, 'dist/types/opaque/ws.d.ts'), 'utf8'), /export type Socket</);
-  t.end();
-});
-
-function createPackage(t: Test, files: Record<string, string>): string {
-  const root = t.testdir();
-  const exports = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
-  const all = { 'package.json': JSON.stringify({ exports }), ...files };
-  for (const [path, text] of Object.entries(all)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  return root;
-}

@@ -4,7 +4,7 @@ import { quoteUrl } from '../../platform/base-url.ts';
 import { isCertificate } from '../../platform/connection.ts';
 import type { ProxySettings } from '../../platform/proxy.ts';
 import type { ModelEndpoint } from '../../library/options.ts';
-import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { SpeechModel } from '../../voice/speech/index.ts';
 import { UsageError } from '../errors.ts';
 import { readTextFile } from '../input/files.ts';
 import type { CommandProcess, Variables } from '../process.ts';
@@ -201,7 +201,7 @@ export function readModelEndpoint(
  *
  * @throws {UsageError} if MODEL or VOICE is set without URL, or the URL is invalid.
  */
-export function readSpeechEndpoint(env: Variables): SpeechEndpoint | undefined {
+export function readSpeechEndpoint(env: Variables): SpeechModel | undefined {
   const {
     SANDBOX_KIT_SPEECH_URL: baseUrl,
     SANDBOX_KIT_SPEECH_MODEL: model,

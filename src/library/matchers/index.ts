@@ -5,7 +5,11 @@
  *     expect.extend({ toBeValidMessage, toConform, toHavePassedEval });
  *
  * `sandbox-kit/matchers/vitest` and `sandbox-kit/matchers/jest` register them with their types.
+ *
+ * @packageDocumentation
  */
+// `node:test` and Jest need the types of Node, which TypeScript 6 does not load by itself.
+/// <reference types="node" preserve="true" />
 import { AssertionError } from 'node:assert';
 import type { MessageName, Messages } from '../../contract/index.ts';
 import { judgeConformance } from './conformance.ts';
@@ -17,14 +21,22 @@ export type { Judgment } from './judgment.ts';
 export type { MessageName, Messages } from '../../contract/index.ts';
 
 /** The matchers as methods of `expect`. */
-export interface SandboxKitMatchers<Result = void> {
+export interface SandboxKitMatchers {
   /** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
-  toConform(): Result;
+  toConform(): MatcherResult<this>;
   /** Expects a value that matches the schema of a message, such as `ChatResponse`. */
-  toBeValidMessage(name: MessageName): Result;
+  toBeValidMessage(name: MessageName): MatcherResult<this>;
   /** Expects that an eval, by name or id, passed in every session that has it. */
-  toHavePassedEval(name: string): Result;
+  toHavePassedEval(name: string): MatcherResult<this>;
 }
+
+/**
+ * What the runner's own matchers return: nothing, or a promise after `resolves` and `rejects`. The
+ * versions of Vitest have different type parameters for it. An asymmetric matcher returns any value.
+ */
+export type MatcherResult<Expectation> = Expectation extends { toBeDefined(): infer Result }
+  ? Result
+  : unknown;
 
 /** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
 export function toConform(received: unknown): Judgment {

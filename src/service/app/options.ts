@@ -3,11 +3,10 @@ import type { SeedDocument } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import * as options from '../../platform/options.ts';
-import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { SpeechModel } from '../../voice/speech/index.ts';
 import { isKey } from '../domain/authentication.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
-import type { JudgeOptions } from '../scoring/judge.ts';
-import type { UserModelOptions } from '../simulator/user-model.ts';
+import type { ModelEndpoint } from '../model/endpoint.ts';
 
 /** An API key that the service accepts, and its owner. */
 export interface ServiceKey {
@@ -58,11 +57,11 @@ export interface ServiceOptions {
    */
   keys: readonly ServiceKey[];
   /** The LLM judge for evals of kind `judge`. */
-  judge: Omit<JudgeOptions, 'clock' | 'random'>;
+  judge: ModelEndpoint;
   /** The language model that plays simulated users of mode `llm`. */
-  userModel: UserModelOptions;
+  userModel: ModelEndpoint;
   /** The speech API for simulated users in calls (default: the built-in synthesizer). */
-  speech: SpeechEndpoint;
+  speech: SpeechModel;
   /** Base URL of the deep links (default: the URL of the service). */
   appUrl: string;
   /**
@@ -102,7 +101,7 @@ const keyOptions = options.optionsObject<ServiceKey>(
   ['key'],
 );
 
-const modelOptions = options.optionsObject<ServiceOptions['judge'] & UserModelOptions>(
+const modelOptions = options.optionsObject<ModelEndpoint>(
   {
     baseUrl: options.urlOption,
     apiKey: options.nonEmptyStringOption,
@@ -113,7 +112,7 @@ const modelOptions = options.optionsObject<ServiceOptions['judge'] & UserModelOp
   ['baseUrl', 'model'],
 );
 
-const speechOptions = options.optionsObject<SpeechEndpoint>(
+const speechOptions = options.optionsObject<SpeechModel>(
   {
     baseUrl: options.urlOption,
     model: options.nonEmptyStringOption,

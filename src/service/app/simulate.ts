@@ -13,7 +13,8 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
 import { resolveScenarios } from '../domain/resolved-scenario.ts';
 import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
-import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
+import type { ModelEndpoint } from '../model/endpoint.ts';
+import { createJudge } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from '../scoring/score.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
@@ -25,7 +26,7 @@ import { openSandbox } from '../simulator/sandbox.ts';
 import { planSessions, type ChannelName, type SessionPlan } from '../simulator/session-plan.ts';
 import type { SimulatedSession } from '../simulator/simulated-session.ts';
 import { createVoiceCaller, type CallOptions } from '../simulator/voice-caller.ts';
-import { openUserModel, type UserModelOptions } from '../simulator/user-model.ts';
+import { openUserModel } from '../simulator/user-model.ts';
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';
 
@@ -50,8 +51,8 @@ export interface SimulateOptions {
   concurrency?: number | undefined;
   /** Replaces the channel of the scenarios. */
   channel?: ChannelName | undefined;
-  judge?: Omit<JudgeOptions, 'clock' | 'random'> | undefined;
-  userModel?: UserModelOptions | undefined;
+  judge?: ModelEndpoint | undefined;
+  userModel?: ModelEndpoint | undefined;
   /** How to place calls, for sessions by voice. */
   voice?: CallOptions | undefined;
   kitVersion: string;

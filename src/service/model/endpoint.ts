@@ -4,6 +4,19 @@ import { isObject } from '../../platform/json.ts';
 /** Largest response that is read. A useful one has a few hundred bytes. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
 
+/** An OpenAI-compatible endpoint of a language model. */
+export interface ModelEndpoint {
+  /** Base URL, such as `https://api.example.com/v1`. */
+  baseUrl: string;
+  model: string;
+  /** Absent for endpoints without authentication. */
+  apiKey?: string | undefined;
+  /** Timeout of one request in milliseconds (default: 30 000). */
+  timeoutMs?: number | undefined;
+  /** Maximum number of retries of a failed request (default: 2). */
+  retriesMax?: number | undefined;
+}
+
 /** A prompt. The rules are separate from the text that they apply to. */
 export interface Prompt {
   rules: string;

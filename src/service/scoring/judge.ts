@@ -4,7 +4,7 @@ import type { Random } from '../../platform/random.ts';
 import { findCitedEvidence } from '../domain/cited-evidence.ts';
 import { NO_JUDGE_IN_SERVICE } from '../domain/missing-models.ts';
 import { askWithRetries } from '../model/ask.ts';
-import { openEndpoint, type EndpointNames } from '../model/endpoint.ts';
+import { openEndpoint, type EndpointNames, type ModelEndpoint } from '../model/endpoint.ts';
 import { buildJudgePrompt, verdictSchema } from './judge-prompt.ts';
 import { shorten } from './quoting.ts';
 import {
@@ -17,16 +17,7 @@ import {
 } from './score.ts';
 
 /** How to reach the LLM judge. */
-export interface JudgeOptions {
-  /** Base URL of an OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
-  baseUrl: string;
-  /** Absent for endpoints without authentication. */
-  apiKey?: string | undefined;
-  model: string;
-  /** Timeout of one request. Default: 30,000. */
-  timeoutMs?: number | undefined;
-  /** Retries after a failed request. Default: 2. */
-  retriesMax?: number | undefined;
+export interface JudgeOptions extends ModelEndpoint {
   /** The system clock: the endpoint lives in real time even if the service clock is moved. */
   clock: Clock;
   random: Random;

@@ -12,7 +12,7 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
-import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { SpeechModel } from '../../voice/speech/index.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { LiveSession } from '../operations/simulations.ts';
 import type {
@@ -27,16 +27,17 @@ import { runSession } from './run-session.ts';
 import { openSandbox, type SandboxConnections } from './sandbox.ts';
 import { maxTurnsOf, planSessions } from './session-plan.ts';
 import { toStoredSession } from './stored-session.ts';
-import { openUserModel, type UserModel, type UserModelOptions } from './user-model.ts';
+import type { ModelEndpoint } from '../model/endpoint.ts';
+import { openUserModel, type UserModel } from './user-model.ts';
 import { createVoiceCaller } from './voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
   store: Pick<Store, 'simulations' | 'recordings'>;
   /** The endpoint of the model that plays users of mode `llm`. */
-  userModel: UserModelOptions | undefined;
+  userModel: ModelEndpoint | undefined;
   /** Speaks for users by voice. Default: the built-in synthesizer. */
-  speech: SpeechEndpoint | undefined;
+  speech: SpeechModel | undefined;
   /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
   clock: Clock;
   log: Log;

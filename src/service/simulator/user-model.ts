@@ -1,23 +1,15 @@
 import type { Clock } from '../../platform/clock.ts';
 import { isObject, parseObject } from '../../platform/json.ts';
 import { askWithRetries, type AskOptions } from '../model/ask.ts';
-import { openEndpoint, type EndpointNames, type Prompt } from '../model/endpoint.ts';
+import {
+  openEndpoint,
+  type EndpointNames,
+  type ModelEndpoint,
+  type Prompt,
+} from '../model/endpoint.ts';
 import { SessionError } from './simulated-session.ts';
 import type { Move } from './simulated-user.ts';
 import { moveSchema } from './user-prompt.ts';
-
-/** How to reach the language model that plays users in mode `llm`. */
-export interface UserModelOptions {
-  /** Base URL of an OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
-  baseUrl: string;
-  /** Absent for endpoints without authentication. */
-  apiKey?: string | undefined;
-  model: string;
-  /** Timeout of one request. Default: 30,000. */
-  timeoutMs?: number | undefined;
-  /** Retries after a failed request. Default: 2. */
-  retriesMax?: number | undefined;
-}
 
 /** A language model that plays users. */
 export interface UserModel {
@@ -38,10 +30,7 @@ const names: EndpointNames = {
 };
 
 /** Creates a user model for an OpenAI-compatible endpoint. Sends nothing before the first move. */
-export function openUserModel({
-  clock,
-  ...options
-}: UserModelOptions & { clock: Clock }): UserModel {
+export function openUserModel({ clock, ...options }: ModelEndpoint & { clock: Clock }): UserModel {
   const { model, retriesMax = 2, apiKey } = options;
   const endpoint = openEndpoint({ ...options, clock, names });
   const asking: AskOptions = {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Connection } from '../../platform/connection.ts';
-import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { SpeechModel } from '../../voice/speech/index.ts';
 import type { CallAudio } from '../../voice/call/call-recording.ts';
 import {
   defaultAnswerForm,
@@ -21,7 +21,7 @@ export interface CallOptions {
   /** Local address for the media. */
   mediaAddress?: string | undefined;
   /** Speaks the lines of the users (default: the built-in synthesizer). */
-  speech?: SpeechEndpoint | undefined;
+  speech?: SpeechModel | undefined;
   /** Called with the audio of each call. */
   onAudio?:
     ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;

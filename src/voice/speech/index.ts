@@ -6,4 +6,4 @@ export {
   type SynthesizerOptions,
 } from './synthesizer.ts';
 export { SpeechError } from './spoken-line.ts';
-export type { SpeechEndpoint } from './speech-endpoint.ts';
+export type { SpeechModel } from './speech-endpoint.ts';

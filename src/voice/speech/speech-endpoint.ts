@@ -2,9 +2,12 @@ import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechError } from './spoken-line.ts';
 
-/** An OpenAI-compatible speech API: `POST {baseUrl}/audio/speech`. */
-export interface SpeechEndpoint {
-  /** Including the version, such as `https://api.example.com/v1`. */
+/**
+ * An OpenAI-compatible endpoint that turns the text of users into speech:
+ * `POST {baseUrl}/audio/speech`.
+ */
+export interface SpeechModel {
+  /** Base URL, such as `https://api.example.com/v1`. */
   baseUrl: string;
   /** Default: `tts-1`. */
   model?: string | undefined;
@@ -28,7 +31,7 @@ const FIRST_WAIT_MS = 500;
 
 /** A line to fetch. */
 export interface FetchLine {
-  endpoint: SpeechEndpoint;
+  endpoint: SpeechModel;
   speaker: Speaker;
   text: string;
   clock: Clock;

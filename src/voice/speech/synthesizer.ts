@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Clip, Speaker } from '../opus/index.ts';
 import { ClipCache } from './clip-cache.ts';
 import { LineWorker } from './line-worker.ts';
-import { fetchLine, type SpeechEndpoint } from './speech-endpoint.ts';
+import { fetchLine, type SpeechModel } from './speech-endpoint.ts';
 import { SpeechError, type LineSource } from './spoken-line.ts';
 import { toPlainEnglish, toSpokenText } from './spoken-text.ts';
 
@@ -24,7 +24,7 @@ export interface SynthesizerOptions {
   /** A user and an agent have different voices. */
   kind: Speaker;
   /** Speaks instead of the built-in synthesizer. */
-  endpoint?: SpeechEndpoint;
+  endpoint?: SpeechModel;
   /** For timeouts and waits (default: the system clock). */
   clock?: Clock;
   /** Script of the worker thread, for tests. */

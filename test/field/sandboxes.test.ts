@@ -2,7 +2,7 @@
  * Foreign sandboxes in web frameworks that the kit does not use. A clean or an unusual sandbox is
  * conforming; a sandbox with one defect fails a requirement that names the defect.
  *
- * By default the test checks each sandbox clean and with two defects; at night, or with FIELD_ALL=1,
+ * By default the test checks each sandbox clean and with two defects; at night
  * it checks everything. FIELD_ONLY=koa or FIELD_ONLY=koa/small-body-limit selects, and FIELD_SEED sets
  * the random seed.
  */
@@ -16,7 +16,7 @@ import { exceptions } from './sandboxes/exceptions.ts';
 import { judge, measure, UNRELATED_MAX, type Measurement } from './sandboxes/measurement.ts';
 
 const DEFECTS_BY_DEFAULT = 2;
-const all = isNightly || process.env.FIELD_ALL === '1';
+const all = isNightly;
 const only = process.env.FIELD_ONLY;
 
 const isInstalled = existsSync(join(import.meta.dirname, 'node_modules/hono'));

@@ -1,23 +1,13 @@
 /**
- * Libraries that the published kit contains in `dist/bundle/`, so that an install contains neither
- * them nor their dependencies, and so that commands start faster (docs/decisions). A run from the
- * sources imports the installed packages.
+ * Libraries that the build puts into `dist/bundle/`, with what they need. Everything else that runs
+ * at the user's is a dependency, which users can audit and update (docs/decisions/0048). Each of these
+ * is pinned to one version.
  */
 export const bundledPackages = [
-  'autocannon',
-  'fastify',
-  'hdr-histogram-js',
-  'kysely',
-  'pg',
-  'pino',
-  'protobufjs',
-  'selfsigned',
+  // Must be patched (packaging/patches/werift).
   'werift',
-  'ws',
-  'yaml',
-  'yargs',
-  'zod',
+  // Makes the certificate of `agent --tls`. werift contains it anyway; alone it would be 19 packages.
+  '@peculiar/x509',
+  // 58 packages, most of them for its own command line: tables, progress bars, and multipart forms.
+  'autocannon',
 ] as const;
-
-/** Bundled packages that are also dependencies: published type declarations refer to them. */
-export const typePackages: readonly string[] = ['zod'];

@@ -14,12 +14,12 @@ const NOWHERE = 'https://127.0.0.1:1';
 const client = await generateKeyPair('client');
 const stranger = await generateKeyPair('stranger');
 const expired = await generateKeyPair('expired', {
-  notBeforeDate: new Date('2020-01-01'),
-  notAfterDate: new Date('2020-02-01'),
+  notBefore: new Date('2020-01-01'),
+  notAfter: new Date('2020-02-01'),
 });
 const future = await generateKeyPair('future', {
-  notBeforeDate: new Date('2124-01-01'),
-  notAfterDate: new Date('2125-01-01'),
+  notBefore: new Date('2124-01-01'),
+  notAfter: new Date('2125-01-01'),
 });
 
 /** Writes files into a new directory. Returns a function that returns their paths. */

@@ -57,8 +57,8 @@ void t.test('A certificate that is not valid', async (t) => {
 
 void t.test('A certificate that has expired', async (t) => {
   const tls = await generateKeyPair('db.example', {
-    notBeforeDate: new Date('2020-01-01T00:00:00Z'),
-    notAfterDate: new Date('2021-01-01T00:00:00Z'),
+    notBefore: new Date('2020-01-01T00:00:00Z'),
+    notAfter: new Date('2021-01-01T00:00:00Z'),
   });
   const ca = writePublicFile(t, 'ca.pem', tls.cert);
   const { url } = await withPostgresServer(t, { tls });

@@ -1,12 +1,12 @@
 /** Voice addresses that can't be reached: each problem gets its own cause and cure. */
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { generate } from 'selfsigned';
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckOptions } from '../../conformance/index.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
+import { generateKeyPair } from '../helpers/certificates.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
 
 /** No server listens at this address. */
@@ -31,7 +31,7 @@ const serveSocket = (t: Test, serve: (socket: Socket) => void, scheme?: string):
   listen(t, createServer(serve), scheme);
 
 async function serveUntrustedTls(t: Test): Promise<string> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+  const { cert, key } = await generateKeyPair('localhost');
   return listen(t, createTlsServer({ cert, key }), 'wss');
 }
 

@@ -1,5 +1,13 @@
-import { createPrivateKey } from 'node:crypto';
-import { generate } from 'selfsigned';
+import { createPrivateKey, KeyObject, webcrypto } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
 
 /** A certificate and its key, in PEM. */
 export interface KeyPair {
@@ -7,29 +15,31 @@ export interface KeyPair {
   key: string;
 }
 
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
 /** Generates a self-signed certificate for a host name, or for a client. It is its own CA. */
 export async function generateKeyPair(
   name: string,
-  validity: { notBeforeDate?: Date; notAfterDate?: Date } = {},
+  validity: { notBefore?: Date; notAfter?: Date } = {},
 ): Promise<KeyPair> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
     ...validity,
+    name: `CN=${name}`,
+    keys,
+    signingAlgorithm: ALGORITHM,
     extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', digitalSignature: true, keyCertSign: true, critical: true },
-      { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: name },
-          { type: 7, ip: '127.0.0.1' },
-        ],
-      },
+      new BasicConstraintsExtension(true, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
+      new SubjectAlternativeNameExtension([
+        { type: 'dns', value: name },
+        { type: 'ip', value: '127.0.0.1' },
+      ]),
     ],
   });
-  return { cert, key };
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
+  return { cert: certificate.toString('pem'), key };
 }
 
 /** Encrypts a private key. */

@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { generate } from 'selfsigned';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
@@ -13,6 +12,7 @@ import {
   waitForInjection,
   withAgent,
 } from '../helpers/agent.ts';
+import { generateKeyPair } from '../helpers/certificates.ts';
 
 void t.test('a request with only messages gets a complete response', async (t) => {
   const { send } = await withAgent(t);
@@ -258,15 +258,10 @@ void t.test('a generated certificate is its own CA', async (t) => {
 });
 
 void t.test('a certificate can be read from files', async (t) => {
-  const names = [{ type: 7, ip: '127.0.0.1' }] as const;
-  const generated = await generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: [...names] }],
-  });
-  const folder = t.testdir({ 'cert.pem': generated.cert, 'key.pem': generated.private });
+  const { cert, key } = await generateKeyPair('localhost');
+  const folder = t.testdir({ 'cert.pem': cert, 'key.pem': key });
   const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
-  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, generated.cert);
+  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, cert);
   t.equal(agent.caPem, null, 'the agent does not know the CA of a certificate from a file');
   assertResponse(t, await send('GET /health'), 200, 'Health');
 

@@ -11,11 +11,7 @@ import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 type Diagnosis = ReturnType<typeof serviceModule.lintTraces>;
 
-// yargs parses a positional `-` as an empty text.
-const inputFile = z
-  .string()
-  .transform((path) => path || '-')
-  .describe('the path of an OTLP trace request');
+const inputFile = z.string().describe('the path of an OTLP trace request');
 
 export const lintTraces = defineCommand({
   description: [

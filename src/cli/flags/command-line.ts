@@ -1,4 +1,4 @@
-/** The command line as yargs gets it. Loads no schema library, so that `--help` starts fast. */
+/** The command line as yargs-parser gets it. Loads no schema library, so that `--help` starts fast. */
 import type { Option } from './option.ts';
 
 type Options = Readonly<Record<string, Option>>;
@@ -16,7 +16,7 @@ export function readNumber(text: unknown): unknown {
 
 /**
  * Repeats each option that takes several words: `--merge a b` becomes `--merge a --merge b`, because
- * yargs would treat the second word as a positional argument.
+ * yargs-parser would treat the second word as a positional argument.
  */
 export function repeatGreedyOptions(args: readonly string[], options: Options): string[] {
   const end = args.indexOf('--');
@@ -33,7 +33,7 @@ export function repeatGreedyOptions(args: readonly string[], options: Options): 
 }
 
 /**
- * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would treat
+ * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs-parser would treat
  * the second word as a positional argument or as short options.
  */
 export function joinDashValues(args: readonly string[]): string[] {

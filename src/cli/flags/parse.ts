@@ -71,11 +71,11 @@ interface CommandSyntax {
   hintUnexpected?: (word: string, args: readonly string[]) => string | undefined;
 }
 
-/** The keys that yargs adds to the parsed values, and the options that every command has. */
+/** The keys that yargs-parser adds to the parsed values, and the options that every command has. */
 const COMMON_KEYS = ['_', '$0', '--', 'help', 'h', 'version'];
 
 /**
- * Rejects what yargs accepts silently: an option without its value, a value for a switch, an
+ * Rejects what yargs-parser accepts silently: an option without its value, a value for a switch, an
  * unknown option, and an unexpected argument.
  *
  * @throws {UsageError} about the first of these.
@@ -107,13 +107,13 @@ export function rejectUnexpected(
 function createSecretError(name: string, { options, environment = {} }: CommandSyntax): UsageError {
   const variables = Object.keys(environment).filter((each) => /^SANDBOX_KIT_.*_KEY$/.test(each));
   const file = `${name}-file` in options ? `use --${name}-file FILE` : '';
+  // Created here, because it takes milliseconds.
+  const formatter = new Intl.ListFormat('en-US', { type: 'disjunction' });
   const ways = [...variables.map((each) => `set ${each}`), file].filter((way) => way !== '');
   return new UsageError(
     `--${name} would show the key to other users of this machine in the list of processes. Instead, ${formatter.format(ways)}.`,
   );
 }
-
-const formatter = new Intl.ListFormat('en-US', { type: 'disjunction' });
 
 /** Returns all spellings that a command accepts, such as `--json` and `--no-voice`. */
 function optionNames(options: CommandSyntax['options']): string[] {
@@ -122,7 +122,7 @@ function optionNames(options: CommandSyntax['options']): string[] {
   );
 }
 
-/** Returns an option as the caller wrote it: yargs drops the dashes and `no-`. */
+/** Returns an option as the caller wrote it: yargs-parser drops the dashes and `no-`. */
 function spellOption(name: string, args: readonly string[]): string {
   if (args.includes(`--no-${name}`)) return `--no-${name}`;
   return name.length === 1 ? `-${name}` : `--${name}`;

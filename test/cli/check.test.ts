@@ -13,6 +13,7 @@ import { findViolations, type CheckReport, type ExchangeRecord } from '../../src
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
 import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { atNight } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
@@ -364,7 +365,8 @@ void t.test(
       return { code, stdout, stderr };
     };
     const kit = `'${process.execPath}' '${main}'`;
-    for (const args of [`check ${url} --area health`, 'explain', 'schemas', '--help']) {
+    const check = `check ${url} --area health`;
+    for (const args of atNight([check, 'explain', 'schemas', '--help'], [check, '--help'])) {
       const full = await shell(`${kit} ${args} > /dev/full`);
       t.equal(full.code, 3, `${args}: ${full.stderr}`);
       t.equal(full.stderr, "sandbox-kit: Can't write the output: the disk is full.\n");

@@ -13,13 +13,25 @@ void t.test('completion: bash completes commands, options, and values', async (t
   t.equal(code, 0);
   const complete = createBash(t, script);
   t.same(complete('sandbox-kit che'), ['check']);
-  t.same(complete('sandbox-kit '), commandEntries.map(({ name }) => name).sort());
-  t.same(complete('sandbox-kit check --jun'), ['--junit']);
-  t.ok(complete('sandbox-kit load http://127.0.0.1 --').includes('--find-max'));
-  t.same(complete('sandbox-kit load --engine '), ['autocannon', 'open']);
-  t.same(complete('sandbox-kit check --area us'), ['users']);
   t.same(complete('sandbox-kit check --area chat,us'), ['chat,users'], 'the end of a list');
-  t.same(complete('sandbox-kit completion z'), ['zsh'], 'the value of an argument');
+});
+
+/** Returns the words that the script of bash gets for a line. */
+async function wordsFor(line: string): Promise<string[]> {
+  const { stdout } = await run(['--get-yargs-completions', ...line.split(' ')]);
+  return stdout.split('\n').filter((word) => word !== '');
+}
+
+void t.test('completion: the words for commands, options, and values', async (t) => {
+  t.same(
+    await wordsFor('sandbox-kit '),
+    commandEntries.map(({ name }) => name),
+  );
+  t.same(await wordsFor('sandbox-kit check --jun'), ['--junit']);
+  t.ok((await wordsFor('sandbox-kit load http://127.0.0.1 --')).includes('--find-max'));
+  t.same(await wordsFor('sandbox-kit load --engine '), ['open', 'autocannon']);
+  t.same(await wordsFor('sandbox-kit check --area us'), ['users']);
+  t.same(await wordsFor('sandbox-kit completion z'), ['zsh'], 'the value of an argument');
 });
 
 void t.test('completion: bash completes file names where a file is expected', async (t) => {
@@ -40,12 +52,13 @@ void t.test('completion: zsh gets the meaning of each word', async (t) => {
 });
 
 void t.test('completion: a used option and a command after -- are not offered', async (t) => {
-  const words = async (...line: string[]): Promise<string[]> =>
-    (await run(['--get-yargs-completions', 'sandbox-kit', ...line])).stdout.split('\n');
-  const options = await words('check', '--json', 'a.json', '--j');
+  const options = await wordsFor('sandbox-kit check --json a.json --j');
   t.ok(options.includes('--junit') && !options.includes('--json'), options.join(' '));
-  t.same(await words('exec', '--', 'npm', 't'), ['']);
-  t.ok((await words('agent', '--no')).includes('--no-voice'), 'a switch that is on by default');
+  t.same(await wordsFor('sandbox-kit exec -- npm t'), []);
+  t.ok(
+    (await wordsFor('sandbox-kit agent --no')).includes('--no-voice'),
+    'a switch that is on by default',
+  );
 });
 
 void t.test('completion: an unknown shell is a usage error', async (t) => {

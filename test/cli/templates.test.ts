@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run } from '../helpers/command.ts';
+import { nightOnly } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const COMMAND_MS_MAX = 300_000;
@@ -70,8 +71,12 @@ function change(directory: string, path: string, from: string, to: string): void
   writeFileSync(file, text.replace(from, to));
 }
 
-for (const [template = '', ...more] of [['node'], ['fastify'], ['node', '--voice']]) {
-  void t.test(`the test of ${[template, ...more].join(' ')} passes`, async (t) => {
+for (const [options, template = '', ...more] of [
+  [{}, 'node'],
+  [nightOnly, 'fastify'],
+  [nightOnly, 'node', '--voice'],
+] as const) {
+  void t.test(`the test of ${[template, ...more].join(' ')} passes`, options, async (t) => {
     const directory = await createProject(t, template, ...more);
     const { code, output } = await runIn(t, directory, nodeTest);
     t.equal(code, 0, output);
@@ -92,7 +97,7 @@ void t.test('the test of a project names the rule that a change breaks', async (
   t.match(output, /CHAT-024 `choices\[\]\.message\.content` is a string/);
 });
 
-void t.test('the test of a voice project detects silence', async (t) => {
+void t.test('the test of a voice project detects silence', nightOnly, async (t) => {
   const directory = await createProject(t, 'node', '--voice');
   change(directory, 'src/speech.js', '8_000 *', '0 *');
   const { code, output } = await runIn(t, directory, nodeTest);
@@ -101,8 +106,10 @@ void t.test('the test of a voice project detects silence', async (t) => {
 });
 
 const hasFastApi = spawnSync('python3', ['-c', 'import fastapi, uvicorn']).status === 0;
-const skip = hasFastApi ? false : 'python3-fastapi and python3-uvicorn are not installed.';
-void t.test('the test of fastapi passes', { skip }, async (t) => {
+const needsFastApi = hasFastApi
+  ? nightOnly
+  : { skip: 'python3-fastapi and python3-uvicorn are not installed.' };
+void t.test('the test of fastapi passes', needsFastApi, async (t) => {
   const directory = await createProject(t, 'fastapi');
   const { scripts } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
     scripts: { test: string };

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { systemClock } from '../../../platform/clock.ts';
@@ -34,10 +33,9 @@ async function connectInTime(pool: Pool): Promise<PoolClient> {
 }
 
 function limitClient(client: PoolClient): PostgresPoolClient {
-  const { connection, processID } = client as PoolClient & {
-    connection: { stream: Socket };
-    processID: number;
-  };
+  // The types of pg lack this property, which those of Kysely's pool contain.
+  const { connection, processID } = client as PoolClient &
+    Required<Pick<PostgresPoolClient, 'processID'>>;
   let failure: ResponseTimeoutError | undefined;
   const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
     // A rollback reports the cause, not that the connection is closed.

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionCounts } from '../connections.ts';
 import {
@@ -91,6 +91,19 @@ const LOST_MESSAGE = 'Connection terminated unexpectedly';
  * that follows immediately, such as that the server stops, must not find the client without one.
  */
 class ClosingClient extends pg.Client {
+  /** Whether a statement waits for its response. */
+  isBusy = false;
+
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.on('drain', () => (this.isBusy = false));
+  }
+
+  override query(...statement: unknown[]): never {
+    this.isBusy = true;
+    return super.query(...(statement as [string])) as never;
+  }
+
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error | null) => void): void;
   override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | undefined {
@@ -110,11 +123,13 @@ class ClosingClient extends pg.Client {
  * Closes a connection whose server sends nothing for too long. The driver's own limit would return the
  * connection to the pool, where the next statement would wait for the response of this one.
  */
-function closeIfUnresponsive(client: pg.ClientBase, responseMsMax: number): void {
-  const { connection } = client as pg.ClientBase & { connection: { stream: Socket } };
-  connection.stream.setTimeout(responseMsMax, () => {
-    const { readyForQuery } = client as pg.ClientBase & { readyForQuery: boolean };
-    if (!readyForQuery) connection.stream.destroy(new ResponseTimeoutError());
+function closeIfUnresponsive(client: pg.Client, responseMsMax: number): void {
+  const { stream } = client.connection;
+  // A TLS connection is one, too.
+  if (!(stream instanceof Socket)) return;
+  stream.setTimeout(responseMsMax, () => {
+    const isBusy = client instanceof ClosingClient && client.isBusy;
+    if (isBusy) stream.destroy(new ResponseTimeoutError());
   });
 }
 

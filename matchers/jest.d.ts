@@ -3,6 +3,7 @@ import type { SandboxKitMatchers } from 'sandbox-kit/matchers';
 declare module '@jest/expect' {
   // For `import { expect } from '@jest/globals'`.
   interface Matchers<R extends void | Promise<void>, T = unknown> extends SandboxKitMatchers {}
+  interface AsymmetricMatchers extends SandboxKitMatchers {}
 }
 
 declare global {

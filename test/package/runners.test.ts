@@ -97,31 +97,3 @@ const outputOf = ({ stdout, stderr }: Awaited<ReturnType<Project['run']>>): obje
   stdout: stdout.slice(-3_000),
   stderr: stderr.slice(-3_000),
 });
-
-void t.test('the matchers have types in Vitest and Jest', async (t) => {
-  const project = await createProject(t, {
-    packages: ['typescript', '@types/node', 'vitest', 'jest', '@jest/globals'],
-    files: {
-      'vitest.test.ts': vitest,
-      'jest.test.ts': `
-        import { expect } from '@jest/globals';
-        import 'sandbox-kit/matchers/jest';
-        expect({}).toConform();
-        expect({}).not.toHavePassedEval('Refunded');
-        // @ts-expect-error An unknown message.
-        expect({}).toBeValidMessage('Healthy');
-      `,
-      'tsconfig.json': JSON.stringify({
-        // The types of the runners need it.
-        compilerOptions: {
-          ...{ strict: true, noEmit: true, skipLibCheck: true, target: 'es2023' },
-          ...{ module: 'nodenext', moduleResolution: 'nodenext', types: ['node'] },
-        },
-        include: ['*.ts'],
-      }),
-    },
-  });
-  const { code, stdout } = await project.run(process.execPath, ['node_modules/typescript/bin/tsc']);
-  t.equal(stdout.slice(0, 3_000), '');
-  t.equal(code, 0);
-});

@@ -94,6 +94,18 @@ export async function runServiceBaseline(peer: Peer, seed: string): Promise<Base
   );
 }
 
+/** Runs an unchanged peer. */
+export function recordUnchanged(
+  peer: Peer,
+  { areas, intrusive = false }: Pick<PeerCheck, 'areas' | 'intrusive'>,
+  seed: string,
+): Promise<Transcript> {
+  return runPeerCheck(
+    { target: peer.url, areas, intrusive, clock: systemClock, seed: `${seed}/untouched` },
+    peer,
+  );
+}
+
 async function runBaseline(
   noun: string,
   peer: Peer,
@@ -101,10 +113,7 @@ async function runBaseline(
   seed: string,
   findMissingPart: (judgment: Judgment) => string | undefined,
 ): Promise<Baseline> {
-  const transcript = await runPeerCheck(
-    { target: peer.url, areas, clock: systemClock, seed: `${seed}/untouched` },
-    peer,
-  );
+  const transcript = await recordUnchanged(peer, { areas }, seed);
   const judgment = judgeTranscript(suiteOf({ areas }), transcript);
   const cause = explainNonconformity(noun, judgment) ?? findMissingPart(judgment);
   return cause === undefined ? { transcript } : { cause };

@@ -5,8 +5,8 @@ import {
   systemClock,
   type Clock,
 } from '../../src/platform/clock.ts';
-import type { Judgment } from '../engine/judge/judge.ts';
-import { isClientRun, isServiceRun } from '../areas/index.ts';
+import { judgeTranscript, type Judgment } from '../engine/judge/judge.ts';
+import { isClientRun, isServiceRun, suiteOf } from '../areas/index.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import { deadPeers, serviceDeadPeers, type DeadPeer } from './dead-peers.ts';
 import { allMutants, allVariants } from '../areas/mutants.ts';
@@ -16,13 +16,16 @@ import type { Probe } from '../engine/probe.ts';
 import type { Distortion, Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { idsWith, judgePeer, redIdsOf, type Peer } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
+import { service } from '../areas/service/index.ts';
 import { voice } from '../areas/voice/index.ts';
-import { findTouchedProbes } from './touched.ts';
+import { replay, type Replay } from './replay.ts';
 
 /** Selects peers of a self-test (default: all). */
 export interface PeerChoice {
   /** Only peers whose id contains this text. */
   only?: string | undefined;
+  /** Only peers with these ids. */
+  ids?: readonly string[] | undefined;
   /** Only peers that concern one of these areas. */
   areas?: readonly Area[] | undefined;
 }
@@ -35,11 +38,13 @@ export interface ChosenPeers {
 }
 
 /** Selects from all mutants, variants and dead peers. */
-export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
+export function choosePeers({ only = '', ids, areas }: PeerChoice): ChosenPeers {
   const choose = <Any extends Distortion | DeadPeer>(peers: readonly Any[]): Any[] =>
     peers.filter(
       (peer) =>
-        peer.id.includes(only) && (!areas || peer.areas.some((area) => areas.includes(area))),
+        peer.id.includes(only) &&
+        (ids?.includes(peer.id) ?? true) &&
+        (!areas || peer.areas.some((area) => areas.includes(area))),
     );
   return {
     mutants: choose(allMutants),
@@ -51,14 +56,25 @@ export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
 /** The conforming peers that the mutants and variants change. One that isn't needed is undefined. */
 export interface PeerBases {
   sandbox: Peer | undefined;
-  service: (Peer & { transcript: Transcript }) | undefined;
+  service: Peer | undefined;
+  /** Runs of the unchanged peers by `keyOfRecording`, as far as they are needed. */
+  recordings: ReadonlyMap<string, Transcript>;
   /** Starts the service that records a client; undefined if no client is run. */
   startRecordingService: StartRecordingService | undefined;
   kitVersion: string;
   seed: string;
   /** Run every probe against every mutant, not only the probes that can see it. */
   everyProbe: boolean;
+  /** Judge what a mutant or variant makes of the recording, and run it only if that does not suffice. */
+  replays: boolean;
 }
+
+/** Returns the key of the recording that a mutant or variant changes. */
+export const keyOfRecording = ({ areas, intrusive = false }: RecordedRun): string =>
+  `${areas.join()}${intrusive ? ' intrusive' : ''}`;
+
+/** What distinguishes the recordings of the unchanged peers. */
+export type RecordedRun = Pick<Distortion, 'areas' | 'intrusive'>;
 
 /** One row of the self-test before it has run. */
 export interface PeerRun {
@@ -75,6 +91,8 @@ export interface PeerRun {
 export interface PeerOutcome {
   expected: string[];
   actual: string[];
+  /** The result comes from the changed recording of the unchanged peer. */
+  isReplayed?: true;
 }
 
 /** Creates a run for each of the peers. */
@@ -109,16 +127,44 @@ function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
 export const isVoiceRun = ({ areas }: { areas: readonly Area[] }): boolean =>
   areas.includes('voice');
 
-async function judgeDistortion(distortion: Mutant | Variant, bases: PeerBases): Promise<Judgment> {
-  const { kitVersion, seed, startRecordingService } = bases;
+/**
+ * Judges a mutant or variant by the changed recording of the unchanged peer, if it shows the expected
+ * result, and by a run otherwise.
+ */
+async function runDistortion(
+  distortion: Mutant | Variant,
+  bases: PeerBases,
+  toOutcome: (judgment: Judgment) => PeerOutcome,
+): Promise<PeerOutcome> {
   if (isClientRun(distortion)) {
+    const { startRecordingService, kitVersion } = bases;
     if (!startRecordingService) throw new Error(`${distortion.id} needs a recording service.`);
-    return judgeDistortedClient(distortion, startRecordingService, kitVersion);
+    return toOutcome(await judgeDistortedClient(distortion, startRecordingService, kitVersion));
   }
+  const recording = bases.recordings.get(keyOfRecording(distortion));
+  const replayed = recording && (await replay(distortion, suiteOf(distortion), recording));
+  if (bases.replays && replayed?.transcript) {
+    const outcome = toOutcome(judgeTranscript(suiteOf(distortion), replayed.transcript));
+    if (isExpected(outcome)) return { ...outcome, isReplayed: true };
+  }
+  return toOutcome(await judgeDistortion(distortion, bases, replayed));
+}
+
+/** Whether a peer had the expected result. */
+export const isExpected = ({
+  expected,
+  actual,
+}: Pick<PeerOutcome, 'expected' | 'actual'>): boolean => expected.join() === actual.join();
+
+async function judgeDistortion(
+  distortion: Mutant | Variant,
+  bases: PeerBases,
+  replayed: Replay | undefined,
+): Promise<Judgment> {
+  const { kitVersion, seed } = bases;
   const base = isServiceRun(distortion) ? bases.service : bases.sandbox;
   if (!base) throw new Error(`${distortion.id} needs a conforming peer.`);
   const clock = createClock(distortion);
-  const probes = await selectProbes(distortion, bases);
   const proxy = await startProxy({
     upstream: base.url,
     transform: distortion.transform(),
@@ -134,7 +180,7 @@ async function judgeDistortion(distortion: Mutant | Variant, bases: PeerBases): 
         seed: `${seed}/${distortion.id}`,
         ...(distortion.run && { run: distortion.run }),
         intrusive: distortion.intrusive ?? false,
-        probes,
+        probes: selectProbes(distortion, bases, replayed),
       },
       { apiKey: base.apiKey, kitVersion },
     );
@@ -155,15 +201,22 @@ function createClock({
  * Selects the probes that can see a mutant, to save time; undefined for all. A variant always gets
  * all probes, because no requirement may fail.
  */
-async function selectProbes(
+function selectProbes(
   distortion: Mutant | Variant,
-  { service, everyProbe }: PeerBases,
-): Promise<Probe[] | undefined> {
+  { everyProbe }: PeerBases,
+  replayed: Replay | undefined,
+): readonly Probe[] | undefined {
   if (everyProbe || !('kills' in distortion)) return undefined;
-  if (service && isServiceRun(distortion)) {
-    return findTouchedProbes(distortion, service.transcript);
-  }
-  return isVoiceRun(distortion) ? voiceProbesFor(distortion) : undefined;
+  if (isVoiceRun(distortion)) return voiceProbesFor(distortion);
+  if (!replayed || !isServiceRun(distortion)) return undefined;
+  return [...replayed.probes, ...(distortion.intrusive ? intrusiveProbesFor(distortion) : [])];
+}
+
+/** Returns the probes that only an intrusive run has and that show what a mutant breaks. */
+function intrusiveProbesFor({ kills }: Mutant): Probe[] {
+  return service.probes.filter(
+    ({ intrusive, exercises }) => intrusive && kills.some((id) => exercises.includes(id)),
+  );
 }
 
 /** Calls take long, so a voice mutant gets only the probes that exercise the requirements it breaks. */
@@ -173,16 +226,18 @@ function voiceProbesFor({ kills }: Mutant): Probe[] {
     .flatMap((probe) => [probe, ...(probe.needs ?? [])]);
 }
 
-async function runMutant(mutant: Mutant, bases: PeerBases): Promise<PeerOutcome> {
-  const judgment = await judgeDistortion(mutant, bases);
-  const actual = [...redIdsOf(judgment), ...idsWith(judgment, ['error'])];
-  return { expected: [...mutant.kills].sort(), actual: actual.sort() };
+function runMutant(mutant: Mutant, bases: PeerBases): Promise<PeerOutcome> {
+  return runDistortion(mutant, bases, (judgment) => {
+    const actual = [...redIdsOf(judgment), ...idsWith(judgment, ['error'])];
+    return { expected: [...mutant.kills].sort(), actual: actual.sort() };
+  });
 }
 
-async function runVariant(variant: Variant, bases: PeerBases): Promise<PeerOutcome> {
-  const judgment = await judgeDistortion(variant, bases);
-  const unexpected = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
-  return { expected: ['conforming'], actual: [judgment.verdict, ...unexpected] };
+function runVariant(variant: Variant, bases: PeerBases): Promise<PeerOutcome> {
+  return runDistortion(variant, bases, (judgment) => {
+    const unexpected = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
+    return { expected: ['conforming'], actual: [judgment.verdict, ...unexpected] };
+  });
 }
 
 async function runDeadPeer(

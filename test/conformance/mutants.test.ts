@@ -1,6 +1,7 @@
 /**
  * The self-test of the chat, health and users areas: every mutant fails exactly its requirements,
- * every legal variant fails none, and every dead peer gets its one cause.
+ * every legal variant fails none, and every dead peer gets its one cause. At a push, most mutants and
+ * variants are applied to a recording of the unchanged sandbox; at night, all of them run.
  */
 import t, { type Test } from 'tap';
 import { mutants, variants } from '../../conformance/areas/mutants.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../conformance/proof/selftest.ts';
 import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
+import { isNightly } from '../helpers/nightly.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 
 const areas = httpAreas;
@@ -60,6 +62,7 @@ void t.test('the self-test passes against the reference agent', async (t) => {
     apiKey: 'a-key-of-the-sandbox',
     kitVersion: 'test',
     areas,
+    replays: !isNightly,
     onResult: assertExpected(t),
   });
   t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);
@@ -76,6 +79,7 @@ void t.test('the self-test passes against a second implementation of the interfa
       kitVersion: 'test',
       areas,
       only,
+      replays: !isNightly,
       onResult: assertExpected(t),
     });
     t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);

@@ -1,7 +1,7 @@
 /**
  * The self-test of the service area: every mutant fails exactly its requirements, every legal variant
- * fails none, and every dead peer gets its one cause. With EVERY_PROBE=1, each run also includes the
- * probes that can't see the mutant.
+ * fails none, and every dead peer gets its one cause. At a push, most mutants and variants are applied to
+ * a recording of the unchanged service; at night, all of them run, with all probes.
  */
 import t from 'tap';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../../conformance/areas/mutants.ts';
 import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
 import { serviceRequirementIds } from '../../conformance/areas/index.ts';
+import { isNightly } from '../helpers/nightly.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
 
 void t.test('a mutant kills every requirement that can fail', (t) => {
@@ -40,7 +41,8 @@ void t.test('the self-test passes against the reference service', async (t) => {
     serviceApiKey: service.apiKey,
     kitVersion: 'test',
     areas: ['service'],
-    everyProbe: process.env['EVERY_PROBE'] === '1',
+    everyProbe: isNightly,
+    replays: !isNightly,
     onResult: ({ kind, id, expected, actual }) => t.same(actual, expected, `${kind} ${id}`),
   });
   t.equal(result.cause, undefined, `seed ${result.seed}`);

@@ -70,6 +70,9 @@ async function runTap(
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...environment },
   });
   const exit = once(child, 'exit') as Promise<[number | null]>;
+  // Ctrl+C reaches tap itself, which ends its processes.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
   const log = createWriteStream(join(ROOT, '.tap/run.tap'));
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const progress = createProgress(files.length, write, () => performance.now() - startedMs);

@@ -92,6 +92,13 @@ const adaptations: Adaptation[] = [
     hasOtherOutput: true,
   },
   {
+    command: /^load .*--engine autocannon/,
+    remove: ['--connections', '--duration'],
+    add: ['--connections', '2', '--duration', '1s', '--accept-not-proven'],
+    codes: loadCodes,
+    hasOtherOutput: true,
+  },
+  {
     command: /^load /,
     remove: ['--quick', '--rate', '--duration', '--accept-not-proven'],
     add: shortLoad,

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../helpers/repository.ts';
 
 /** Where the files are that import a group. */
-const GROUPS = join(ROOT, '.tap/groups');
+const GROUPS = join(ROOT, 'test/.groups');
 
 /** Test files that need more than `npm ci`, or more time than a push has. */
 const SEPARATE = /^test\/(field|nightly|package)\//;

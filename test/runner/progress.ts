@@ -26,7 +26,7 @@ export function createProgress(
   function showProcess([, outcome = '', path = '', ms = '0']: readonly string[]): void {
     ended += 1;
     const left = formatMinutes((elapsedMs() / ended) * (processes - ended));
-    const name = path.replace(/^\.tap\/groups\//, '').replace(/\.test\.ts$/, '');
+    const name = path.replace(/^test\/\.groups\//, '').replace(/\.test\.ts$/, '');
     const seconds = `${(Number(ms) / 1_000).toFixed(1)} s`;
     write(`${outcome}  ${ended}/${processes}  ${name}  ${seconds}  (${left} left)`);
   }

@@ -173,6 +173,8 @@ export default {
     ownedBy('autocannon', '^load/'),
     ownedBy('hdr-histogram-js', '^load/'),
     ownedBy('yargs', '^src/cli/'),
+    ownedBy('yargs-parser', '^src/cli/'),
+    ownedBy('@peculiar/x509', '^src/http-kit/'),
     ownedBy('pino', '^src/platform/'),
     ownedBy('yaml', '^src/(cli|library)/'),
     ownedBy('opus-decoder', '^src/voice/'),

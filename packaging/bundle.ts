@@ -18,10 +18,13 @@ const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 const OUTPUT = join(DIST, 'bundle');
 
-/** Node's `require` for CommonJS packages in an ES module. */
-const REQUIRE_BANNER =
-  "import { createRequire as createNodeRequire } from 'node:module';\n" +
-  'const require = createNodeRequire(import.meta.url);';
+/**
+ * The first lines of each file: the check of the version of Node, which must run before any other
+ * code, and Node's `require` for CommonJS packages in an ES module.
+ */
+const BANNER = `import '../../bin/check-node.js';
+import { createRequire as createNodeRequire } from 'node:module';
+const require = createNodeRequire(import.meta.url);`;
 
 /** Also shortens the names in the generated validators, by far the largest file. */
 const shortenValidators: Plugin = {
@@ -57,7 +60,7 @@ async function main(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node22',
-    banner: { js: REQUIRE_BANNER },
+    banner: { js: BANNER },
     // Reading the files takes time, too. Stack traces keep the names of functions, and short lines.
     minifyWhitespace: true,
     minifySyntax: true,

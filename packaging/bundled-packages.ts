@@ -1,6 +1,6 @@
 /**
  * Libraries that the build puts into `dist/bundle/`, with what they need. Everything else that runs
- * at the user's is a dependency, which users can audit and update (docs/decisions/0048). Each of these
+ * at the user's is a dependency, which users can audit and update (docs/decisions/0049). Each of these
  * is pinned to one version.
  */
 export const bundledPackages = [

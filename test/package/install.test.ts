@@ -55,7 +55,7 @@ void t.test('the installed command drains after SIGTERM, and exits with 0', asyn
 });
 
 void t.test('features that few runs need work in the packed kit', async (t) => {
-  // The bundler changes what `import()` of a package returns, so each such feature is used here.
+  // These are loaded by `import()`, so a start does not show that they work.
   const project = await createProject(t, {
     files: {
       'start.mjs': `

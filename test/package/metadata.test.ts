@@ -36,6 +36,13 @@ function isRelevant({ resolutionKind, resolutionOption }: Problem): boolean {
   return !['node10', 'node16-cjs'].includes(resolutionKind ?? resolutionOption ?? '');
 }
 
+/** A package in the bill of materials. */
+interface Component {
+  name: string;
+  licenses?: object[];
+  pedigree?: { patches: object[] };
+}
+
 void t.test('the package contains its licenses and instructions', async (t) => {
   const project = await createProject(t);
   const root = join(project.directory, 'node_modules/sandbox-kit');
@@ -46,14 +53,21 @@ void t.test('the package contains its licenses and instructions', async (t) => {
     'SECURITY.md',
     'THIRD-PARTY-NOTICES.md',
     'dist/bundle/LICENSES.md',
+    'dist/bundle/sbom.cdx.json',
     'llms.txt',
     'skills/sandbox-kit/SKILL.md',
   ];
   for (const file of files) t.ok(existsSync(join(root, file)), file);
   const licenses = readFileSync(join(root, 'dist/bundle/LICENSES.md'), 'utf8');
-  for (const name of [...bundledPackages, '@peculiar/x509']) {
+  const bill = readFileSync(join(root, 'dist/bundle/sbom.cdx.json'), 'utf8');
+  const { components } = JSON.parse(bill) as { components: Component[] };
+  for (const name of bundledPackages) {
     t.match(licenses, new RegExp(`^## ${name} \\d`, 'm'), name);
+    t.ok(components.find((each) => each.name === name)?.licenses, `the license of ${name}`);
   }
+  const werift = components.find(({ name }) => name === 'werift');
+  t.ok(werift?.pedigree?.patches.length, 'the patches of werift');
+  for (const { name } of components) t.ok(licenses.includes(`\n## ${name} `), name);
   t.notOk(existsSync(join(root, 'packaging')), 'without the build');
 });
 

@@ -4,22 +4,12 @@ import { isIPv6 } from 'node:net';
 import {
   MediaStreamTrack,
   RTCPeerConnection,
+  RtpHeader,
   type RTCDtlsTransport,
+  type RTCIceTransport,
   type RTCRtpTransceiver,
   type RtpPacket,
 } from 'werift';
-import {
-  disableStunServers,
-  assertInternals,
-  onConnectivityCheck,
-  onSocketError,
-  hasNominatedPath,
-  routeUnannouncedSenders,
-  pingPath,
-  useKeyObjects,
-  delayConnect,
-} from './werift-internals.ts';
-import { createPlainHeader } from './rtp-headers.ts';
 import { createPeerConfig, LOOPBACK_ADDRESS } from './peer-config.ts';
 import {
   PeerError,
@@ -37,16 +27,15 @@ import {
   appendCandidates,
   removeNamedCandidates,
 } from './sdp-lines.ts';
-import { abortHandshake, ignoreRepeatedVerifyRequests } from './dtls-handshake.ts';
 
 const CANDIDATE_MS_DEFAULT = 5_000;
 const PING_MS_DEFAULT = 1_000;
 const CANDIDATES_MAX = 64;
 
-/**
- * Creates a peer. `createOffer` and `createAnswer` throw UnsupportedWeriftError if the installed
- * release of werift lacks internals that the peer needs.
- */
+/** Number of senders per call that are received although the description does not announce them. */
+const UNANNOUNCED_SENDERS_MAX = 4;
+
+/** Creates a peer. */
 export function createPeer(options: PeerOptions): Peer {
   return new WeriftPeer(options);
 }
@@ -54,7 +43,8 @@ export function createPeer(options: PeerOptions): Peer {
 class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
-  readonly #header = createPlainHeader();
+  readonly #header = new RtpHeader();
+  #unannouncedSenders = 0;
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
@@ -74,7 +64,10 @@ class WeriftPeer implements Peer {
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    this.#connection = new RTCPeerConnection(createPeerConfig(options.network ?? {}));
+    this.#connection = new RTCPeerConnection({
+      ...createPeerConfig(options.network ?? {}),
+      iceWaitForCandidate: () => this.#waitForCandidate(),
+    });
     // Only `connectionState` is reliable: the ICE state of werift is "completed" when gathering ends.
     this.#connection.connectionStateChange.subscribe(() => this.#onConnectionState());
     this.#connection.iceConnectionStateChange.subscribe(() => (this.#hadPath = this.hasPath));
@@ -135,7 +128,7 @@ class WeriftPeer implements Peer {
   }
 
   get hasPath(): boolean {
-    return this.#hadPath || hasNominatedPath(this.#connection);
+    return this.#hadPath || this.#connection.iceTransports[0]?.connection.nominated !== undefined;
   }
 
   send(payload: Buffer, timestamp: number, marker = false): boolean {
@@ -164,8 +157,9 @@ class WeriftPeer implements Peer {
   async measureRoundTripMs(waitMs = PING_MS_DEFAULT): Promise<number | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    const hasResponse = await pingPath(this.#connection, waitMs).catch(() => false);
-    return hasResponse ? clock.monotonicMs() - startedMs : undefined;
+    const [transport] = this.#connection.iceTransports;
+    const hasResponse = await transport?.connection.ping(waitMs).catch(() => false);
+    return hasResponse === true ? clock.monotonicMs() - startedMs : undefined;
   }
 
   statistics(): PeerStatistics {
@@ -180,7 +174,6 @@ class WeriftPeer implements Peer {
 
   close(): Promise<void> {
     this.#candidateFound.resolve(undefined);
-    if (this.#dtls) abortHandshake(this.#dtls);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -191,19 +184,29 @@ class WeriftPeer implements Peer {
     return this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
   }
 
-  /** Adapts werift. Must be called before candidates are gathered. */
+  /** Must be called before candidates are gathered. */
   #prepare(transceiver: RTCRtpTransceiver): void {
-    assertInternals(this.#connection);
-    if (!this.#options.network?.servers?.length) disableStunServers(this.#connection);
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerError('the audio has no DTLS transport');
     this.#dtls = dtls;
-    delayConnect(this.#connection, () => this.#waitForCandidate());
-    ignoreRepeatedVerifyRequests(dtls);
-    useKeyObjects(dtls);
-    routeUnannouncedSenders(this.#connection, dtls, transceiver);
+    for (const transport of this.#connection.iceTransports) this.#observe(transport);
     // Receives packets here instead of from a track, because werift does not route all of them.
-    dtls.onRtp.subscribe((packet) => this.#receive(packet));
+    dtls.onRtp.subscribe((packet) => {
+      this.#registerSender(transceiver, packet.header.ssrc);
+      this.#receive(packet);
+    });
+  }
+
+  #observe({ connection }: RTCIceTransport): void {
+    // The other side knows our candidates, and reveals its own address.
+    connection.onConnectivityCheck.subscribe(() => this.#onCandidate());
+    connection.onSocketError.subscribe((error) => (this.#socketError = error));
+  }
+
+  /** Registers senders without an `a=ssrc` line, which is optional, so that they get receiver reports. */
+  #registerSender(transceiver: RTCRtpTransceiver, ssrc: number): void {
+    if (this.#unannouncedSenders === UNANNOUNCED_SENDERS_MAX) return;
+    if (this.#connection.receiveSsrc(transceiver, ssrc)) this.#unannouncedSenders += 1;
   }
 
   #receive({ header, payload }: RtpPacket): void {
@@ -228,8 +231,6 @@ class WeriftPeer implements Peer {
         cause: error,
       });
     }
-    onSocketError(this.#connection, (error) => (this.#socketError = error));
-    onConnectivityCheck(this.#connection, () => this.#onCandidate());
     const sdp = this.#connection.localDescription?.sdp ?? '';
     if (!hasCandidate(sdp)) throw new PeerError('this machine has no address to offer');
     return sdp;
@@ -269,7 +270,7 @@ class WeriftPeer implements Peer {
     if (!this.#hasCandidate) throw new PeerError(this.#explainFailure());
   }
 
-  /** Binds a socket to the address, because in werift a failure would end the process. */
+  /** Binds a socket to the address, because werift does not say why it has no candidate. */
   async #checkAddress(): Promise<void> {
     const { address = LOOPBACK_ADDRESS } = this.#options.network ?? {};
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');

@@ -1,0 +1,5 @@
+// Every entry point of the library imports this file first: an old Node would fail in another file,
+// with a message that does not name the cause.
+import { nodeVersionProblem } from './node-version.js';
+
+if (nodeVersionProblem !== undefined) throw new Error(nodeVersionProblem);

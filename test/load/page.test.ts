@@ -12,6 +12,9 @@ import { createTwoCallVoice } from '../helpers/voice-load.ts';
 import { runLoad, withTarget } from '../helpers/load.ts';
 
 /** Returns a report with every section: faults, all streams, voice, a comparison, and a search. */
+let fullReport: Promise<LoadReport> | undefined;
+const readFullReport = (): Promise<LoadReport> => (fullReport ??= createFullReport(t));
+
 async function createFullReport(t: Test): Promise<LoadReport> {
   const { url } = await withTarget(t, ({ nth, answer, response, request }) => {
     if (nth % 20 === 5) request.socket.destroy();
@@ -42,7 +45,7 @@ async function createFullReport(t: Test): Promise<LoadReport> {
 }
 
 async function writeFullPage(t: Test): Promise<{ url: string; report: LoadReport }> {
-  const report = await createFullReport(t);
+  const report = await readFullReport();
   const path = join(t.testdir({}), 'load.html');
   writeFileSync(path, htmlReport(report));
   return { url: pathToFileURL(path).href, report };
@@ -89,7 +92,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
 });
 
 void t.test('the page of a 24-hour run stays small', async (t) => {
-  const report = await createFullReport(t);
+  const report = await readFullReport();
   const [second] = report.timeline.slice(-1);
   if (!second) throw new Error('The timeline is empty.');
   const timeline = Array.from({ length: 86_400 }, (_, nth) => ({ ...second, second: nth }));

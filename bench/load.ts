@@ -1,6 +1,7 @@
 /**
- * Compares the measurements of both load engines with known values, and measures their cost. Usage:
- * `node bench/load.ts [stall|cost|starved|faults|overload]` (default: all, in six minutes).
+ * Compares the measurements of the load engine `open` with known values, and measures its cost and the
+ * rate of the closed loop. Usage: `node bench/load.ts [stall|cost|starved|faults|overload|closed]`
+ * (default: all, in four minutes).
  *
  * - stall: a server that takes 50 ms and stalls for 2 s in every 10 s, at 100 requests/s for 60 s. The
  *   latencies can be computed: a fifth of the requests wait, uniformly from 0 to 2 s.
@@ -8,6 +9,8 @@
  * - faults: 5% of the connections are reset, 5% of the bodies are truncated, and all other connections
  *   close after their response, which takes 50 ms.
  * - overload: 120 requests/s to a server with a capacity of 100; the rest waits in a queue.
+ * - closed: the rate that autocannon and our own closed loop reach against a server without a delay, and
+ *   what a closed loop reports about the stalls.
  * - starved: the generator shares one core with busy programs, and must report an invalid run.
  *
  * The server runs in its own process. In `starved`, so does the generator.
@@ -19,12 +22,15 @@ import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
 import { findBrokenMusts } from '../conformance/index.ts';
 import { load } from '../load/index.ts';
+import { startAutocannon } from '../load/engines/autocannon.ts';
+import { runClosedLoop } from '../load/engines/closed-loop.ts';
+import { createOpenTransport } from '../load/engines/open.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 
 type Engine = LoadReport['plan']['engine'];
 
-const engines = ['open', 'autocannon'] as const;
+const engines = ['open'] as const;
 const STALL = { serviceMs: 50, everyMs: 10_000, forMs: 2_000 };
 
 /** A share of 0.2 arrives in a stall, so the percentile 1 - x waits 2 s * (1 - x / 0.2). */
@@ -104,10 +110,12 @@ function runLoad(
   engine: Engine,
   ratePerSecond: number,
   windowMs: number,
+  connections?: number,
 ): Promise<LoadReport> {
   return load({
     sandbox,
     engine,
+    connections,
     ratePerSecond,
     windowMs,
     warmUpMs: 2_000,
@@ -131,7 +139,7 @@ function runLoad(
 const cell = (value: number | null | undefined, decimals = 1): string =>
   (value ?? NaN).toFixed(decimals).padStart(9);
 
-/** Runs the engines one after another, because they would disturb each other. */
+/** Prints the latencies beside the computed ones. */
 async function stall(): Promise<void> {
   const [server, url] = await startProcess(['serve', 'stall']);
   const columns = ['p50', 'p90', 'p99', 'mean'] as const;
@@ -163,7 +171,7 @@ async function stall(): Promise<void> {
   server.kill();
 }
 
-/** Prints the CPU time and the send lag of both engines. */
+/** Prints the CPU time and the send lag. */
 async function cost(): Promise<void> {
   const [server, url] = await startProcess(['serve', 'plain']);
   console.log('\nCPU time and send lag of the load generator; times in ms');
@@ -218,6 +226,63 @@ async function overload(): Promise<void> {
   }
 }
 
+/** Prints the rates of closed loops, and what a closed loop reports about stalls. */
+async function closed(): Promise<void> {
+  const [plain, plainUrl] = await startProcess(['serve', 'plain']);
+  console.log('\nClosed loops without a delay of the server, for 10 s');
+  console.log('connections                 rate    cpu %  service p50  service p99');
+  for (const connections of [1, 10, 50]) {
+    const { chat, machine } = await runLoad(String(plainUrl), 'autocannon', 0, 10_000, connections);
+    const { p50, p99 } = chat?.serviceMs ?? {};
+    const cells = [cell(chat?.okPerSecond, 0), cell(machine?.cpuPercent), cell(p50), cell(p99)];
+    console.log(`autocannon ${String(connections).padEnd(12)}${cells.join('')}`);
+  }
+  for (const [name, measure] of [
+    ['autocannon', measureAutocannon],
+    ['undici', measureUndici],
+  ] as const) {
+    console.log(`${name}, 10, without validation  ${cell(await measure(String(plainUrl)), 0)}`);
+  }
+  plain.kill();
+  const [stalling, stallingUrl] = await startProcess(['serve', 'stall']);
+  const { chat } = await runLoad(String(stallingUrl), 'autocannon', 0, 20_000, 10);
+  const { p50, p90, mean } = chat?.serviceMs ?? {};
+  const times = [p50, p90, mean].map((value) => cell(value)).join('');
+  console.log(`stalls hidden: p50, p90, and mean of service times ${times} (p90 of waits: 1050)`);
+  stalling.kill();
+}
+
+const RAW = { connections: 10, durationMs: 10_000 };
+const rawRequest = {
+  ...{ method: 'POST', path: '/chat/completions', headers: {}, body: '{}' },
+} as const;
+
+/** Returns the responses per second that autocannon reads when it validates none. */
+async function measureAutocannon(target: string): Promise<number> {
+  let responses = 0;
+  const run = startAutocannon({
+    ...{ target, clock: systemClock, connections: RAW.connections, timeoutMs: 15_000 },
+    next: () => ({ outgoing: rawRequest, onEnd: () => responses++ }),
+    onUnreadable: () => {},
+  });
+  await systemClock.sleep(RAW.durationMs);
+  const counted = responses;
+  await run.stop();
+  return (counted / RAW.durationMs) * 1_000;
+}
+
+/** Returns the same for the closed loop of the warm-up. */
+async function measureUndici(target: string): Promise<number> {
+  const transport = createOpenTransport({ target, clock: systemClock });
+  const { signal } = new AbortController();
+  const next = () => rawRequest;
+  const { perSecond } = await runClosedLoop({
+    ...{ ...RAW, transport, clock: systemClock, next, signal },
+  });
+  await transport.close();
+  return perSecond;
+}
+
 const BUSY_PROGRAMS = 4;
 
 /** The self-check of a starved generator. */
@@ -236,7 +301,7 @@ async function starved(): Promise<void> {
   );
   console.log(`\nA generator on one core with ${BUSY_PROGRAMS} busy programs, 100 requests/s`);
   for (const engine of engines) {
-    const [child, message] = await startProcess(['generate', String(url), engine], true);
+    const [child, message] = await startProcess(['generate', String(url)], true);
     const { verdict, lag, reasons } = message as StarvedResult;
     const lagText = `lag p99${cell(lag?.p99)} ms, max${cell(lag?.max)} ms`;
     console.log(`${engine.padEnd(12)} ${lagText}: ${verdict}. ${reasons[0] ?? ''}`);
@@ -246,15 +311,10 @@ async function starved(): Promise<void> {
   server.kill();
 }
 
-const [command = 'all', argument = '', engineName = ''] = process.argv.slice(2);
+const [command = 'all', argument = ''] = process.argv.slice(2);
 if (command === 'serve') await serve(argument);
 else if (command === 'generate') {
-  const report = await runLoad(
-    argument,
-    engineName === 'autocannon' ? 'autocannon' : 'open',
-    100,
-    10_000,
-  );
+  const report = await runLoad(argument, 'open', 100, 10_000);
   const { verdict, selfCheck, chat } = report;
   process.send?.({ verdict, reasons: selfCheck.reasons, lag: chat?.lagMs } satisfies StarvedResult);
 } else {
@@ -264,4 +324,5 @@ else if (command === 'generate') {
   if (['all', 'faults'].includes(command)) await faults();
   if (['all', 'overload'].includes(command)) await overload();
   if (['all', 'stall'].includes(command)) await stall();
+  if (['all', 'closed'].includes(command)) await closed();
 }

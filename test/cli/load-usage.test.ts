@@ -51,6 +51,15 @@ const wrong: [args: string[], message: RegExp][] = [
     /would send as many requests to 192\.0\.2\.1 as it answers; .* Confirm with --yes\./,
   ],
   [[NOWHERE, '--profile', 'video'], /--profile must be one of chat, conversation, health, mixed/],
+  [[NOWHERE, '--calls', '3'], /--calls needs --profile voice or --profile all\./],
+  [
+    [NOWHERE, '--profile', 'voice', '--rate', '3'],
+    /--rate can't be combined with --profile voice\. Use --calls\./,
+  ],
+  [
+    [NOWHERE, '--profile', 'voice', '--duration', '1h'],
+    /--calls times --duration must be at most 60000 s, got 360000/,
+  ],
   [[NOWHERE, '--users', '5'], /--users needs --profile conversation/],
   [[NOWHERE, '--step', '5s'], /--step needs --find-max/],
   [[NOWHERE, '--find-max', '--rate', '5'], /--find-max and --rate can't be combined/],

@@ -4,10 +4,14 @@ import type { LoadOptions } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
+import { atNight } from '../helpers/nightly.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
 import { callAfter, runLoad, findTarget, withTarget, type ReceivedChat } from '../helpers/load.ts';
 
 const SERVICE_MS = 50;
+/** The requests of a run; each fault hits a twentieth of them. */
+const REQUESTS = atNight(400, 200);
+const SHARE = REQUESTS / 20;
 const isTwentieth = ({ nth }: ReceivedChat): boolean => nth % 20 === 0;
 
 /** Runs a load test against a sandbox with the given chat handler. */
@@ -17,13 +21,17 @@ async function runLoadWith(
   over: Partial<LoadOptions> = {},
 ): Promise<LoadReport> {
   const target = await withTarget(t, (chat) => callAfter(SERVICE_MS, () => handle(chat)));
-  const report = await runLoad(target.url, { ratePerSecond: 100, windowMs: 4_000, ...over });
+  const report = await runLoad(target.url, {
+    ratePerSecond: 100,
+    windowMs: REQUESTS * 10,
+    ...over,
+  });
   t.equal(target.chats, report.chat?.offered, 'each request was sent once');
   return report;
 }
 
 /**
- * Asserts the counts and latencies of 400 requests with some faults. The latency limit is far above what
+ * Asserts the counts and latencies of all requests with some faults. The latency limit is far above what
  * a busy machine adds, and below what responses paired with the wrong requests would give.
  */
 function assertCounts(
@@ -33,7 +41,7 @@ function assertCounts(
   incidents = Object.values(errors).reduce((sum, count) => sum + count, 0),
 ): void {
   const faults = Object.values(errors).reduce((sum, count) => sum + count, 0);
-  t.match(chat, { offered: 400, sent: 400, ok: 400 - faults });
+  t.match(chat, { offered: REQUESTS, sent: REQUESTS, ok: REQUESTS - faults });
   t.same(chat?.errors, errors);
   const { p50, p99, max } = chat?.latencyMs ?? {};
   t.ok((p50 ?? 0) >= SERVICE_MS - 2, `p50 ${p50} ms`);
@@ -55,7 +63,7 @@ void t.test(
       if (isTwentieth(chat)) chat.request.socket.resetAndDestroy();
       else chat.answer(undefined, { connection: 'close' });
     });
-    assertCounts(t, report, { reset: 20 });
+    assertCounts(t, report, { reset: SHARE });
     const { faultSamples } = report;
     t.match(faultSamples[0], { kind: 'reset', stream: 'chat', session: /^sk_/ });
     t.equal(faultSamples.length, 3, 'three samples of each kind are kept');
@@ -71,7 +79,7 @@ void t.test('truncated bodies are counted as cut_off', async (t) => {
     chat.response.writeHead(200, { 'content-length': 500 });
     chat.response.write('{"choices"', () => chat.request.socket.destroy());
   });
-  assertCounts(t, report, { cut_off: 20 });
+  assertCounts(t, report, { cut_off: SHARE });
 });
 
 void t.test('a response that is not HTTP is a fault; a body without a length is not', async (t) => {
@@ -83,7 +91,7 @@ void t.test('a response that is not HTTP is a fault; a body without a length is 
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${body}`);
     } else chat.answer();
   });
-  assertCounts(t, report, { protocol: 20 });
+  assertCounts(t, report, { protocol: SHARE });
 });
 
 void t.test(
@@ -98,16 +106,21 @@ void t.test(
         else answer();
       });
     // A busy machine can send requests in a different order than they are due, which splits outages.
-    const isInOrder = ({ outages }: LoadReport): boolean => outages?.incidents === 20;
+    const isInOrder = ({ outages }: LoadReport): boolean => outages?.incidents === SHARE;
     const report = await runOnQuietMachine(t, runFaults, isInOrder);
     if (!report) return;
-    const statusErrors = { server_error: 20, client_error: 20, other_status: 20, rate_limited: 20 };
-    assertCounts(t, report, { ...statusErrors, nonconforming: 20 }, 20);
+    const statusErrors = {
+      server_error: SHARE,
+      client_error: SHARE,
+      other_status: SHARE,
+      rate_limited: SHARE,
+    };
+    assertCounts(t, report, { ...statusErrors, nonconforming: SHARE }, SHARE);
     const { chat, notes, faultSamples } = report;
     t.equal(chat?.retryAfterS, 7);
     t.match(
       notes.join(),
-      /A rate limit refused 20 chat requests with HTTP 429 \(Retry-After up to 7 s\)\./,
+      `A rate limit refused ${SHARE} chat requests with HTTP 429 (Retry-After up to 7 s).`,
     );
     t.ok(Object.keys(chat?.findings ?? {}).every((id) => id.startsWith('CHAT-')));
     const broken = faultSamples.find(({ kind }) => kind === 'nonconforming');
@@ -118,7 +131,7 @@ void t.test(
 void t.test('a single response with the id of another session fails the run', async (t) => {
   let previous = '';
   const report = await runLoadWith(t, (chat) => {
-    if (chat.nth === 200) chat.answer(previous);
+    if (chat.nth === REQUESTS / 2) chat.answer(previous);
     else chat.answer();
     previous = chat.session;
   });

@@ -96,7 +96,7 @@ void t.test(
   'a search interrupted during the confirmation reports the unconfirmed rate',
   async (t) => {
     const stop = new AbortController();
-    const { url } = await withTarget(t);
+    const { url } = await withTarget(t, workers(2, 20));
     const report = await runLoad(url, {
       windowMs: 30_000,
       findMax: { stepMs: 1_000 },

@@ -11,45 +11,8 @@ import { createTwoCallVoice } from '../helpers/voice-load.ts';
 import { runLoad, withTarget } from '../helpers/load.ts';
 
 /** Returns a report with every section: faults, all streams, voice, a comparison, and a search. */
-async function createFullReport(t: Test): Promise<LoadReport> {
-  const { url } = await withTarget(t, ({ nth, answer, response, request }) => {
-    if (nth % 20 === 5) request.socket.destroy();
-    else if (nth % 20 === 15) response.writeHead(503).end(HOSTILE_MARKUP);
-    else answer();
-  });
-  const report = await runLoad(url, { profile: 'mixed', windowMs: 3_000, warmUpMs: 2_000 });
-  const step = { durationMs: 20_000, donePerSecond: 99, p99Ms: 120, failedShare: 0 };
-  return {
-    ...withComparison(report, report),
-    voice: createTwoCallVoice(HOSTILE_MARKUP),
-    notes: [HOSTILE_MARKUP],
-    faultSamples: report.faultSamples.map((sample) => ({ ...sample, detail: HOSTILE_MARKUP })),
-    findMax: {
-      ...{
-        probePerSecond: 500,
-        sustains: 100,
-        fails: 110,
-        confirmed: true,
-        summary: HOSTILE_MARKUP,
-      },
-      steps: [
-        { ...step, ratePerSecond: 100, holds: true, reason: 'p99 120 ms' },
-        { ...step, ratePerSecond: 110, holds: false, p99Ms: null, reason: HOSTILE_MARKUP },
-      ],
-    },
-  };
-}
-
-let fullReport: Promise<LoadReport> | undefined;
-
-/** Returns the report of one run for all tests. */
-function shareFullReport(t: Test): Promise<LoadReport> {
-  fullReport ??= createFullReport(t);
-  return fullReport;
-}
-
 async function writeFullPage(t: Test): Promise<{ url: string; report: LoadReport }> {
-  const report = await shareFullReport(t);
+  const report = await readFullReport();
   const path = join(t.testdir({}), 'load.html');
   writeFileSync(path, htmlReport(report));
   return { url: pathToFileURL(path).href, report };
@@ -96,7 +59,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
 });
 
 void t.test('the page of a 24-hour run stays small', async (t) => {
-  const report = await shareFullReport(t);
+  const report = await readFullReport();
   const [second] = report.timeline.slice(-1);
   if (!second) throw new Error('The timeline is empty.');
   const timeline = Array.from({ length: 86_400 }, (_, nth) => ({ ...second, second: nth }));

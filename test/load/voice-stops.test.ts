@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { htmlReport, junitReport, markdownReport } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { fetchCalls } from '../helpers/caller.ts';
-import { assertUsageError, run, start } from '../helpers/command.ts';
+import { run, start } from '../helpers/command.ts';
 import {
   runVoiceLoad,
   findCallerProcesses,
@@ -14,6 +13,7 @@ import {
   getVoice,
 } from '../helpers/voice-load.ts';
 import { testedVerdicts } from '../helpers/load.ts';
+import { atNight, nightOnly } from '../helpers/nightly.ts';
 import { until } from '../helpers/until.ts';
 
 const untilTalking = (url: string, calls: number): Promise<void> =>
@@ -47,7 +47,7 @@ void t.test('an interruption during setup hangs up the calls that are connected'
   const loading = runVoiceLoad(
     agent.url,
     { signal: stop.signal },
-    { calls: 100, callsPerSecond: 2 },
+    { calls: 100, callsPerSecond: 2, processes: 1 },
   );
   await until('the first calls', async () => (await fetchCalls(agent.url)).length > 2);
   stop.abort();
@@ -91,7 +91,7 @@ void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left',
   t.same(findCallerProcesses(child.pid), []);
 });
 
-void t.test('the caller processes of a killed load run hang up and exit', async (t) => {
+void t.test('the caller processes of a killed load run hang up and exit', nightOnly, async (t) => {
   const { agent } = await withAgent(t);
   const { child, end } = await start(t, ['load', agent.url, '--profile', 'voice', '--calls', '3']);
   child.stdout.resume();
@@ -111,7 +111,7 @@ void t.test('the caller processes of a killed load run hang up and exit', async 
 
 void t.test('a sandbox without voice: one cause, exit code 3, and no call', async (t) => {
   const { agent } = await withAgent(t, { voice: null });
-  for (const profile of ['voice', 'all']) {
+  for (const profile of atNight(['voice', 'all'], ['voice'])) {
     const ran = await run(['load', agent.url, '--profile', profile, '--duration', '2s']);
     t.equal(ran.code, 3, ran.stdout);
     t.match(ran.stdout, /^Not judged: /m);
@@ -119,28 +119,4 @@ void t.test('a sandbox without voice: one cause, exit code 3, and no call', asyn
     t.match(ran.stdout, /voice/);
     t.notMatch(ran.stdout, /^FAIL/m);
   }
-});
-
-void t.test('voice options need a profile with calls', async (t) => {
-  const url = 'http://127.0.0.1:1';
-  assertUsageError(
-    t,
-    await run(['load', url, '--calls', '3']),
-    /--calls needs --profile voice or --profile all\./,
-  );
-  const rated = await run(['load', url, '--profile', 'voice', '--rate', '3']);
-  assertUsageError(t, rated, /--rate can't be combined with --profile voice\. Use --calls\./);
-  const long = await run(['load', url, '--profile', 'voice', '--duration', '1h']);
-  assertUsageError(t, long, /--calls times --duration must be at most 60000 s, got 360000/);
-});
-
-void t.test('every report format contains the calls', async (t) => {
-  const { agent } = await withAgent(t, { faults: [{ kind: 'no_media', times: 1 }] });
-  const report = await runVoiceLoad(agent.url);
-  const page = htmlReport(report);
-  t.match(page, /<h2[^>]*>Voice<\/h2>/);
-  t.match(page, /3 calls: 3 connected, 2 held, 1 lost/);
-  t.notMatch(page, /<(img|link|iframe)\b|<script[^>]* src=/i);
-  t.match(markdownReport(report), /### 3 calls: 3 connected, 2 held, 1 lost/);
-  t.match(junitReport(report), /name="voice-connections">\s*<failure message="FAIL: 2 of 3/);
 });

@@ -11,7 +11,13 @@ import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
+import {
+  COMPILE_CACHE,
+  run,
+  runInBackground,
+  start,
+  type CommandResult,
+} from '../helpers/command.ts';
 import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
@@ -356,7 +362,8 @@ void t.test(
     const main = join(ROOT, 'src/cli/main.ts');
     const shell = async (script: string): Promise<CommandResult> => {
       const { PATH = '' } = process.env;
-      const child = spawn('bash', ['--norc', '-c', script], { env: { PATH } });
+      const env = { PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };
+      const child = spawn('bash', ['--norc', '-c', script], { env });
       const [stdout, stderr, [code]] = await Promise.all([
         text(child.stdout),
         text(child.stderr),

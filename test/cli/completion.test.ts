@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { commandEntries } from '../../src/cli/commands/index.ts';
-import { run } from '../helpers/command.ts';
+import { COMPILE_CACHE, run } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 void t.test('completion: bash completes commands, options, and values', async (t) => {
@@ -89,7 +89,10 @@ function createBash(t: Test, script: string): (line: string) => string[] {
       printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout } = spawnSync('bash', ['--norc', '-c', asked], {
       encoding: 'utf8',
-      env: { PATH: [directory, process.env['PATH']].join(delimiter) },
+      env: {
+        PATH: [directory, process.env['PATH']].join(delimiter),
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+      },
     });
     return stdout
       .split('\n')

@@ -68,7 +68,11 @@ const adaptations: Adaptation[] = [
   { command: /^demo$/, add: ['--help'] },
   // Needs a database.
   { command: /^move /, add: ['--help'] },
-  { command: /^selftest$|^selftest --area/, add: ['--list'], hasOtherOutput: true },
+  {
+    command: isNightly ? /^selftest$|^selftest --area/ : /^selftest/,
+    add: ['--list'],
+    hasOtherOutput: true,
+  },
   { command: /^check .*--area (voice|service)/, add: ['--dry-run'], hasOtherOutput: true },
   { command: /^check .*--(watch|only|skip)/, add: ['--dry-run'], hasOtherOutput: true },
   { command: /^check .*--compare/, add: ['--area', 'health'], hasOtherOutput: true },

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { run, runInBackground } from '../helpers/command.ts';
+import { COMPILE_CACHE, run, runInBackground } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
@@ -163,7 +163,7 @@ void t.test(
     const capture = async (env: Record<string, string>): Promise<string> => {
       const command = [process.execPath, main, ...args].join(' ');
       const child = spawn('script', ['-qec', command, '/dev/null'], {
-        env: { ...process.env, ...env },
+        env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
       });
       let text = '';
       child.stdout.on('data', (chunk) => (text += String(chunk)));

@@ -1,11 +1,13 @@
 /** Scenario files for `sandbox-kit simulate`: messages about invalid ones, and the lines before a run. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, unwrap } from '../helpers/command.ts';
 import { withSandboxDouble } from '../helpers/sandbox-double.ts';
 
-const FOLDER = t.testdir({});
+const FOLDER = mkdtempSync(join(tmpdir(), 'sandbox-kit-simulate-files-'));
+t.teardown(() => rmSync(FOLDER, { recursive: true }));
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
   mkdirSync(join(path, '..'), { recursive: true });

@@ -1,5 +1,6 @@
 /** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
@@ -18,7 +19,8 @@ import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-
 import { omitTimes } from '../helpers/simulation.ts';
 import { until } from '../helpers/until.ts';
 
-const FOLDER = t.testdir({});
+const FOLDER = mkdtempSync(join(tmpdir(), 'sandbox-kit-simulate-'));
+t.teardown(() => rmSync(FOLDER, { recursive: true }));
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
   mkdirSync(join(path, '..'), { recursive: true });

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run } from '../helpers/command.ts';
+import { COMPILE_CACHE, run } from '../helpers/command.ts';
 import { nightOnly } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 
@@ -46,7 +46,8 @@ async function runIn(
   [program = '', ...args]: readonly string[],
 ): Promise<{ code: number | null; output: string }> {
   const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH: `${dirname(process.execPath)}:${PATH}`, HOME };
+  const path = `${dirname(process.execPath)}:${PATH}`;
+  const env = { PATH: path, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE };
   const startedMs = systemClock.monotonicMs();
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   using deadline = systemClock.deadline(COMMAND_MS_MAX);

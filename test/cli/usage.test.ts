@@ -1,10 +1,12 @@
 /** Wrong usage of each command: one message that says what was expected, and exit code 2. */
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, runProcess } from '../helpers/command.ts';
 
-const FOLDER = t.testdir({});
+const FOLDER = mkdtempSync(join(tmpdir(), 'sandbox-kit-usage-'));
+t.teardown(() => rmSync(FOLDER, { recursive: true }));
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
   writeFileSync(path, text);

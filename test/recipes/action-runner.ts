@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/platform/clock.ts';
+import { COMPILE_CACHE } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { readShellEnvironment } from '../helpers/shell-environment.ts';
 
@@ -112,6 +113,7 @@ async function runStep(
     ...shell,
     PATH: [...(call.path ?? []), dirname(process.execPath), shell['PATH']].join(':'),
     CI: 'true',
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     GITHUB_ACTIONS: 'true',
     GITHUB_ACTION_PATH: ROOT,
     GITHUB_OUTPUT: outputFile,

@@ -7,6 +7,8 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
+import { COMPILE_CACHE } from '../helpers/command.ts';
+import { nightOnly } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const recipe = (name: string): string => join(ROOT, 'docs/recipes', name);
@@ -18,7 +20,7 @@ const START_IN = '40 seconds';
 
 /** Creates a directory with programs: `sandbox-kit`, and `npx` that runs the kit of this repository. */
 function createPrograms(workspace: string, others: Record<string, string> = {}): string {
-  const kit = `exec "${process.execPath}" "${MAIN}" "$@"`;
+  const kit = `export NODE_COMPILE_CACHE="${COMPILE_CACHE}"; exec "${process.execPath}" "${MAIN}" "$@"`;
   const npx = `[ "$1 $2 $4 $5" = "--yes --package -- sandbox-kit" ] || exit 99\nshift 5\n${kit}`;
   const directory = join(workspace, 'programs');
   mkdirSync(directory);
@@ -140,7 +142,7 @@ interface GitLabJob {
   script: string[];
 }
 
-void t.test('GitLab: parallel jobs send one load test', async (t) => {
+void t.test('GitLab: parallel jobs send one load test', nightOnly, async (t) => {
   const { agent } = await withAgent(t);
   const pipeline = parse(readFileSync(recipe('load-gitlab-ci.yml'), 'utf8')) as {
     variables: Record<string, string>;
@@ -176,7 +178,7 @@ void t.test('GitLab: parallel jobs send one load test', async (t) => {
 /** A `kubectl` that keeps the manifest, and runs the pods while the script waits for the Job. */
 const KUBECTL = `exec "${process.execPath}" "${join(ROOT, 'test/recipes/fake-kubectl.ts')}" "$@"`;
 
-void t.test('Kubernetes: the pods of an Indexed Job send one load test', async (t) => {
+void t.test('Kubernetes: the pods of an Indexed Job send one load test', nightOnly, async (t) => {
   const { agent } = await withAgent(t);
   const workspace = t.testdir({ cluster: {}, other: {} });
   const env = {

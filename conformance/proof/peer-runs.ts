@@ -1,4 +1,4 @@
-import type { Area } from '../../src/contract/index.ts';
+import type { Area, RunRecord } from '../../src/contract/index.ts';
 import {
   createScaledClock,
   createSkippingClock,
@@ -65,6 +65,8 @@ export interface PeerBases {
   seed: string;
   /** Run every probe against every mutant, not only the probes that can see it. */
   everyProbe: boolean;
+  /** The probes to run against a variant that changes calls (default: all). */
+  voiceVariantProbes: readonly Probe[] | undefined;
   /** Judge what a mutant or variant makes of the recording, and run it only if that does not suffice. */
   replays: boolean;
 }
@@ -165,6 +167,7 @@ async function judgeDistortion(
   const base = isServiceRun(distortion) ? bases.service : bases.sandbox;
   if (!base) throw new Error(`${distortion.id} needs a conforming peer.`);
   const clock = createClock(distortion);
+  const probes = selectProbes(distortion, bases, replayed);
   const proxy = await startProxy({
     upstream: base.url,
     transform: distortion.transform(),
@@ -178,15 +181,31 @@ async function judgeDistortion(
         areas: distortion.areas,
         clock,
         seed: `${seed}/${distortion.id}`,
-        ...(distortion.run && { run: distortion.run }),
+        run: (run) => selectExercised(distortion.run?.(run) ?? run, distortion, probes),
         intrusive: distortion.intrusive ?? false,
-        probes: selectProbes(distortion, bases, replayed),
+        probes,
       },
       { apiKey: base.apiKey, kitVersion },
     );
   } finally {
     await proxy.stop();
   }
+}
+
+/**
+ * Limits the run of a variant to the requirements that its probes exercise: without their evidence, the
+ * others would be blocked.
+ */
+function selectExercised(
+  run: RunRecord,
+  distortion: Mutant | Variant,
+  probes: readonly Probe[] | undefined,
+): RunRecord {
+  if ('kills' in distortion || !probes) return run;
+  const selected = suiteOf(distortion)
+    .probes.filter((probe) => probe.phase === 'preflight' || probes.includes(probe))
+    .flatMap(({ exercises }) => exercises);
+  return { ...run, selected: [...new Set(selected)] };
 }
 
 function createClock({
@@ -198,15 +217,16 @@ function createClock({
 }
 
 /**
- * Selects the probes that can see a mutant, to save time; undefined for all. A variant always gets
- * all probes, because no requirement may fail.
+ * Selects the probes that can see a mutant, to save time; undefined for all. A variant gets all probes
+ * unless the options select some, because no requirement may fail.
  */
 function selectProbes(
   distortion: Mutant | Variant,
-  { everyProbe }: PeerBases,
+  { everyProbe, voiceVariantProbes }: PeerBases,
   replayed: Replay | undefined,
 ): readonly Probe[] | undefined {
-  if (everyProbe || !('kills' in distortion)) return undefined;
+  if (everyProbe) return undefined;
+  if (!('kills' in distortion)) return isVoiceRun(distortion) ? voiceVariantProbes : undefined;
   if (isVoiceRun(distortion)) return voiceProbesFor(distortion);
   if (!replayed || !isServiceRun(distortion)) return undefined;
   return [...replayed.probes, ...(distortion.intrusive ? intrusiveProbesFor(distortion) : [])];

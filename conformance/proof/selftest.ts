@@ -11,6 +11,7 @@ import {
 } from '../areas/index.ts';
 import { passThrough } from '../engine/mutants/combinators.ts';
 import { judgeDistortedClient, type StartRecordingService } from './client/client-runs.ts';
+import type { Probe } from '../engine/probe.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import {
@@ -54,6 +55,8 @@ export interface SelftestOptions extends PeerChoice {
    * not have the expected result. It takes a tenth of the time, but calls and clients always run.
    */
   replays?: boolean;
+  /** The probes to run against a legal variant that changes calls (default: all). */
+  voiceVariantProbes?: readonly Probe[];
   /** Called after every row. */
   onResult?: (row: SelftestRow) => void;
 }
@@ -232,7 +235,7 @@ async function prepareBases(
   }
   return {
     ...{ sandbox, service, recordings, startRecordingService, kitVersion, seed },
-    ...{ everyProbe, replays },
+    ...{ everyProbe, replays, voiceVariantProbes: options.voiceVariantProbes },
   };
 }
 

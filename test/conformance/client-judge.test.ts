@@ -20,6 +20,7 @@ import { randomSeed, seededRandom, type Random } from '../../src/platform/random
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { exporters, formatMessages, startExporter } from '../helpers/exporting.ts';
 import { judgeRun, retryFaults, type ClientSetup, type Target } from '../helpers/judged-client.ts';
+import { atNight } from '../helpers/nightly.ts';
 import { makeHexId, makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 
@@ -330,7 +331,7 @@ void t.test('no recording makes a check throw', async (t) => {
   const { run, exchanges } = await recordFaultyRun(t);
   const seed = randomSeed();
   const random = seededRandom(seed);
-  for (let round = 0; round < 200; round += 1) {
+  for (let round = 0; round < atNight(200, 20); round += 1) {
     const records = exchanges.map(({ json, sent, ...record }) => damage(record, random));
     const judgment = judgeTranscript(clientSuite, { run, exchanges: records.map(toExchange) });
     const errors = [...judgment.requirements].filter(([, { verdict }]) => verdict === 'error');

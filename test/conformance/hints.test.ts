@@ -1,14 +1,17 @@
 /** Each finding has the hint for its own cause. */
 import t, { type Test } from 'tap';
-import { check, serviceArea } from '../../conformance/index.ts';
+import { suiteOf } from '../../conformance/areas/index.ts';
+import { check, reportOf } from '../../conformance/index.ts';
 import { editHealth, set } from '../../conformance/engine/mutants/combinators.ts';
 import { mutants, serviceMutants } from '../../conformance/areas/mutants.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import type { Area, CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
-import { withCheckedService } from '../helpers/checked-service.ts';
+import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
+import { recordSandboxOnce } from '../helpers/recorded-runs.ts';
 
 async function reportThrough(
   t: Test,
@@ -70,12 +73,24 @@ void t.test('each failure has the hint for its cause', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const service = await withCheckedService(t);
+  const recordings = {
+    sandbox: await recordSandboxOnce(),
+    service: await recordRun(service, { intrusive: false }),
+  };
   for (const [id, requirement, hint] of rows) {
     const mutant = [...mutants, ...serviceMutants].find((one) => one.id === id);
     if (!mutant) throw new Error(`Unknown mutant ${id}`);
-    const isServiceMutant = mutant.areas === serviceArea || mutant.areas.includes('service');
+    const suite = suiteOf(mutant);
+    const isServiceMutant = suite.peer === 'service';
+    const { transcript } = await replay(
+      mutant,
+      suite,
+      isServiceMutant ? recordings.service : recordings.sandbox,
+    );
     const upstream = isServiceMutant ? service : { url: agent.url };
-    const report = await reportThrough(t, mutant.transform, upstream, mutant.areas);
+    const report = transcript
+      ? reportOf(transcript, transcript.run.startedAt)
+      : await reportThrough(t, mutant.transform, upstream, mutant.areas);
     const row = rowOf(report, requirement);
     t.equal(row?.verdict, 'fail', `${id} breaks ${requirement}`);
     if (hint) t.match(row?.hint, hint, id);

@@ -14,7 +14,8 @@ import {
 } from '../../conformance/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
+import { atNight } from '../helpers/nightly.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 
@@ -82,18 +83,13 @@ function cutAfter(suite: Suite, { run, exchanges }: Transcript, count: number): 
 }
 
 void t.test('an interruption at any time accuses no conforming peer', async (t) => {
-  const { agent } = await withAgent(t, { voice: null });
-  const { transcript } = await check({
-    ...{ target: agent.url, kitVersion: 'test', seed: 'cut', areas },
-  });
-  const ofService = await recordRun(await withCheckedService(t));
   for (const [suite, whole] of [
-    [sandboxSuite, transcript],
-    [serviceSuite, ofService],
+    [sandboxSuite, await recordSandboxOnce()],
+    [serviceSuite, (await recordServiceOnce()).transcript],
   ] as const) {
     let passedBefore = 0;
     const { length } = whole.exchanges;
-    for (let count = 0; count <= length; count += 7) {
+    for (let count = 0; count <= length; count += atNight(7, 40)) {
       const { requirements, counts } = judgeTranscript(suite, cutAfter(suite, whole, count));
       const accused = [...requirements].filter(([, { verdict }]) =>
         ['fail', 'warn', 'error'].includes(verdict),

@@ -20,6 +20,7 @@ import {
   withDefect,
   type Defect,
 } from '../helpers/defective-layer.ts';
+import { nightOnly } from '../helpers/nightly.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
@@ -31,6 +32,8 @@ interface Case {
   /** What the cause says. */
   says: RegExp;
   upstream?: 'plain';
+  /** Another case has the same cause in a more common form. */
+  isRare?: true;
 }
 
 const wrap =
@@ -50,6 +53,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'errors as a text with status 200, from a sandbox without ids',
+    isRare: true,
     upstream: 'plain',
     defect: change(
       () => ({ status: 200, body: '{"success":false,"error":"Invalid request."}' }),
@@ -72,6 +76,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a proxy that caches without saying so',
+    isRare: true,
     defect: cachePosts({}),
     says: /: different requests get the same response, as from a cache /,
   },
@@ -82,6 +87,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a gateway that limits requests with its own 429 JSON',
+    isRare: true,
     defect: limit(
       {
         ...html(429, ''),
@@ -95,6 +101,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a proxy that limits requests with a 503 page',
+    isRare: true,
     defect: limit(html(503, '503 Service Temporarily Unavailable'), 7, toPath),
     says: /^POST \/v1\/chat\/completions: requests are limited: 503 with "503 Service Temporarily Unavailable" from nginx /,
   },
@@ -114,6 +121,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a user wrapped in user',
+    isRare: true,
     upstream: 'plain',
     defect: changeBody(
       (body) => ({ user: body }),
@@ -123,6 +131,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'errors wrapped in detail',
+    isRare: true,
     defect: changeBody(
       (body) => ({ detail: body }),
       (message) => message.status >= 400,
@@ -155,6 +164,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a redirect of /health',
+    isRare: true,
     defect: redirect(
       ({ path }) => path === '/health',
       () => '/healthz',
@@ -171,6 +181,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'an unknown chat route',
+    isRare: true,
     defect: () => (request, forward) =>
       toPath(request) || request.path === '/chat/completions'
         ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
@@ -199,6 +210,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a byte order mark before the body of users',
+    isRare: true,
     defect: changeText(
       (body) => `\uFEFF${body}`,
       (message) => isAccepted(message) && isUsers(message),
@@ -215,6 +227,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'text after the health report',
+    isRare: true,
     defect: changeText(
       (body) => `${body}\n<!-- 3 ms -->`,
       ({ path }) => path === '/health',
@@ -333,7 +346,7 @@ void t.test(
 );
 
 for (const one of cases) {
-  void t.test(`one cause: ${one.title}`, async (t) => {
+  void t.test(`one cause: ${one.title}`, one.isRare ? nightOnly : {}, async (t) => {
     const report = await reportOf(t, one);
     const failed = idsWith(report, 'fail');
     t.ok(failed.length > 0, 'something fails');

@@ -23,7 +23,9 @@ import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
 import { assertUsageError, run, runProcess } from '../helpers/command.ts';
+import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { recordServiceOnce } from '../helpers/recorded-runs.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';
@@ -41,7 +43,7 @@ void t.test('every statement of area A has a requirement or a reason why it is u
 });
 
 void t.test('the reference service conforms, and every requirement is judged', async (t) => {
-  const transcript = await recordRun(await withCheckedService(t));
+  const { transcript } = await recordServiceOnce();
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same([...judgment.requirements.keys()], serviceRequirementIds, 'only requirements of area A');
@@ -52,7 +54,8 @@ void t.test('the reference service conforms, and every requirement is judged', a
 });
 
 void t.test('a probe yields evidence for every requirement that it exercises', async (t) => {
-  const judgment = judgeTranscript(serviceSuite, await recordRun(await withCheckedService(t)));
+  const { transcript } = await recordServiceOnce();
+  const judgment = judgeTranscript(serviceSuite, transcript);
   for (const { id, exercises } of serviceSuite.probes) {
     for (const declared of exercises) {
       const found = judgment.requirements.get(declared);
@@ -66,7 +69,7 @@ void t.test('a probe yields evidence for every requirement that it exercises', a
 });
 
 void t.test('the cost of a probe is the number of requests that it sends', async (t) => {
-  const { exchanges } = await recordRun(await withCheckedService(t));
+  const { exchanges } = (await recordServiceOnce()).transcript;
   for (const { id, cost, intrusive } of serviceSuite.probes) {
     const sent = exchanges.filter(({ probe }) => probe === id).length;
     const { requests } = cost([], 0);
@@ -165,10 +168,9 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
 });
 
 void t.test('a recording gets the same verdicts as the run and contains no key', async (t) => {
-  const service = await withCheckedService(t);
-  const transcript = await recordRun(service);
+  const { transcript, apiKey } = await recordServiceOnce();
   const text = writeTranscript(transcript);
-  t.notOk(text.includes(service.apiKey), 'not the key of the user');
+  t.notOk(text.includes(apiKey), 'not the key of the user');
   t.notMatch(text, /sk_check_[a-z0-9]{20}/, 'not a key of the run');
   const again = readTranscript(text);
   const { startedAt } = transcript.run;
@@ -176,9 +178,9 @@ void t.test('a recording gets the same verdicts as the run and contains no key',
 });
 
 void t.test('no recording makes a check throw', async (t) => {
-  const transcript = await recordRun(await withCheckedService(t));
+  const { transcript } = await recordServiceOnce();
   const seed = randomSeed();
-  for (let round = 1; round <= 8; round++) {
+  for (let round = 1; round <= atNight(8, 2); round++) {
     const random = seededRandom(`${seed}/${round}`);
     const other: Transcript = {
       run: transcript.run,
@@ -214,7 +216,7 @@ void t.test('no recording makes a check throw', async (t) => {
 });
 
 void t.test('a field that no conversion accepts does not make a check throw', async (t) => {
-  const transcript = await recordRun(await withCheckedService(t));
+  const { transcript } = await recordServiceOnce();
   // `Number` and `String` throw a TypeError for this object.
   const unconvertible = { valueOf: 1, toString: 1 };
   const closes = transcript.exchanges.filter(({ endpoint }) => endpoint === 'end');

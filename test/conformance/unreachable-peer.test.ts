@@ -12,8 +12,9 @@ import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
 import { start } from '../helpers/command.ts';
+import { atNight } from '../helpers/nightly.ts';
+import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
 
 /** Returns the recording of a run whose peer became unreachable at exchange `id`. */
 function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
@@ -60,29 +61,30 @@ function testCuts(t: Test, transcript: Transcript, every = 1): void {
 void t.test(
   'a sandbox that becomes unreachable at any exchange gets one cause and no finding',
   async (t) => {
-    const agent = await startAgent({ voice: null });
-    t.teardown(() => agent.stop());
-    const run = {
-      areas: ['chat', 'health', 'users'] as const,
-      apiKey: undefined,
-      prompts: ['Where?'],
-    };
-    testCuts(t, await recordRun({ url: agent.url, apiKey: '' }, run));
+    testCuts(t, await recordSandboxOnce(), atNight(1, 6));
   },
 );
 
 void t.test(
   'a service that becomes unreachable at any exchange gets one cause and no finding',
   async (t) => {
-    testCuts(t, await recordRun(await withCheckedService(t)), 5);
+    testCuts(t, (await recordServiceOnce()).transcript, atNight(5, 40));
   },
 );
 
-void t.test('findings from before the peer became unreachable remain', async (t) => {
+/** The recorded check of a conforming sandbox without voice. */
+let recordedCheck: Promise<Transcript> | undefined;
+const checkOnce = (): Promise<Transcript> => (recordedCheck ??= recordCheck());
+
+async function recordCheck(): Promise<Transcript> {
   const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const { url } = agent;
-  const whole = (await check({ target: url, kitVersion: 'test', seed: 'found' })).transcript;
+  const options = { target: agent.url, kitVersion: 'test', seed: 'unreachable' };
+  const { transcript } = await check(options).finally(() => agent.stop());
+  return transcript;
+}
+
+void t.test('findings from before the peer became unreachable remain', async (t) => {
+  const whole = await checkOnce();
   const exchanges = whole.exchanges.map(({ json, sent, ...record }) =>
     toExchange(
       record.endpoint === 'health' && record.response
@@ -105,10 +107,7 @@ void t.test('findings from before the peer became unreachable remain', async (t)
 void t.test(
   'a response that arrives after a failed connection does not cause a finding',
   async (t) => {
-    const agent = await startAgent({ voice: null });
-    t.teardown(() => agent.stop());
-    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'late response' }))
-      .transcript;
+    const whole = await checkOnce();
     const lastId = 46;
     const cut = cutAt(whole, lastId);
     for (const kind of ['reset', 'refused'] as const) {
@@ -133,9 +132,7 @@ void t.test(
 void t.test(
   'the observed behavior of an unreachable sandbox contains only its responses',
   async (t) => {
-    const agent = await startAgent({ voice: null });
-    t.teardown(() => agent.stop());
-    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'card' })).transcript;
+    const whole = await checkOnce();
     const cut = cutAt(whole, 40);
     const { observedBehavior } = reportOf(cut, cut.run.startedAt);
     t.same(
@@ -149,10 +146,7 @@ void t.test(
 );
 
 void t.test('a sandbox that becomes reachable again is not blocked', async (t) => {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'up again' }))
-    .transcript;
+  const whole = await checkOnce();
   const { exchanges } = cutAt(whole, 50);
   const again = [...exchanges.slice(0, 60), ...whole.exchanges.slice(60)];
   const judgment = judge({ run: whole.run, exchanges: again });
@@ -203,7 +197,7 @@ async function checkAndKill(t: Test, count: number, ...args: string[]): Promise<
 
 for (const command of ['agent', 'serve']) {
   void t.test(`a killed ${command} process blocks the run`, async (t) => {
-    for (const count of [4, 30, 70]) {
+    for (const count of atNight([4, 30, 70], [30])) {
       const report = await checkAndKill(t, count, command);
       t.match(
         report,

@@ -1,19 +1,33 @@
 /**
  * The self-test of the voice area: every mutant fails exactly its requirements, every legal variant
- * fails none, and every dead peer gets its one cause. With EVERY_PROBE=1, every probe runs against
- * every mutant.
+ * fails none, and every dead peer gets its one cause. At a push, one mutant for each requirement runs, and
+ * variants meet two probes; at night, every probe runs against all of them.
  */
 import t from 'tap';
 import { mutants, variants } from '../../conformance/areas/mutants.ts';
+import { deadPeers } from '../../conformance/proof/dead-peers.ts';
+import type { PeerChoice } from '../../conformance/proof/peer-runs.ts';
 import { voiceDeadPeers } from '../../conformance/proof/voice-dead-peers.ts';
 import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
-import { idsOf } from '../../conformance/areas/index.ts';
+import { idsOf, sandboxSuite } from '../../conformance/areas/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
+import { chooseCover } from '../helpers/mutant-cover.ts';
+import { atNight, isNightly } from '../helpers/nightly.ts';
 
 const areas = ['voice'] as const;
 
+const voiceMutants = mutants.filter(({ id }) => id.startsWith('voice/'));
+
+/** All peers of the area except the mutants that break only what another one breaks. */
+const choiceOfPush: PeerChoice = {
+  areas,
+  ids: [
+    ...chooseCover(voiceMutants),
+    ...[...variants, ...deadPeers, ...voiceDeadPeers].map(({ id }) => id),
+  ],
+};
+
 void t.test('a mutant kills every requirement that can fail', (t) => {
-  const voiceMutants = mutants.filter(({ id }) => id.startsWith('voice/'));
   const killed = new Set<string>(voiceMutants.flatMap(({ kills }) => kills));
   for (const id of killable(idsOf('voice'))) t.ok(killed.has(id), `${id} is killed by a mutant`);
   t.ok(voiceMutants.length >= 90, `${voiceMutants.length} mutants`);
@@ -25,15 +39,19 @@ void t.test('a mutant kills every requirement that can fail', (t) => {
 void t.test('the self-test passes against the reference agent', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
+  const choice = atNight<PeerChoice>({ areas }, choiceOfPush);
   const result = await selftest({
+    ...choice,
     url: agent.url,
     kitVersion: 'test',
-    areas,
-    everyProbe: process.env['EVERY_PROBE'] === '1',
+    everyProbe: isNightly,
+    voiceVariantProbes: sandboxSuite.probes.filter(
+      ({ area, id }) => area !== 'voice' || ['voice/forms', 'voice/conversation'].includes(id),
+    ),
     onResult: ({ kind, id, expected, actual }) => t.same(actual, expected, `${kind} ${id}`),
   });
   t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);
   t.same(result.unkilled, [], 'every mutant is killed');
-  t.equal(result.rows.length, selftestSize({ areas }));
+  t.equal(result.rows.length, selftestSize(choice));
   t.ok(result.ok);
 });

@@ -2,15 +2,15 @@
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { report, row } from '../../helpers/check-report.ts';
 import { follow, openDetails } from '../../helpers/service-page.ts';
-import { withService } from '../../helpers/service.ts';
 
 const [LOAD_REPORT] = schemas.LoadReport.examples;
 
 void t.test('The page of a report stays short, and says how much it leaves out', async (t) => {
-  const { service, admin } = await withService(t);
+  const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const many = Array.from({ length: 1_000 }, (_, nth) => `Number ${nth} ${'w'.repeat(90)}`);
   const rows = many.map((_, nth) => row(`CHAT-${nth}`));

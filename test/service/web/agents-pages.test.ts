@@ -5,16 +5,15 @@ import { startService } from '../../../src/service/index.ts';
 import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
 import { respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { clickButton, follow, inspectPage, writeUpload } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, type Bench } from '../../helpers/service.ts';
 
 const KEY = 'sandbox-key-1234';
 const [LOAD_REPORT] = schemas.LoadReport.examples;
-
-const withKit = (t: Test): Promise<Bench> => withService(t, { kit: createKitFunctions() });
 
 const KEY_OF_SERVICE = 'the-key-of-this-service';
 const TEAM_KEY = 'the-key-of-team-b';
@@ -33,7 +32,7 @@ async function withOpenService(t: Test) {
 }
 
 void t.test('An agent is added, checked, and changed; its key is never shown', async (t) => {
-  const { service, admin, send } = await withKit(t);
+  const { service, admin, send } = await withEmptyService(t);
   const { agent } = await withAgent(t, { apiKey: KEY });
   const { page, errors } = await openPage(t, `${service.url}/agents`);
   t.match(await page.innerText('main'), 'No agents yet.');
@@ -87,7 +86,7 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
 });
 
 void t.test('A failed connection check says what happened and what to do', async (t) => {
-  const { service, admin } = await withKit(t);
+  const { service, admin } = await withEmptyService(t);
   const { agent } = await withAgent(t, { apiKey: KEY });
   const double = await withSandboxDouble(t);
   const login = respondWith(200, '<!doctype html><form>Log in</form>', {
@@ -119,7 +118,7 @@ void t.test('A failed connection check says what happened and what to do', async
 });
 
 void t.test('A key that is sent unencrypted to another machine is pointed out', async (t) => {
-  const { admin, send } = await withKit(t);
+  const { admin, send } = await withEmptyService(t);
   const rows = [
     ['http://sandbox.example', KEY, true],
     ['http://sandbox.example', undefined, false],
@@ -134,7 +133,7 @@ void t.test('A key that is sent unencrypted to another machine is pointed out', 
 });
 
 void t.test('Reports are uploaded; wrong files are refused with the reason', async (t) => {
-  const { service, admin } = await withKit(t);
+  const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
   const upload = async (name: string, content: string): Promise<string> => {
@@ -186,7 +185,7 @@ void t.test('Reports are uploaded; wrong files are refused with the reason', asy
 void t.test(
   '"Is this agent ready to onboard?" is answered on its page and on the list',
   async (t) => {
-    const { service, admin, drain } = await withKit(t);
+    const { service, admin, drain } = await withEmptyService(t);
     const { agent } = await withAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await admin('POST /agents', { id: 'new', name: 'New', url: 'http://127.0.0.1:1' });
@@ -227,7 +226,7 @@ const makeScenario = (id: string, evalId: string): object => ({
 });
 
 void t.test('A run of one easy scenario does not hide the failures of others', async (t) => {
-  const bench = await withKit(t);
+  const bench = await withEmptyService(t);
   const { service, admin, drain } = bench;
   const { agent } = await withAgent(t);
   await addEvidence(bench, agent.url);
@@ -255,7 +254,7 @@ void t.test('A run of one easy scenario does not hide the failures of others', a
 });
 
 void t.test('A report of an older run is stored, but does not replace a newer one', async (t) => {
-  const { service, admin } = await withKit(t);
+  const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:1' });
   await admin(
     'POST /agents/shop/reports',
@@ -277,7 +276,7 @@ void t.test('A report of an older run is stored, but does not replace a newer on
 });
 
 void t.test('Reports and simulations of another URL do not count', async (t) => {
-  const bench = await withKit(t);
+  const bench = await withEmptyService(t);
   const { service, admin, drain } = bench;
   const { agent } = await withAgent(t);
   await addEvidence(bench, agent.url);
@@ -297,7 +296,7 @@ void t.test('Reports and simulations of another URL do not count', async (t) => 
 });
 
 void t.test('If all sessions stopped, the agent is not ready for the reason', async (t) => {
-  const bench = await withKit(t);
+  const bench = await withEmptyService(t);
   const { service, admin, drain } = bench;
   const double = await withSandboxDouble(t);
   double.setBehavior({ create: respondWith(500, '{}') });

@@ -1,6 +1,7 @@
 /** The pages of evals in a real browser: list, editor of every kind, and dry run. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { atNight } from '../../helpers/nightly.ts';
@@ -55,7 +56,7 @@ const kinds: [kind: string, values: Values, params: Record<string, unknown>][] =
 const PUSH_KINDS = ['contains', 'tool_args', 'tool_order', 'max_latency'];
 
 void t.test('evals of every kind can be added and edited in a form', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const { page, errors } = await open(t, bench);
   t.match(await page.innerText('main'), 'There are no evals yet.');
   const tried = atNight(
@@ -96,7 +97,7 @@ void t.test('evals of every kind can be added and edited in a form', async (t) =
 });
 
 void t.test('problems stand at their fields, with the values that were typed', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.admin('POST /evals', makeContainsEval('taken', 'x'));
   const { page } = await open(t, bench, '/evals/new?kind=contains');
   const problemOf = (name: string): Promise<string> =>
@@ -174,7 +175,7 @@ void t.test('problems stand at their fields, with the values that were typed', a
 });
 
 void t.test('an eval can be edited as JSON, and deleted', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const { admin } = bench;
   await admin('POST /evals', makeContainsEval('one', 'a'));
   await admin('POST /evals', {
@@ -213,7 +214,7 @@ void t.test('an eval can be edited as JSON, and deleted', async (t) => {
 });
 
 void t.test('the list shows who uses an eval, and its newest outcomes', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const { admin, drain } = bench;
   await admin('POST /evals', makeContainsEval('hello', 'hello', { category: 'tone' }));
   await admin('POST /evals', makeContainsEval('unused', 'x', { required: false }));
@@ -242,7 +243,7 @@ void t.test('the list shows who uses an eval, and its newest outcomes', async (t
 void t.test(
   'a dry run scores stored conversations with the unsaved eval, and stores nothing',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { admin, trace, end, drain } = bench;
     await trace(makeSpan({ conversationId: 'open one', agent: 'It is on its way.' }));
     await trace(makeSpan({ conversationId: 'scored', agent: 'Please wait.' }));
@@ -309,7 +310,7 @@ void t.test('a dry run of a judge names the missing judge, or shows its verdict'
 });
 
 void t.test('an eval is written, tried, and saved with the keyboard alone', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.trace(makeSpan());
   const { page } = await open(t, bench);
   await followByKeyboard(page, 'Add an eval');
@@ -328,7 +329,7 @@ void t.test('an eval is written, tried, and saved with the keyboard alone', asyn
 });
 
 void t.test('pages of evals stay small for many evals and long conversations', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const evals = Array.from({ length: 120 }, (_, nth) => makeContainsEval(`e-${nth}`, 'x'));
   const long = 'w'.repeat(100_000);
   const turns = Array.from({ length: 60 }, () => ({ user_input: long, agent_response: long }));

@@ -1,5 +1,6 @@
 /** What forms and lists keep: chosen scenarios after a mistake, the owner, and no notice of the past. */
 import t, { type Test } from 'tap';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 
@@ -30,7 +31,7 @@ async function submit(
 void t.test(
   'scenarios that were chosen on another page survive a mistake in the form',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { admin } = bench;
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
     for (let nth = 1; nth <= 52; nth += 1) {
@@ -54,7 +55,7 @@ void t.test(
 );
 
 void t.test('a second click on Start leads to the simulation of the first', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const { admin } = bench;
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
   await admin('POST /scenarios', makeScenario({ id: 's' }));
@@ -85,7 +86,7 @@ void t.test('a second click on Start leads to the simulation of the first', asyn
 });
 
 void t.test('a scenario leads to the eval that it refers to', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
   await bench.admin('POST /scenarios', makeScenario({ id: 's', evals: ['polite'] }));
   const [, link = ''] =
@@ -113,7 +114,7 @@ void t.test(
 );
 
 void t.test('an agent can keep its name, and not take that of another agent', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   for (const id of ['one', 'two']) {
     await bench.admin('POST /agents', { id, name: `Agent ${id}`, url: 'http://127.0.0.1:9' });
   }

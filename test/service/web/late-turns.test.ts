@@ -2,16 +2,17 @@
 import t, { type Test } from 'tap';
 import type { Page } from 'playwright-core';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, type Bench } from '../../helpers/service.ts';
 import { clickButton, follow } from '../../helpers/service-page.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 
 /** Starts a service that scores live conversations with an eval. */
 async function withEval(t: Test, definition: { id: string }): Promise<Bench> {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.admin('POST /evals', definition);
   await bench.admin('PUT /settings', { evals: [definition.id] });
   return bench;

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
@@ -13,7 +14,7 @@ const waitForText = async (page: Page, text: string): Promise<void> => {
 };
 
 void t.test('a user sees the first trace arrive, and when its conversation closes', async (t) => {
-  const { service, trace } = await withService(t);
+  const { service, trace } = await withEmptyService(t);
   const { page, errors } = await openPage(t, `${service.url}/`);
   await waitForText(page, 'No trace has arrived.');
   await trace(makeSpan());
@@ -39,14 +40,14 @@ void t.test('a request with invalid ids is one problem', async (t) => {
 });
 
 void t.test('callers without a key are shown', async (t) => {
-  const { service, send } = await withService(t);
+  const { service, send } = await withEmptyService(t);
   t.equal((await send('POST /v1/traces', { body: {}, key: 'unknown' })).status, 401);
   const { page } = await openPage(t, `${service.url}/`);
   t.match(await page.innerText('.log'), /Rejected with 401: .* must contain an API key/);
 });
 
 void t.test('rejected requests are counted, with the newest reason', async (t) => {
-  const { service, send, admin } = await withService(t);
+  const { service, send, admin } = await withEmptyService(t);
   for (let nth = 0; nth < 3; nth += 1) {
     await send('GET /api/prod-evaluations/sessions/', { key: 'unknown' });
   }
@@ -75,7 +76,7 @@ void t.test('rejected requests are counted, with the newest reason', async (t) =
 });
 
 void t.test('the SDK that sent unreadable traces is named first, with its settings', async (t) => {
-  const { service, send } = await withService(t);
+  const { service, send } = await withEmptyService(t);
   const span = makeSpan();
   const attributes = [{ key: 'openinference.span.kind', value: { stringValue: 'LLM' } }];
   await send('POST /v1/traces', { body: makeTraceRequest([{ ...span, attributes }]) });

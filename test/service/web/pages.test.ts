@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import t from 'tap';
 import { showErrorsAsPages } from '../../../src/service/web/frame/errors.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { sendConversations, toName } from '../../helpers/filled-service.ts';
 import { follow, inspectPage } from '../../helpers/service-page.ts';
@@ -42,7 +43,7 @@ const PATHS = [
 ];
 
 void t.test('the pages of an empty service explain how to send traces', async (t) => {
-  const { service } = await withService(t);
+  const { service } = await withEmptyService(t);
   const forms = ['/agents', '/scenarios', '/personas', '/evals', '/keys', '/settings', '/compare'];
   for (const path of [...PATHS, ...forms]) await inspectPage(t, service.url + path);
   const { page } = await openPage(t, `${service.url}/`);
@@ -55,7 +56,7 @@ void t.test('the pages of an empty service explain how to send traces', async (t
 });
 
 void t.test('the overview leads to the failed session, and to why data is missing', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await fillService(bench);
   const { page, errors } = await openPage(t, `${bench.service.url}/`);
   const counts = await page.locator('.counts li').allInnerTexts();
@@ -96,7 +97,7 @@ void t.test('the overview leads to the failed session, and to why data is missin
 });
 
 void t.test('the list has the filters and the totals of the results endpoint', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await fillService(bench);
   const { page } = await openPage(t, `${bench.service.url}/sessions?kind=production`);
   const submit = async (fields: Record<string, string>): Promise<string> => {
@@ -129,7 +130,7 @@ void t.test('the list has the filters and the totals of the results endpoint', a
 void t.test(
   'a URL that is not valid, and a failure of the service, are pages for browsers',
   async (t) => {
-    const { service } = await withService(t);
+    const { service } = await withEmptyService(t);
     for (const path of ['/scenarios/%', '/agents/%E0%A4%A']) {
       const page = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       t.equal(page.status, 400);
@@ -155,7 +156,7 @@ void t.test(
 );
 
 void t.test('long lists have pages', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const outcomes = [{ eval_name: 'E', outcome: 'pass', reasoning: 'It was.' }];
   const sessions = Array.from({ length: 120 }, (_, nth) => ({
     ...{ source_session_id: `conv-${nth}`, outcomes },

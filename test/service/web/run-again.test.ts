@@ -1,14 +1,13 @@
 /** A simulation is run again from its page, and agents are chosen by their last connection check. */
 import t from 'tap';
-import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { parcel, startSimulation } from '../../helpers/runs.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { withService } from '../../helpers/service.ts';
 import { follow } from '../../helpers/service-page.ts';
 
 void t.test('a finished simulation runs again with the key of its agent', async (t) => {
-  const { service, admin, drain, ...bench } = await withService(t);
+  const { service, admin, drain, ...bench } = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, { chat: reply('It has shipped.') });
   await admin('POST /agents', {
     id: 'shop',
@@ -37,7 +36,7 @@ void t.test('a finished simulation runs again with the key of its agent', async 
 void t.test(
   'the agent that was reached last is chosen, and the list shows the state',
   async (t) => {
-    const { service, admin, send } = await withService(t, { kit: createKitFunctions() });
+    const { service, admin, send } = await withEmptyService(t);
     const sandbox = await withSandboxDouble(t);
     await admin('POST /agents', { id: 'away', name: 'Away', url: 'http://127.0.0.1:1' });
     await admin('POST /agents', { id: 'new', name: 'New', url: sandbox.url });

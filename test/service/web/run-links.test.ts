@@ -1,15 +1,16 @@
 /** The order of runs, and how the pages of runs, sessions, and agents are linked, in a real browser. */
 import t from 'tap';
 import type { Scenario } from '../../../src/contract/index.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { hours, parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, refusal, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeContainsEval } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { follow } from '../../helpers/service-page.ts';
 
 void t.test('runs are listed by their newest session, with the year in the chart', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const at = (id: string, startedAt: string) => seedRun(id, [{ id, outcome: 'pass', startedAt }]);
   await bench.admin('POST /seed', {
     runs: [at('Middle', '2026-03-02T09:00:00Z'), at('Newest', '2026-04-03T09:00:00Z')],
@@ -66,7 +67,7 @@ void t.test('runs are listed by their newest session, with the year in the chart
 void t.test(
   'a session leads back to its simulation, and the simulation to its agent',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { id, agentUrl } = await simulate(t, bench);
     const url = `${bench.service.url}/simulation/${id}`;
     const { page, errors } = await openPage(t, url);
@@ -100,7 +101,7 @@ void t.test(
 );
 
 void t.test('an error that stops several scenarios is shown once', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, {
     chat: (response, request) => {
       const text = JSON.stringify(request.body);
@@ -155,7 +156,7 @@ void t.test('an error that stops several scenarios is shown once', async (t) => 
 });
 
 void t.test('a simulation without a name is named after its agent and its start', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, { chat: reply('It has shipped.') });
   const agent = { name: 'Shop agent', url: sandbox.url };
   await startSimulation(bench, { agent, scenarios: [parcel] });

@@ -1,6 +1,7 @@
 /** The list of runs, the page of a run, and the progress of a simulation, in a real browser. */
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { parcel, seedRun, simulate, startSimulation } from '../../helpers/runs.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
@@ -9,7 +10,7 @@ import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 
 void t.test('the list keeps failed, errored, and incomplete sessions apart', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.admin('POST /seed', {
     runs: [
       seedRun('Monday', [
@@ -45,7 +46,7 @@ void t.test('the list keeps failed, errored, and incomplete sessions apart', asy
 });
 
 void t.test('the chart shows 0, 1, and many runs with their figures', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const url = `${bench.service.url}/runs`;
   const dots = 'svg.wide circle';
   const empty = await openPage(t, url);
@@ -91,7 +92,7 @@ void t.test('the chart shows 0, 1, and many runs with their figures', async (t) 
 });
 
 void t.test('a deep link without a session leads to its run', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.admin('POST /seed', {
     runs: [
       seedRun('Monday', [
@@ -149,7 +150,7 @@ void t.test('a deep link without a session leads to its run', async (t) => {
 });
 
 void t.test('the command of the page starts the same simulation again', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const { id } = await simulate(t, bench);
   const { page } = await openPage(t, `${bench.service.url}/simulation/${id}`);
   await page.click('text=Repeat this simulation');
@@ -191,7 +192,7 @@ void t.test('beyond loopback, the command names a variable with the key', async 
 });
 
 void t.test('the page of a running simulation updates itself until its end', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const held: (() => void)[] = [];
   const sandbox = await withSandboxDouble(t, {
     chat: (response, request) => {
@@ -232,7 +233,7 @@ void t.test('the page of a running simulation updates itself until its end', asy
 });
 
 void t.test('a running simulation can be canceled', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const sandbox = await withSandboxDouble(t, { chat: hang });
   const body = { agent: { name: 'Silent', url: sandbox.url }, scenarios: [parcel], samples: 7 };
   const id = await startSimulation(bench, body);

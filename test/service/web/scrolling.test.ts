@@ -2,14 +2,14 @@
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
-import { withService } from '../../helpers/service.ts';
 
 const WIDE = { width: 1280, height: 844 };
 const NARROW = { width: 390, height: 844 };
 
 void t.test('a table is a tab stop only while it scrolls', async (t) => {
-  const { service, admin } = await withService(t);
+  const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
   const { page, errors } = await openPage(t, `${service.url}/agents`, {
     viewport: WIDE,
@@ -39,7 +39,7 @@ async function readEdges(page: Page, frame: Locator): Promise<{ left: Buffer; ri
 }
 
 void t.test('a shadow shows at which edge a table continues', async (t) => {
-  const { service, admin } = await withService(t);
+  const { service, admin } = await withEmptyService(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: 'http://127.0.0.1:9' });
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page } = await openPage(t, `${service.url}/agents`, {

@@ -1,6 +1,7 @@
 /** The session page marks values that were not recorded as missing instead of showing null. */
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
@@ -9,7 +10,7 @@ import { follow } from '../../helpers/service-page.ts';
 const DAY_MS = 86_400_000;
 
 void t.test('A tool call without recorded arguments or result is marked as such', async (t) => {
-  const { admin, trace, end, drain, production } = await withService(t);
+  const { admin, trace, end, drain, production } = await withEmptyService(t);
   await admin('POST /evals', makeContainsEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });
   const parts = [
@@ -38,7 +39,7 @@ void t.test('A tool call without recorded arguments or result is marked as such'
 void t.test(
   'each eval links to its evidence, which is highlighted in the transcript',
   async (t) => {
-    const { admin, trace, end, drain, production } = await withService(t);
+    const { admin, trace, end, drain, production } = await withEmptyService(t);
     const evals = [
       makeContainsEval('shipped', 'shipped'),
       { id: 'regex', name: 'Number', kind: 'regex', params: { pattern: '#\\d+', in: 'user' } },
@@ -101,7 +102,7 @@ void t.test(
 void t.test(
   'a long conversation has pages of turns, and links to evidence find them',
   async (t) => {
-    const { admin, production } = await withService(t);
+    const { admin, production } = await withEmptyService(t);
     const turns = Array.from({ length: 250 }, (_, nth) => ({
       user_input: `Question ${nth + 1}? ${'&'.repeat(5_000)}`,
       agent_response: `Answer ${nth + 1}.`,
@@ -144,7 +145,7 @@ void t.test('evidence in a transcript that was removed is text without a link', 
 });
 
 void t.test('turns that arrived after the close are marked, and are no evidence', async (t) => {
-  const { admin, trace, end, drain, production } = await withService(t);
+  const { admin, trace, end, drain, production } = await withEmptyService(t);
   await admin('POST /evals', makeContainsEval('ships', 'shipped'));
   await admin('PUT /settings', { evals: ['ships'] });
   const startMs = Date.UTC(2026, 10, 20);
@@ -179,7 +180,7 @@ void t.test('turns that arrived after the close are marked, and are no evidence'
 });
 
 void t.test('the run, the tags, and the evals of a session are links', async (t) => {
-  const { admin, production } = await withService(t);
+  const { admin, production } = await withEmptyService(t);
   const outcomes = ['fail', 'pass'].map((outcome) => ({
     ...{ eval_name: `Eval that is ${outcome}`, outcome, reasoning: 'It was.' },
   }));

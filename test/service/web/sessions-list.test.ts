@@ -2,11 +2,12 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { follow, followByKeyboard, pressEnter, tabTo } from '../../helpers/service-page.ts';
-import { makeContainsEval, START_MS, withService, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, START_MS, type Bench } from '../../helpers/service.ts';
 
 /** A conversation of one turn, with tags. */
 interface Sent {
@@ -44,7 +45,7 @@ async function scoreThree(bench: Bench): Promise<void> {
 const namesOn = (page: Page): Promise<string[]> => page.locator('tbody a').allInnerTexts();
 
 void t.test('sessions are found by text, tag, and outcome, failed and errored apart', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await scoreThree(bench);
   const { page, errors } = await openPage(t, `${bench.service.url}/sessions`);
   const find = async (fields: Record<string, string>): Promise<string[]> => {
@@ -112,7 +113,7 @@ void t.test('sessions are found by text, tag, and outcome, failed and errored ap
 void t.test(
   'an eval and an outcome together find the sessions with that outcome of it',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const makeSession = (id: string, polite: string, short: string) => ({
       ...{ source_session_id: id, started_at: '2026-11-19T10:00:00Z' },
       outcomes: [
@@ -146,7 +147,7 @@ void t.test(
 );
 
 void t.test('few evals have a column each; many are summarized', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const seedWith = (run: string, count: number) =>
     bench.admin('POST /seed', {
       runs: [
@@ -178,7 +179,7 @@ void t.test('few evals have a column each; many are summarized', async (t) => {
 void t.test(
   'a failed eval that is not required is labeled, as the verdict is passed',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { admin, end, drain, service } = bench;
     await admin('POST /evals', makeContainsEval('shipped', 'shipped'));
     await admin('POST /evals', { ...makeContainsEval('polite', 'please'), required: false });
@@ -199,7 +200,7 @@ void t.test(
 void t.test(
   'the overview leads to open and unscored conversations, and they say why',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { admin, end, drain, service } = bench;
     await converse(bench, 'still/open?', { agent: 'One moment.', tags: { tier: 'gold' } });
     await converse(bench, 'closed', { agent: 'Goodbye.' });
@@ -245,7 +246,7 @@ void t.test(
 void t.test(
   'with the keyboard alone: from the overview to why a session of yesterday failed',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { admin, service } = bench;
     const seeded = (id: string, at: string, outcome: string) => ({
       ...{ source_session_id: id, started_at: at },
@@ -293,7 +294,7 @@ void t.test(
 );
 
 void t.test('the page of an open conversation closes it; lists leave messages out', async (t) => {
-  const { service, admin, trace, send } = await withService(t);
+  const { service, admin, trace, send } = await withEmptyService(t);
   await admin('POST /evals', makeContainsEval('way', 'way'));
   await admin('PUT /settings', { evals: ['way'] });
   const attributes = {

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { renderBacklog } from '../../../src/service/web/settings/backlog.ts';
 import { startService } from '../../../src/service/index.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
@@ -21,7 +22,7 @@ const open = async (t: Test, { service }: Bench, path = '/settings') =>
   openPage(t, service.url + path);
 
 void t.test('the overview leads to the evals that score the backlog', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   const { admin, drain, production } = bench;
   await closeConversations(bench, 'c-1', 'c-2');
   const { page, errors } = await open(t, bench, '/');
@@ -122,7 +123,7 @@ void t.test('the progress of a backlog that is being queued is shown, and change
 });
 
 void t.test('wrong settings are explained next to the field and keep what was typed', async (t) => {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   for (const nth of [1, 2, 3, 4, 5, 6]) {
     await bench.admin('POST /evals', makeContainsEval(`e-${nth}`, 'x'));
   }
@@ -152,7 +153,7 @@ void t.test('wrong settings are explained next to the field and keep what was ty
 void t.test(
   'deleted evals are shown until they are removed; a missing judge is named',
   async (t) => {
-    const bench = await withService(t);
+    const bench = await withEmptyService(t);
     const { admin } = bench;
     await admin('POST /evals', makeContainsEval('gone', 'x'));
     await admin('POST /evals', {

@@ -1,13 +1,13 @@
 /** A simulation that is started on a page, watched until its end, and read, also with the keyboard alone. */
 import t from 'tap';
-import { createKitFunctions } from '../../../src/library/kit-functions.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage } from '../../helpers/browser.ts';
 import { reply, withSandboxDouble, type RouteBehavior } from '../../helpers/sandbox-double.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { follow, followByKeyboard } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeContainsEval } from '../../helpers/service.ts';
 
 const SCENARIO = {
   ...{ id: 'hours', name: 'Opening hours', evals: ['hours'] },
@@ -18,7 +18,7 @@ const SCENARIO = {
 };
 
 void t.test('A run is started with the keyboard alone, and read to its result', async (t) => {
-  const { service, admin } = await withService(t, { kit: createKitFunctions() });
+  const { service, admin } = await withEmptyService(t);
   const { agent } = await withAgent(t);
   await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
   await admin('POST /evals', makeContainsEval('hours', '09:00'));
@@ -41,9 +41,7 @@ void t.test('A run is started with the keyboard alone, and read to its result', 
 void t.test(
   'With the keyboard alone: find a failed session, see why, make a scenario of it, and run it',
   async (t) => {
-    const { service, admin, trace, end, drain } = await withService(t, {
-      kit: createKitFunctions(),
-    });
+    const { service, admin, trace, end, drain } = await withEmptyService(t);
     const { agent } = await withAgent(t);
     await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
     await admin('POST /evals', makeContainsEval('hours', '09:00'));
@@ -70,7 +68,7 @@ void t.test(
 void t.test(
   'Turns of a running session appear without a reload, and without JavaScript',
   async (t) => {
-    const { service, admin } = await withService(t, { kit: createKitFunctions() });
+    const { service, admin } = await withEmptyService(t);
     // Each chat request waits until the test lets it reply.
     const waiting: (() => void)[] = [];
     const hold: RouteBehavior = (response, request) => {
@@ -109,7 +107,7 @@ void t.test(
 );
 
 void t.test('Running sessions of another owner with the same seed are not mistaken', async (t) => {
-  const { admin } = await withService(t);
+  const { admin } = await withEmptyService(t);
   const double = await withSandboxDouble(t, { chat: () => {} });
   const scenarios = ['a', 'b'].map((id) => ({ ...SCENARIO, id, evals: [] }));
   const agent = { name: 'Shop', url: double.url };

@@ -3,10 +3,11 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { atNight, isNightly, nightOnly } from '../../helpers/nightly.ts';
 import { clickButton, follow, pressEnter, writeUpload } from '../../helpers/service-page.ts';
-import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { makeContainsEval, type Bench } from '../../helpers/service.ts';
 
 const HEADER = 'session_id,user_input,agent_response\n';
 
@@ -26,7 +27,7 @@ async function upload(
 }
 
 async function withPage(t: Test): Promise<Bench & { page: Page; errors: string[] }> {
-  const bench = await withService(t);
+  const bench = await withEmptyService(t);
   await bench.admin('POST /evals', makeContainsEval('found', 'shipped'));
   await bench.admin('POST /evals', makeContainsEval('polite', 'please'));
   await bench.admin('PUT /settings', { evals: ['found'] });
@@ -260,7 +261,7 @@ void t.test('The page is accessible at both widths, in both color schemes', asyn
 });
 
 void t.test('The page works without JavaScript and with the keyboard alone', async (t) => {
-  const { service } = await withService(t);
+  const { service } = await withEmptyService(t);
   const options = { javaScriptEnabled: false };
   const { page } = await openPage(t, `${service.url}/transcripts`, options);
   t.match(await page.innerText('main'), 'There are no evals yet');

@@ -25,6 +25,7 @@ import { load } from '../load/index.ts';
 import { startAutocannon } from '../load/engines/autocannon.ts';
 import { runClosedLoop } from '../load/engines/closed-loop.ts';
 import { createOpenTransport } from '../load/engines/open.ts';
+import type { OutgoingRequest } from '../load/engines/transport.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 
@@ -253,9 +254,12 @@ async function closed(): Promise<void> {
 }
 
 const RAW = { connections: 10, durationMs: 10_000 };
-const rawRequest = {
-  ...{ method: 'POST', path: '/chat/completions', headers: {}, body: '{}' },
-} as const;
+const rawRequest: OutgoingRequest = {
+  method: 'POST',
+  path: '/chat/completions',
+  headers: {},
+  body: '{}',
+};
 
 /** Returns the responses per second that autocannon reads when it validates none. */
 async function measureAutocannon(target: string): Promise<number> {

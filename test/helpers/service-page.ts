@@ -78,7 +78,7 @@ export async function inspectPage(
 }
 
 /** Whether a message is an error; Chromium reports a page with status 422, which shows what to correct. */
-export const isUnexpected = (message: string): boolean => !/status of 4(00|13|22) /.test(message);
+export const isUnexpected = (message: string): boolean => !/status of 4(00|22) /.test(message);
 
 /** Opens all details of a page. */
 export const openDetails = (page: Page): Promise<void> =>

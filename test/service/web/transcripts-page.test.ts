@@ -212,7 +212,8 @@ void t.test('Files that can not be read are refused with the reason', async (t) 
     ['a.jsonl', '{}\n'.repeat(20_001), /more than 20,000 conversations/],
     ['a.jsonl', Buffer.alloc(32_000_001, 'x'), /The file has 32,000,001 bytes/],
   ];
-  // The large files take seconds. The limits are also those of test/unit/service/transcript-file.test.ts.
+  // Large files take seconds. A push has the limits of turns and of nesting in
+  // test/unit/service/transcript-file.test.ts; only the night has the limit in bytes.
   const tried = atNight(
     cases,
     cases.filter(([, { length }]) => length < 100_000),

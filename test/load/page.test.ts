@@ -10,7 +10,39 @@ import { assertFitsScreens, assertInertPage } from '../helpers/report-page.ts';
 import { createTwoCallVoice } from '../helpers/voice-load.ts';
 import { runLoad, withTarget } from '../helpers/load.ts';
 
+let fullReport: Promise<LoadReport> | undefined;
+const readFullReport = (): Promise<LoadReport> => (fullReport ??= createFullReport(t));
+
 /** Returns a report with every section: faults, all streams, voice, a comparison, and a search. */
+async function createFullReport(t: Test): Promise<LoadReport> {
+  const { url } = await withTarget(t, ({ nth, answer, response, request }) => {
+    if (nth % 20 === 5) request.socket.destroy();
+    else if (nth % 20 === 15) response.writeHead(503).end(HOSTILE_MARKUP);
+    else answer();
+  });
+  const report = await runLoad(url, { profile: 'mixed', windowMs: 3_000, warmUpMs: 2_000 });
+  const step = { durationMs: 20_000, donePerSecond: 99, p99Ms: 120, failedShare: 0 };
+  return {
+    ...withComparison(report, report),
+    voice: createTwoCallVoice(HOSTILE_MARKUP),
+    notes: [HOSTILE_MARKUP],
+    faultSamples: report.faultSamples.map((sample) => ({ ...sample, detail: HOSTILE_MARKUP })),
+    findMax: {
+      ...{
+        probePerSecond: 500,
+        sustains: 100,
+        fails: 110,
+        confirmed: true,
+        summary: HOSTILE_MARKUP,
+      },
+      steps: [
+        { ...step, ratePerSecond: 100, holds: true, reason: 'p99 120 ms' },
+        { ...step, ratePerSecond: 110, holds: false, p99Ms: null, reason: HOSTILE_MARKUP },
+      ],
+    },
+  };
+}
+
 async function writeFullPage(t: Test): Promise<{ url: string; report: LoadReport }> {
   const report = await readFullReport();
   const path = join(t.testdir({}), 'load.html');

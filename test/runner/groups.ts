@@ -70,8 +70,12 @@ export function writeGroups(groups: readonly string[][]): string[] {
     if (files.length === 1) return first;
     const directory = relative('test', dirname(first)).replaceAll(/\W/g, '-');
     const path = join(GROUPS, `${directory}-${position + 1}.test.ts`);
-    const imports = files.map((file) => `import ${JSON.stringify(join(ROOT, file))};\n`);
-    writeFileSync(path, imports.join(''));
+    const imports = files.map((file) => `  await import(${JSON.stringify(join(ROOT, file))});\n`);
+    writeFileSync(
+      path,
+      // Inside a test, because tap may end the run while a file waits before its first test.
+      `import t from 'tap';\nvoid t.test('load the files', async () => {\n${imports.join('')}});\n`,
+    );
     return relative(ROOT, path);
   });
 }

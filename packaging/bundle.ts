@@ -7,9 +7,9 @@
  * points of its threads and processes next to its own file. Libraries are imported from the
  * dependencies of the package, except those in `packaging/bundled-packages.ts`.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { build, transform, type Plugin } from 'esbuild-wasm';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { build, transform } from 'esbuild-wasm';
 import { entryPoints } from './entry-points.ts';
 import { findLibraries, formatBillOfMaterials, formatLicenses } from './licenses.ts';
 import { shareChunk } from './shared-chunk.ts';
@@ -26,17 +26,8 @@ const BANNER = `import '../../bin/check-node.js';
 import { createRequire as createNodeRequire } from 'node:module';
 const require = createNodeRequire(import.meta.url);`;
 
-/** Also shortens the names in the generated validators, by far the largest file. */
-const shortenValidators: Plugin = {
-  name: 'shorten-validators',
-  setup(bundler) {
-    bundler.onLoad({ filter: /[/\\]generated[/\\]validators\.ts$/ }, async ({ path }) => {
-      const source = readFileSync(path, 'utf8');
-      const { code } = await transform(source, { loader: 'ts', minify: true, target: 'node22' });
-      return { contents: code, loader: 'js' };
-    });
-  },
-};
+/** The generated validators, by far the largest file; `src/contract/validators.ts` loads it. */
+const VALIDATORS = 'generated/validators.cjs';
 
 interface Kit {
   name: string;
@@ -68,7 +59,6 @@ async function main(): Promise<void> {
     legalComments: 'none',
     external: Object.keys({ ...kit.dependencies, ...kit.optionalDependencies }),
     plugins: [
-      shortenValidators,
       shareChunk(
         ROOT,
         ['index', 'matchers', 'caller-process'].map((name) => entryPoints[name] ?? ''),
@@ -77,6 +67,10 @@ async function main(): Promise<void> {
     metafile: true,
     logLevel: 'warning',
   });
+  const validators = readFileSync(join(ROOT, 'src/contract', VALIDATORS), 'utf8');
+  const { code } = await transform(validators, { minify: true, target: 'node22' });
+  mkdirSync(dirname(join(OUTPUT, VALIDATORS)));
+  writeFileSync(join(OUTPUT, VALIDATORS), code);
   const libraries = findLibraries(ROOT, Object.keys(metafile.inputs));
   writeFileSync(join(OUTPUT, 'LICENSES.md'), formatLicenses(libraries));
   writeFileSync(join(OUTPUT, 'sbom.cdx.json'), formatBillOfMaterials(kit, libraries));

@@ -1,6 +1,6 @@
 import { schemas } from './generated/schemas.ts';
 import type { Messages } from './generated/types.ts';
-import * as validators from './generated/validators.ts';
+import { validatorOf, type AjvError } from './validators.ts';
 
 /** Name of a message: the title of its schema. */
 export type MessageName = keyof Messages;
@@ -17,19 +17,6 @@ export interface Violation {
   fields?: string[];
 }
 
-/** The fields of ajv's error objects that this module reads. */
-interface AjvError {
-  instancePath: string;
-  schemaPath: string;
-  keyword: string;
-  params: { missingProperty?: string; additionalProperty?: string };
-}
-
-interface Validator {
-  (value: unknown): boolean;
-  errors?: AjvError[] | null;
-}
-
 interface SchemaNode {
   [keyword: string]: unknown;
   type?: string;
@@ -44,7 +31,7 @@ const documents: Record<string, SchemaNode> = Object.fromEntries(
 
 /** Returns every place where `value` does not match the schema of the message; empty if it matches. */
 export function findViolations(name: MessageName, value: unknown): Violation[] {
-  const validate = validators[name] as unknown as Validator;
+  const validate = validatorOf(name);
   if (validate(value)) return [];
   return (validate.errors ?? [])
     .filter(({ keyword }) => keyword !== 'if')
@@ -56,7 +43,7 @@ export function isMessage<Name extends MessageName>(
   name: Name,
   value: unknown,
 ): value is Messages[Name] {
-  return (validators[name] as unknown as Validator)(value);
+  return validatorOf(name)(value);
 }
 
 /** Describes the first three violations in one clause and counts the rest. */

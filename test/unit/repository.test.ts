@@ -2,8 +2,8 @@
  * Rules of the repository that no linter checks. ESLint holds style and size, dependency-cruiser
  * (.dependency-cruiser.js) holds layers, cycles, owners of libraries and dead files.
  */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { listFiles, ROOT } from '../helpers/repository.ts';
@@ -35,6 +35,20 @@ void t.test('generated files are up to date', (t) => {
     () => execFileSync(process.execPath, [generate, '--check'], { stdio: 'pipe' }),
     'Run npm run generate.',
   );
+  t.end();
+});
+
+void t.test('a clone without the generated validators says what to run', (t) => {
+  const clone = t.testdir();
+  const validators = 'src/contract/generated/validators.cjs';
+  for (const directory of ['src/contract', 'src/platform']) {
+    const filter = (path: string): boolean => !path.endsWith(validators);
+    cpSync(join(ROOT, directory), join(clone, directory), { recursive: true, filter });
+  }
+  const index = join(clone, 'src/contract/index.ts');
+  const { status, stderr } = spawnSync(process.execPath, [index], { encoding: 'utf8' });
+  t.equal(status, 1);
+  t.match(stderr, `${validators} is missing. Run npm run generate.`);
   t.end();
 });
 

@@ -42,11 +42,13 @@ export function abortOnStopSignal(
  * Listens for the first stop signal from now on. A second one ends the process, as do all after it is
  * disposed of.
  */
-export function listenForStop(process: CommandProcess): Disposable & { received: Promise<void> } {
-  const { promise: received, resolve } = Promise.withResolvers<void>();
+export function listenForStop(
+  process: CommandProcess,
+): Disposable & { received: Promise<undefined> } {
+  const { promise: received, resolve } = Promise.withResolvers<undefined>();
   const listening = onStopSignal(process, () => {
     listening[Symbol.dispose]();
-    resolve();
+    resolve(undefined);
   });
   return { received, [Symbol.dispose]: listening[Symbol.dispose] };
 }

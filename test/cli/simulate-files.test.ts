@@ -1,13 +1,12 @@
 /** Scenario files for `sandbox-kit simulate`: messages about invalid ones, and the lines before a run. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, unwrap } from '../helpers/command.ts';
+import { createFolder } from '../helpers/folder.ts';
 import { withSandboxDouble } from '../helpers/sandbox-double.ts';
 
-const FOLDER = mkdtempSync(join(tmpdir(), 'sandbox-kit-simulate-files-'));
-t.teardown(() => rmSync(FOLDER, { recursive: true }));
+const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
   mkdirSync(join(path, '..'), { recursive: true });

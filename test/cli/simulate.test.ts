@@ -1,6 +1,5 @@
 /** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
@@ -15,12 +14,12 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { assertAccessible } from '../helpers/accessibility.ts';
 import { openPage } from '../helpers/browser.ts';
 import { assertUsageError, run, runInBackground, type CommandResult } from '../helpers/command.ts';
+import { createFolder } from '../helpers/folder.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 import { until } from '../helpers/until.ts';
 
-const FOLDER = mkdtempSync(join(tmpdir(), 'sandbox-kit-simulate-'));
-t.teardown(() => rmSync(FOLDER, { recursive: true }));
+const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
   mkdirSync(join(path, '..'), { recursive: true });
@@ -256,16 +255,12 @@ void t.test('wrong usage gives one sentence and exit code 2', async (t) => {
     t.comment(args.join(' '));
     assertUsageError(t, ran, message);
   }
-  const user = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
-  const halfSet = await run(['simulate', url], { env: user });
-  t.match(halfSet, { code: 2, stdout: '', stderr: /_USER_URL is set, but \S+_USER_MODEL is not/ });
-  const judge = { SANDBOX_KIT_JUDGE_MODEL: 'm' };
-  const withoutUrl = await run(['simulate', url], { env: judge });
-  t.match(withoutUrl, {
-    code: 2,
-    stdout: '',
-    stderr: /_JUDGE_MODEL is set, but \S+_JUDGE_URL is not/,
-  });
+  for (const [env, message] of [
+    [{ SANDBOX_KIT_USER_URL: url }, /_USER_URL is set, but \S+_USER_MODEL is not/],
+    [{ SANDBOX_KIT_JUDGE_MODEL: 'm' }, /_JUDGE_MODEL is set, but \S+_JUDGE_URL is not/],
+  ] as const) {
+    t.match(await run(['simulate', url], { env }), { code: 2, stdout: '', stderr: message });
+  }
 });
 
 void t.test(

@@ -1,12 +1,11 @@
 /** Wrong usage of each command: one message that says what was expected, and exit code 2. */
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, runProcess } from '../helpers/command.ts';
+import { createFolder } from '../helpers/folder.ts';
 
-const FOLDER = mkdtempSync(join(tmpdir(), 'sandbox-kit-usage-'));
-t.teardown(() => rmSync(FOLDER, { recursive: true }));
+const FOLDER = createFolder(t);
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
   writeFileSync(path, text);

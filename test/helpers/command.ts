@@ -50,8 +50,8 @@ export async function run(
   options: RunOptions = {},
 ): Promise<CommandResult> {
   const command = createCommandProcess(options.env);
-  using _directory = await enterDirectory(options.cwd ?? ROOT);
-  const code = await runCommandLine(args, command.process);
+  const leaveDirectory = await enterDirectory(options.cwd ?? ROOT);
+  const code = await runCommandLine(args, command.process).finally(leaveDirectory);
   command.assertReleased();
   return { code, stdout: command.stdoutSoFar(), stderr: command.stderrSoFar() };
 }
@@ -108,8 +108,11 @@ function createOutput() {
 /** The working directory of the commands that run now. Node has one for the whole process. */
 const shared = { path: '', before: '', commands: 0, freed: new EventEmitter() };
 
-/** Changes to a directory. Waits until no command runs in another one. */
-async function enterDirectory(path: string): Promise<Disposable> {
+/**
+ * Changes to a directory, after waiting until no command runs in another one. Returns a function that
+ * leaves it.
+ */
+async function enterDirectory(path: string): Promise<() => void> {
   while (shared.commands > 0 && shared.path !== path) await once(shared.freed, 'freed');
   if (shared.commands === 0) {
     shared.before = process.cwd();
@@ -117,13 +120,11 @@ async function enterDirectory(path: string): Promise<Disposable> {
   }
   shared.path = path;
   shared.commands += 1;
-  return {
-    [Symbol.dispose]() {
-      shared.commands -= 1;
-      if (shared.commands > 0) return;
-      process.chdir(shared.before);
-      shared.freed.emit('freed');
-    },
+  return () => {
+    shared.commands -= 1;
+    if (shared.commands > 0) return;
+    process.chdir(shared.before);
+    shared.freed.emit('freed');
   };
 }
 
@@ -151,7 +152,7 @@ export async function runInBackground(
   const { process, stdoutSoFar, stderrSoFar, signal, assertReleased } = createCommandProcess(
     options.env,
   );
-  const directory = await enterDirectory(options.cwd ?? ROOT);
+  const leaveDirectory = await enterDirectory(options.cwd ?? ROOT);
   const ended = runCommandLine(args, process);
   const end = async (name: NodeJS.Signals): Promise<number | null> => {
     signal(name);
@@ -160,13 +161,16 @@ export async function runInBackground(
     return code;
   };
   t.teardown(() => end('SIGTERM'));
-  let hasEnded = false;
-  void ended.then(() => (hasEnded = true));
-  await until('the first line', () => hasEnded || stdoutSoFar().includes('\n'));
-  directory[Symbol.dispose]();
-  const firstLine = hasEnded ? `exited: ${stderrSoFar()}` : (stdoutSoFar().split('\n')[0] ?? '');
+  const state = { hasEnded: false };
+  void ended.then(() => (state.hasEnded = true));
+  await until('the first line', () => state.hasEnded || stdoutSoFar().includes('\n'));
+  leaveDirectory();
+  const [firstLine = '', ...more] = stdoutSoFar().split('\n');
   const stderr = ended.then(stderrSoFar);
-  return { firstLine, stderr, stdoutSoFar, stderrSoFar, signal, end };
+  return {
+    firstLine: more.length > 0 ? firstLine : `exited: ${stderrSoFar()}`,
+    ...{ stderr, stdoutSoFar, stderrSoFar, signal, end },
+  };
 }
 
 /** Runs a command of the kit from its sources in a process of its own until it exits. */

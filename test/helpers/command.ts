@@ -8,7 +8,7 @@ import { ROOT } from './repository.ts';
 
 const MAIN = join(ROOT, 'src/cli/main.ts');
 /** Node's compile cache, shared by all processes that the tests start. */
-const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled');
+export const COMPILE_CACHE: string = join(ROOT, 'node_modules/.cache/compiled');
 
 /** How to run a command. */
 export interface RunOptions {

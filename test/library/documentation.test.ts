@@ -43,7 +43,7 @@ void t.test('every program runs, and prints what its comments show', (t) => {
   const programs = readBlocks('ts');
   t.ok(programs.length >= 6, `${programs.length} programs`);
   const nameOf = (index: number): string => `program-${index}.ts`;
-  const files = programs.map((text, index) => [nameOf(index), importSources(text)]);
+  const files = programs.map((text, index) => [nameOf(index), importSources(text)] as const);
   const all = programs.map(
     (_, index) => `console.log('${SEPARATOR}');\nawait import('./${nameOf(index)}');\n`,
   );

@@ -1,35 +1,30 @@
 /** A check resets the service clock, or reports that it could not. */
 import t from 'tap';
-import { check, dryRun, serviceArea, terminalReport } from '../../conformance/index.ts';
-import { startProxy } from '../../conformance/proof/proxy.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { serviceSuite } from '../../conformance/areas/index.ts';
+import { respondInstead } from '../../conformance/engine/mutants/combinators.ts';
+import { check, dryRun, reportOf, serviceArea, terminalReport } from '../../conformance/index.ts';
+import { replay } from '../../conformance/proof/replay.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
+import { measureClock, recordServiceOnce } from '../helpers/recorded-runs.ts';
 
 const HOUR_MS = 3_600_000;
 
-void t.test('the clock is reset after a run and after an interrupted run', async (t) => {
-  const { url, adminUrl, apiKey } = await withCheckedService(t);
-  const offsetMs = async (): Promise<number> => {
-    const response = await fetch(`${adminUrl}/clock`);
-    return ((await response.json()) as { now_ms: number }).now_ms - Date.now();
-  };
-  const options = {
-    target: url,
-    apiKey,
-    kitVersion: 'test',
-    areas: serviceArea,
-    intrusive: true,
-  };
-  const { report } = await check({ ...options, seed: 'first' });
-  t.equal(report.exitCode, 0);
-  t.notOk(report.notices);
-  t.ok(Math.abs(await offsetMs()) < HOUR_MS, `${await offsetMs()} ms ahead`);
+void t.test('the clock is reset after a run', async (t) => {
+  const { transcript, aheadMs } = await recordServiceOnce();
+  const { exitCode, notices } = reportOf(transcript, transcript.run.startedAt);
+  t.equal(exitCode, 0);
+  t.notOk(notices);
+  t.ok(Math.abs(aheadMs) < HOUR_MS, `${aheadMs} ms ahead`);
+});
 
+void t.test('the clock is reset after an interrupted run', async (t) => {
+  const service = await withCheckedService(t);
   const stop = new AbortController();
   let isAdvanced = false;
   await check({
-    ...{ ...options, seed: 'second', signal: stop.signal },
+    ...{ target: service.url, apiKey: service.apiKey, kitVersion: 'test', seed: 'stopped' },
+    ...{ areas: serviceArea, intrusive: true, signal: stop.signal },
     onExchange({ step }) {
       if (step !== 'clock') return;
       isAdvanced = true;
@@ -37,24 +32,20 @@ void t.test('the clock is reset after a run and after an interrupted run', async
     },
   });
   t.ok(isAdvanced, 'the clock was advanced');
-  t.ok(Math.abs(await offsetMs()) < HOUR_MS, `${await offsetMs()} ms ahead`);
+  const aheadMs = await measureClock(service);
+  t.ok(Math.abs(aheadMs) < HOUR_MS, `${aheadMs} ms ahead`);
 });
 
 void t.test('the dry run and the report warn about a clock that cannot be reset', async (t) => {
-  const { url, apiKey } = await withCheckedService(t);
-  const proxy = await startProxy({
-    upstream: url,
-    clock: systemClock,
-    transform: (request, forward) =>
-      request.method === 'PUT' && request.path === '/__admin/clock'
-        ? Promise.resolve({ status: 404, headers: {}, body: '{}' })
-        : forward(request),
-  });
-  t.teardown(() => proxy.stop());
-  const { report } = await check({
-    ...{ target: proxy.url, apiKey, kitVersion: 'test', seed: 'stays' },
-    ...{ areas: serviceArea, intrusive: true },
-  });
+  const unknown = respondInstead(
+    ({ method, path }) => method === 'PUT' && path === '/__admin/clock',
+    () => ({ status: 404, headers: {}, body: '{}' }),
+  );
+  const distortion = { id: 'no reset', areas: serviceArea, transform: unknown };
+  const unchanged = (await recordServiceOnce()).transcript;
+  const { transcript } = await replay(distortion, serviceSuite, unchanged);
+  if (!transcript) throw new Error('The recording has no request that resets the clock.');
+  const report = reportOf(transcript, transcript.run.startedAt);
   t.equal(report.exitCode, 0);
   t.match(report.notices, [
     /^The run advanced the service clock by 24(\.\d)? hours and could not reset it/,

@@ -41,7 +41,8 @@ async function startSandbox(t: Test, url: string, claimsVoice: boolean): Promise
   t.teardown(() => agent.stop());
   return {
     ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
-    clock: createScaledClock(100),
+    // Fast enough for the timeouts, and slow enough for a busy machine.
+    clock: createScaledClock(10),
   };
 }
 

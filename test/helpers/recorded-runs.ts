@@ -1,7 +1,7 @@
 /** Recorded runs against conforming peers. Each is made once in a process, by the first test that needs it. */
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { startService } from '../../src/service/index.ts';
+import { startService, type RunningService } from '../../src/service/index.ts';
 import { recordRun } from './checked-service.ts';
 
 /** Returns a function that calls another one the first time, and returns the same result afterwards. */
@@ -18,11 +18,27 @@ export const recordSandboxOnce = once(async (): Promise<Transcript> => {
   return recordRun({ url: agent.url, apiKey: '' }, more).finally(() => agent.stop());
 });
 
-/** Records an intrusive run against the service, and returns its API key. */
-export const recordServiceOnce = once(
-  async (): Promise<{ transcript: Transcript; apiKey: string }> => {
-    const service = await startService();
-    const transcript = await recordRun(service).finally(() => service.stop());
-    return { transcript, apiKey: service.apiKey };
-  },
-);
+/** The recorded run of a service. */
+interface ServiceRun {
+  transcript: Transcript;
+  apiKey: string;
+  /** How far its clock is ahead after the run. */
+  aheadMs: number;
+}
+
+/** Records an intrusive run against the service. */
+export const recordServiceOnce = once(async (): Promise<ServiceRun> => {
+  const service = await startService();
+  try {
+    const transcript = await recordRun(service);
+    return { transcript, apiKey: service.apiKey, aheadMs: await measureClock(service) };
+  } finally {
+    await service.stop();
+  }
+});
+
+/** Returns how far the clock of a service is ahead, in milliseconds. */
+export async function measureClock({ adminUrl }: RunningService): Promise<number> {
+  const response = await fetch(`${adminUrl}/clock`);
+  return ((await response.json()) as { now_ms: number }).now_ms - Date.now();
+}

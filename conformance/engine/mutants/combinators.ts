@@ -225,6 +225,25 @@ export const refuseInstead = (
   code: SandboxErrorCode = 'bad_request',
 ): TransformFactory => respondInstead(when, () => errorResponse(status, code));
 
+/** How long a response waits for another one that may overlap with it. */
+const OVERLAP_MS_MAX = 250;
+
+/**
+ * Returns a function that announces a request or response, and returns the wait for the next one. So
+ * the state that concurrent requests share is mixed up on a busy machine, too.
+ */
+export function createOverlap(): (clock: Clock) => () => Promise<void> {
+  let announce = (): void => {};
+  return (clock) => {
+    announce();
+    const next = Promise.withResolvers<undefined>();
+    announce = () => next.resolve(undefined);
+    return async () => {
+      await Promise.race([next.promise, clock.sleep(OVERLAP_MS_MAX)]);
+    };
+  };
+}
+
 /** Drops the connection of selected requests without forwarding them. */
 export const dropInstead =
   (when: When): TransformFactory =>

@@ -1,5 +1,6 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import {
+  createOverlap,
   drop,
   editBody,
   isAccepted,
@@ -37,15 +38,13 @@ function lastMessageOf({ json }: ProxyRequest): string {
   return typeof content === 'string' ? content : '';
 }
 
-// Long enough for concurrent requests to overlap in any order.
-const OVERLAP_MS = 10;
-
 /** Simulates a race: concurrent requests share the variables that keep their state. */
 function shareState(
   change: (response: ProxyResponse, request: ProxyRequest, latest: Latest) => ProxyResponse,
 ): TransformFactory {
   return () => {
     const latest: Latest = { request: undefined, response: undefined };
+    const announce = createOverlap();
     return async (request, forward, clock) => {
       if (request.endpoint !== 'chat') return forward(request);
       latest.request = request;
@@ -56,7 +55,7 @@ function shareState(
         request,
         set(CONTENT, `You said: ${lastMessageOf(request)}`),
       );
-      await clock.sleep(OVERLAP_MS);
+      await announce(clock)();
       return change(response, request, latest);
     };
   };

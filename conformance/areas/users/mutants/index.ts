@@ -4,6 +4,7 @@ import { userShapeMutants } from './shapes.ts';
 import type { UsersRequirementId } from '../requirements.ts';
 import {
   changeResponse,
+  createOverlap,
   drop,
   errorResponse,
   isAccepted,
@@ -39,9 +40,6 @@ const editsDeletion = (
   ...edits: Edit[]
 ): Mutant => mutant(name, description, kills, editAccepted('delete', ...edits));
 
-// Long enough for concurrent requests to overlap in any order.
-const OVERLAP_MS = 10;
-
 /** Keeps the user id of a request where concurrent requests change it. */
 function shareUserId(
   endpoint: 'create' | 'delete',
@@ -49,11 +47,13 @@ function shareUserId(
 ): TransformFactory {
   return () => {
     let latest: unknown;
+    const announce = createOverlap();
     return async (request, forward, clock) => {
       if (request.endpoint !== endpoint) return forward(request);
       latest = idOf(request) ?? latest;
+      const waitForNext = announce(clock);
       const response = await forward(request);
-      await clock.sleep(OVERLAP_MS);
+      await waitForNext();
       const transform = editAccepted(endpoint, set('/user_id', latest))();
       return transform(request, () => Promise.resolve(response), clock);
     };

@@ -269,9 +269,13 @@ function isUndisturbed(
     session.end_reason === end &&
     (userLines ?? lines).join() === lines.join() &&
     session.notes.length === notes.length &&
+    session.notes.every((note, nth) => isExpectedNote(note, notes[nth])) &&
     session.turn_latency_ms.every((ms) => ms >= latencyMsMin)
   );
 }
+
+const isExpectedNote = (note: string, expected: unknown): boolean =>
+  expected instanceof RegExp ? expected.test(note) : note === expected;
 
 /** Returns the open sockets and threads of this process. */
 const listLeft = (): string[] =>

@@ -46,8 +46,8 @@ void t.test('every entry point that is not built exists', (t) => {
     const files = typeof target === 'string' ? [target] : Object.values(target);
     for (const file of files) {
       if (file.includes('*')) continue;
-      const [, name = ''] = /^\.\/dist\/bundle\/(.*)\.js$/.exec(file) ?? [];
-      const source = entryPoints[name] ?? file.replace(/^\.\/dist\/types\/(.*)\.d\.ts$/, './$1.ts');
+      const [, name = ''] = /^\.\/dist\/(?:bundle|types)\/(.*?)\.(?:d\.ts|js)$/.exec(file) ?? [];
+      const source = entryPoints[name] ?? file;
       t.ok(existsSync(join(ROOT, source)), `${entry}: ${source}`);
     }
   }

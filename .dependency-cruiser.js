@@ -172,7 +172,6 @@ export default {
     ownedBy('werift', '^src/voice/peer/'),
     ownedBy('autocannon', '^load/'),
     ownedBy('hdr-histogram-js', '^load/'),
-    ownedBy('yargs', '^src/cli/'),
     ownedBy('yargs-parser', '^src/cli/'),
     ownedBy('@peculiar/x509', '^src/http-kit/'),
     ownedBy('pino', '^src/platform/'),

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Test } from 'tap';
-import { documentPath } from './contract-documents.ts';
 import { ROOT } from './repository.ts';
 
-const SOURCES = join(ROOT, 'test/generated-client');
+/** The directory with the programs. */
+export const CLIENTS = join(ROOT, 'test/generated-client');
 
 /** The area of a program in `test/generated-client/`. */
 export type ClientArea = 'service' | 'sandbox';
@@ -15,6 +13,10 @@ export interface ProgramResult {
   stdout: string;
   stderr: string;
 }
+
+/** Runs the program of an area. */
+export const runClient = (area: ClientArea, env: Record<string, string>): Promise<ProgramResult> =>
+  runProgram([join(CLIENTS, `${area}-client.ts`)], env);
 
 /** Runs a program with Node. The result of a program that hangs has the code 1. */
 export async function runProgram(
@@ -29,28 +31,4 @@ export async function runProgram(
       resolve({ code, stdout, stderr });
     });
   });
-}
-
-/**
- * Generates the types of a client from the document in `schemas/` and returns a folder with these
- * types, the program that uses them, and the settings of the compiler.
- */
-export async function generateClient(t: Test, area: ClientArea): Promise<string> {
-  // A folder in the repository, so that its packages resolve.
-  const directory = t.testdir({});
-  for (const file of ['tsconfig.json', `${area}-client.ts`]) {
-    cpSync(join(SOURCES, file), join(directory, file));
-  }
-  const generator = join(ROOT, 'node_modules/openapi-typescript/bin/cli.js');
-  const types = join(directory, `${area}-api.d.ts`);
-  const document = documentPath(`openapi-${area}.json`);
-  const { code, stderr } = await runProgram([generator, document, '-o', types]);
-  t.equal(code, 0, stderr);
-  return directory;
-}
-
-/** Returns the errors of the TypeScript compiler for a folder; an empty text if there are none. */
-export async function compile(directory: string): Promise<string> {
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  return (await runProgram([compiler, '-p', directory])).stdout;
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { createOpenApi } from '../../src/contract/index.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { createProject } from './tarball.ts';
 
@@ -40,6 +41,35 @@ void t.test('the official parsers accept the documents of the package', async (t
   // 3.0 is the version that most tools read.
   const voice = problems['voice']?.filter((problem) => problem.code !== 'asyncapi-latest-version');
   t.same({ ...problems, voice }, { service: [], sandbox: [], voice: [] });
+});
+
+/** Lints the file with the strictest rules of Redocly, and prints its findings as JSON. */
+const REDOCLY = [
+  ...['node_modules/@redocly/cli/bin/cli.js', 'lint'],
+  // The paths of the results end with a slash in the specification (spec 4.3, 4.4).
+  ...['--extends=recommended-strict', '--format=json', '--skip-rule=no-path-trailing-slash'],
+];
+
+void t.test('a public linter finds nothing, and it finds a planted error', async (t) => {
+  const project = await createProject(t, { packages: ['@redocly/cli@2.77.0'] });
+  const offline = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
+  const lint = async (path: string): Promise<string[]> => {
+    const { stdout } = await project.run(process.execPath, [...REDOCLY, path], offline);
+    const { problems } = JSON.parse(stdout) as {
+      problems: { ruleId: string; message: string; location: [{ pointer: string }] }[];
+    };
+    return problems.map(
+      ({ ruleId, message, location: [{ pointer }] }) => `${ruleId} ${pointer} ${message}`,
+    );
+  };
+  for (const name of ['openapi-service', 'openapi-sandbox', 'asyncapi-voice']) {
+    t.same(await lint(`${KIT}/schemas/${name}.json`), [], name);
+  }
+  const broken = createOpenApi('service');
+  const operation = broken.paths['/v1/traces']?.['post'] as { responses: object };
+  operation.responses = { 200: { content: {} } };
+  project.write({ 'broken.json': JSON.stringify(broken) });
+  t.match((await lint('broken.json')).join('\n'), /struct .*description/);
 });
 
 void t.test('a user generates, compiles, and runs a client with the package', async (t) => {

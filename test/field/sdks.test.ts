@@ -32,6 +32,7 @@ const rows: readonly SdkRow[] = [
     diagnosis: [/spans of AI SDK 6 .* Upgrade to AI SDK 7 and call registerTelemetry/],
   },
   { program: 'ai-7', sdk: 'AI SDK 7 (Responses API)', package: 'ai' },
+  { program: 'ai-7-chat', sdk: 'AI SDK 7 (chat completions)', package: 'ai' },
   {
     program: 'traceloop-openai-older',
     sdk: 'Traceloop for OpenAI, older',

@@ -8,6 +8,7 @@ import { ROOT, listFiles } from '../helpers/repository.ts';
 
 interface PackageJson {
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 }
 const kit = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
@@ -50,6 +51,21 @@ function findLibraries(path: string): string[] {
     specifier.startsWith('node:') ? [] : (/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? []),
   );
 }
+
+void t.test('each package has a reason', (t) => {
+  const page = readFileSync(join(ROOT, 'packaging/dependencies.md'), 'utf8');
+  const [, installed = '', development = ''] = page.split(/^## .*$/m);
+  const listRows = (table: string): string[] =>
+    [...table.matchAll(/^\| `(.+?)` \| \S/gm)].map(([, name = '']) => name);
+  const { dependencies, optionalDependencies, devDependencies } = kit;
+  t.same(
+    listRows(installed),
+    Object.keys({ ...dependencies, ...optionalDependencies }).sort(),
+    'dependencies',
+  );
+  t.same(listRows(development), Object.keys(devDependencies).sort(), 'development dependencies');
+  t.end();
+});
 
 void t.test('a service that keeps its data in a file loads no driver of PostgreSQL', (t) => {
   const loaded = new Set(['src/service/index.ts', 'src/service/ingest/thread-entry.ts']);

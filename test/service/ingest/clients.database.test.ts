@@ -1,10 +1,5 @@
 /** Traces from real OpenTelemetry clients are stored, scored, and shown correctly. */
 import { context, SpanStatusCode, trace, type Attributes, type Tracer } from '@opentelemetry/api';
-import { createOpenAI } from '@ai-sdk/openai';
-import { OpenTelemetry } from '@ai-sdk/otel';
-import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai';
-import { generateText, isStepCount, jsonSchema, tool } from 'ai';
-import { OpenAI } from 'openai';
 import t, { type Test } from 'tap';
 import {
   exporters,
@@ -12,7 +7,6 @@ import {
   collectDiagnostics,
   formatMessages,
 } from '../../helpers/exporting.ts';
-import { behaviors, startOpenAiServer, type Behavior } from '../../helpers/openai-server.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { readSessionPage } from '../../helpers/session-page.ts';
 import { replicaCount } from '../../helpers/store.ts';
@@ -220,90 +214,3 @@ for (const exporter of exporters) {
     );
   });
 }
-
-const completion = (message: object, finish = 'stop'): Behavior =>
-  behaviors.body({
-    id: 'completion-1',
-    object: 'chat.completion',
-    created: 1_795_168_800,
-    model: 'model-1-2026',
-    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }],
-    usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
-  });
-const call = { name: 'find_order', arguments: JSON.stringify(toolArguments) };
-const askForTool = completion(
-  { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: call }] },
-  'tool_calls',
-);
-
-void t.test('AI SDK with OpenTelemetry: a tool loop is one turn', async (t) => {
-  const [bench, model] = [await withEval(t), await startOpenAiServer(t)];
-  model.behave(askForTool, completion({ content: 'It has shipped.' }));
-  const exporter = 'OTLP/protobuf with gzip';
-  const { tracer, flush } = startExporter(t, bench.service, { exporter, conversationId: 'ai-1' });
-  const openai = createOpenAI({ baseURL: model.baseUrl, apiKey: 'a-key' });
-  const { text } = await generateText({
-    model: openai.chat('model-1'),
-    instructions: 'You help.',
-    prompt: 'Where is A-17?',
-    tools: {
-      find_order: tool({
-        description: 'Finds an order.',
-        inputSchema: jsonSchema<typeof toolArguments>({
-          type: 'object',
-          properties: { order_id: { type: 'string' } },
-          required: ['order_id'],
-        }),
-        execute: () => toolResult,
-      }),
-    },
-    stopWhen: isStepCount(5),
-    telemetry: { functionId: 'shop', integrations: [new OpenTelemetry({ tracer })] },
-  });
-  t.equal(text, 'It has shipped.');
-  t.equal(model.requests.length, 2);
-  await flush();
-
-  const { item, lines, page } = await closeAndScore(bench, 'ai-1');
-  t.same(lines, [['Where is A-17?', 'It has shipped.']]);
-  t.same(item.eval_outcomes[0]?.outcome, 'pass');
-  t.same(
-    page.turns.map(({ tools }) => tools),
-    [[{ name: 'find_order', arguments: toolArguments, result: toolResult }]],
-  );
-  t.match(page.tags, { 'service.name': 'shop', 'server.address': '127.0.0.1' });
-  t.same(diagnostics, []);
-});
-
-void t.test('Traceloop for OpenAI: each user message is one turn', async (t) => {
-  const [bench, model] = [await withEval(t), await startOpenAiServer(t)];
-  const hello = completion({ content: 'Good morning!' });
-  model.behave(hello, askForTool, completion({ content: 'It has shipped.' }));
-  const { provider, flush } = startExporter(t, bench.service, { conversationId: 'traceloop-1' });
-  const instrumentation = new OpenAIInstrumentation({ exceptionLogger: (error) => t.error(error) });
-  instrumentation.setTracerProvider(provider);
-  instrumentation.manuallyInstrument(OpenAI);
-  const openai = new OpenAI({ baseURL: model.baseUrl, apiKey: 'a-key', maxRetries: 0 });
-  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'system', content: 'You help.' }];
-  const ask = async (message: OpenAI.ChatCompletionMessageParam): Promise<void> => {
-    messages.push(message);
-    const { choices } = await openai.chat.completions.create({ model: 'model-1', messages });
-    if (choices[0]) messages.push(choices[0].message);
-  };
-  await ask({ role: 'user', content: 'Hello' });
-  await ask({ role: 'user', content: 'Where is A-17?' });
-  await ask({ role: 'tool', tool_call_id: 'call_1', content: JSON.stringify(toolResult) });
-  await flush();
-
-  const { item, lines, page } = await closeAndScore(bench, 'traceloop-1');
-  t.same(lines, [
-    ['Hello', 'Good morning!'],
-    ['Where is A-17?', 'It has shipped.'],
-  ]);
-  t.same(item.eval_outcomes[0]?.outcome, 'pass');
-  t.same(
-    page.turns.map(({ tools }) => tools),
-    [[], [{ name: 'find_order', arguments: toolArguments, result: toolResult }]],
-  );
-  t.same(diagnostics, []);
-});

@@ -18,14 +18,12 @@ import { idsWith, judgePeer, redIdsOf, type Peer } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
 import { service } from '../areas/service/index.ts';
 import { voice } from '../areas/voice/index.ts';
-import { replay, type Replay } from './replay.ts';
+import { replay } from './replay.ts';
 
 /** Selects peers of a self-test (default: all). */
 export interface PeerChoice {
   /** Only peers whose id contains this text. */
   only?: string | undefined;
-  /** Only peers with these ids. */
-  ids?: readonly string[] | undefined;
   /** Only peers that concern one of these areas. */
   areas?: readonly Area[] | undefined;
 }
@@ -38,13 +36,11 @@ export interface ChosenPeers {
 }
 
 /** Selects from all mutants, variants and dead peers. */
-export function choosePeers({ only = '', ids, areas }: PeerChoice): ChosenPeers {
+export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
   const choose = <Any extends Distortion | DeadPeer>(peers: readonly Any[]): Any[] =>
     peers.filter(
       (peer) =>
-        peer.id.includes(only) &&
-        (ids?.includes(peer.id) ?? true) &&
-        (!areas || peer.areas.some((area) => areas.includes(area))),
+        peer.id.includes(only) && (!areas || peer.areas.some((area) => areas.includes(area))),
     );
   return {
     mutants: choose(allMutants),
@@ -67,8 +63,6 @@ export interface PeerBases {
   everyProbe: boolean;
   /** The probes to run against a variant that changes calls (default: all). */
   voiceVariantProbes: readonly Probe[] | undefined;
-  /** Judge what a mutant or variant makes of the recording, and run it only if that does not suffice. */
-  replays: boolean;
 }
 
 /** Returns the key of the recording that a mutant or variant changes. */
@@ -86,6 +80,10 @@ export interface PeerRun {
   lane: 'quick' | 'waits' | 'voice' | 'service' | 'client' | 'alone';
   /** How much faster than real time the clock of the run is. */
   clockFactor: number;
+  /** The mutant of the row. */
+  mutant?: Mutant;
+  /** Returns the result that a recording shows; undefined if it is not the expected one. */
+  replay?: () => Promise<PeerOutcome | undefined>;
   run: () => Promise<PeerOutcome>;
 }
 
@@ -99,24 +97,36 @@ export interface PeerOutcome {
 
 /** Creates a run for each of the peers. */
 export function createPeerRuns(peers: ChosenPeers, bases: PeerBases): PeerRun[] {
-  const createRuns = <Any extends Distortion | DeadPeer>(
+  const createRun = (
     kind: PeerRun['kind'],
-    all: readonly Any[],
-    run: (peer: Any, bases: PeerBases) => Promise<PeerOutcome>,
-  ): PeerRun[] =>
-    all.map((peer) => ({
-      kind,
-      id: peer.id,
-      lane: laneOf(peer),
-      clockFactor: peer.clockFactor ?? 1,
-      run: () => run(peer, bases),
-    }));
+    peer: Distortion | DeadPeer,
+    run: () => Promise<PeerOutcome>,
+  ): PeerRun => ({
+    kind,
+    id: peer.id,
+    lane: laneOf(peer),
+    clockFactor: peer.clockFactor ?? 1,
+    run,
+  });
+  const createDistortedRun = (
+    kind: PeerRun['kind'],
+    distortion: Mutant | Variant,
+    toOutcome: ToOutcome,
+  ): PeerRun => ({
+    ...createRun(kind, distortion, () => runDistortion(distortion, bases, toOutcome)),
+    replay: () => replayDistortion(distortion, bases, toOutcome),
+  });
   return [
-    ...createRuns('mutant', peers.mutants, runMutant),
-    ...createRuns('variant', peers.variants, runVariant),
-    ...createRuns('dead peer', peers.deadPeers, runDeadPeer),
+    ...peers.mutants.map((mutant) => ({
+      ...createDistortedRun('mutant', mutant, (judgment) => toMutantOutcome(mutant, judgment)),
+      mutant,
+    })),
+    ...peers.variants.map((variant) => createDistortedRun('variant', variant, toVariantOutcome)),
+    ...peers.deadPeers.map((peer) => createRun('dead peer', peer, () => runDeadPeer(peer, bases))),
   ];
 }
+
+type ToOutcome = (judgment: Judgment) => PeerOutcome;
 
 function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
   if (isClientRun(peer)) return 'client';
@@ -129,27 +139,28 @@ function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
 export const isVoiceRun = ({ areas }: { areas: readonly Area[] }): boolean =>
   areas.includes('voice');
 
-/**
- * Judges a mutant or variant by the changed recording of the unchanged peer, if it shows the expected
- * result, and by a run otherwise.
- */
+/** Judges what a distortion makes of the recording of the unchanged peer. */
+async function replayDistortion(
+  distortion: Mutant | Variant,
+  { recordings }: PeerBases,
+  toOutcome: ToOutcome,
+): Promise<PeerOutcome | undefined> {
+  const recording = recordings.get(keyOfRecording(distortion));
+  if (!recording) return undefined;
+  const { transcript } = await replay(distortion, suiteOf(distortion), recording);
+  const outcome = transcript && toOutcome(judgeTranscript(suiteOf(distortion), transcript));
+  return outcome && isExpected(outcome) ? { ...outcome, isReplayed: true } : undefined;
+}
+
 async function runDistortion(
   distortion: Mutant | Variant,
   bases: PeerBases,
-  toOutcome: (judgment: Judgment) => PeerOutcome,
+  toOutcome: ToOutcome,
 ): Promise<PeerOutcome> {
-  if (isClientRun(distortion)) {
-    const { startRecordingService, kitVersion } = bases;
-    if (!startRecordingService) throw new Error(`${distortion.id} needs a recording service.`);
-    return toOutcome(await judgeDistortedClient(distortion, startRecordingService, kitVersion));
-  }
-  const recording = bases.recordings.get(keyOfRecording(distortion));
-  const replayed = recording && (await replay(distortion, suiteOf(distortion), recording));
-  if (bases.replays && replayed?.transcript) {
-    const outcome = toOutcome(judgeTranscript(suiteOf(distortion), replayed.transcript));
-    if (isExpected(outcome)) return { ...outcome, isReplayed: true };
-  }
-  return toOutcome(await judgeDistortion(distortion, bases, replayed));
+  if (!isClientRun(distortion)) return toOutcome(await judgeDistortion(distortion, bases));
+  const { startRecordingService, kitVersion } = bases;
+  if (!startRecordingService) throw new Error(`${distortion.id} needs a recording service.`);
+  return toOutcome(await judgeDistortedClient(distortion, startRecordingService, kitVersion));
 }
 
 /** Whether a peer had the expected result. */
@@ -158,16 +169,12 @@ export const isExpected = ({
   actual,
 }: Pick<PeerOutcome, 'expected' | 'actual'>): boolean => expected.join() === actual.join();
 
-async function judgeDistortion(
-  distortion: Mutant | Variant,
-  bases: PeerBases,
-  replayed: Replay | undefined,
-): Promise<Judgment> {
+async function judgeDistortion(distortion: Mutant | Variant, bases: PeerBases): Promise<Judgment> {
   const { kitVersion, seed } = bases;
   const base = isServiceRun(distortion) ? bases.service : bases.sandbox;
   if (!base) throw new Error(`${distortion.id} needs a conforming peer.`);
   const clock = createClock(distortion);
-  const probes = selectProbes(distortion, bases, replayed);
+  const probes = await selectProbes(distortion, bases);
   const proxy = await startProxy({
     upstream: base.url,
     transform: distortion.transform(),
@@ -220,16 +227,17 @@ function createClock({
  * Selects the probes that can see a mutant, to save time; undefined for all. A variant gets all probes
  * unless the options select some, because no requirement may fail.
  */
-function selectProbes(
+async function selectProbes(
   distortion: Mutant | Variant,
-  { everyProbe, voiceVariantProbes }: PeerBases,
-  replayed: Replay | undefined,
-): readonly Probe[] | undefined {
+  { everyProbe, voiceVariantProbes, recordings }: PeerBases,
+): Promise<readonly Probe[] | undefined> {
   if (everyProbe) return undefined;
   if (!('kills' in distortion)) return isVoiceRun(distortion) ? voiceVariantProbes : undefined;
   if (isVoiceRun(distortion)) return voiceProbesFor(distortion);
-  if (!replayed || !isServiceRun(distortion)) return undefined;
-  return [...replayed.probes, ...(distortion.intrusive ? intrusiveProbesFor(distortion) : [])];
+  const recording = recordings.get(keyOfRecording(distortion));
+  if (!recording || !isServiceRun(distortion)) return undefined;
+  const { probes } = await replay(distortion, suiteOf(distortion), recording);
+  return [...probes, ...(distortion.intrusive ? intrusiveProbesFor(distortion) : [])];
 }
 
 /** Returns the probes that only an intrusive run has and that show what a mutant breaks. */
@@ -246,18 +254,14 @@ function voiceProbesFor({ kills }: Mutant): Probe[] {
     .flatMap((probe) => [probe, ...(probe.needs ?? [])]);
 }
 
-function runMutant(mutant: Mutant, bases: PeerBases): Promise<PeerOutcome> {
-  return runDistortion(mutant, bases, (judgment) => {
-    const actual = [...redIdsOf(judgment), ...idsWith(judgment, ['error'])];
-    return { expected: [...mutant.kills].sort(), actual: actual.sort() };
-  });
+function toMutantOutcome({ kills }: Mutant, judgment: Judgment): PeerOutcome {
+  const actual = [...redIdsOf(judgment), ...idsWith(judgment, ['error'])];
+  return { expected: [...kills].sort(), actual: actual.sort() };
 }
 
-function runVariant(variant: Variant, bases: PeerBases): Promise<PeerOutcome> {
-  return runDistortion(variant, bases, (judgment) => {
-    const unexpected = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
-    return { expected: ['conforming'], actual: [judgment.verdict, ...unexpected] };
-  });
+function toVariantOutcome(judgment: Judgment): PeerOutcome {
+  const unexpected = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
+  return { expected: ['conforming'], actual: [judgment.verdict, ...unexpected] };
 }
 
 async function runDeadPeer(

@@ -234,7 +234,7 @@ async function selectProbes(
   if (everyProbe) return undefined;
   if (!('kills' in distortion)) return isVoiceRun(distortion) ? voiceVariantProbes : undefined;
   if (isVoiceRun(distortion)) return voiceProbesFor(distortion);
-  const recording = recordings.get(keyOfRecording(distortion));
+  const recording = recordings.get(keyOfRecording({ areas: distortion.areas }));
   if (!recording || !isServiceRun(distortion)) return undefined;
   const { probes } = await replay(distortion, suiteOf(distortion), recording);
   return [...probes, ...(distortion.intrusive ? intrusiveProbesFor(distortion) : [])];

@@ -140,7 +140,7 @@ function runLoad(
 const cell = (value: number | null | undefined, decimals = 1): string =>
   (value ?? NaN).toFixed(decimals).padStart(9);
 
-/** Prints the latencies beside the computed ones. */
+/** Prints the latencies next to the computed ones. */
 async function stall(): Promise<void> {
   const [server, url] = await startProcess(['serve', 'stall']);
   const columns = ['p50', 'p90', 'p99', 'mean'] as const;

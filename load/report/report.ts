@@ -156,7 +156,7 @@ export function judgeMeasurements(
   };
 }
 
-/** Times from the intended start; without a schedule there is none. */
+/** Times from the intended start; absent without a schedule. */
 const NOT_MEASURED: LatencySummary = {
   ...{ p50: null, p90: null, p99: null, p999: null, max: null, mean: null },
 };

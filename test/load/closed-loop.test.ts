@@ -15,7 +15,7 @@ import { findTarget, runLoad, withTarget, type ReceivedChat } from '../helpers/l
 
 const CONNECTIONS = 4;
 const REQUESTS = 200;
-/** The clock ends the steady state, whatever the machine does meanwhile. */
+/** The clock ends the steady state, even on a busy machine. */
 const WINDOW_MS = 3_600_000;
 
 /** Handles one of the first 200 requests. */

@@ -10,8 +10,7 @@ import { chatVariants } from './chat/variants.ts';
 import { healthMutants } from './health/mutants.ts';
 import { healthVariants } from './health/variants.ts';
 import { serviceMutants, serviceVariants } from './service/mutants.ts';
-import { usersMutants } from './users/mutants/index.ts';
-import { usersVariants } from './users/variants.ts';
+import { users } from './users/index.ts';
 import { voiceMutants } from './voice/mutants/index.ts';
 import { voiceVariants } from './voice/variants.ts';
 import { wireVariants } from './wire-variants.ts';
@@ -22,7 +21,7 @@ export { clientMutants, clientVariants, serviceMutants, serviceVariants };
 export const mutants: readonly Mutant[] = [
   ...chatMutants,
   ...healthMutants,
-  ...usersMutants,
+  ...users.mutants,
   ...voiceMutants,
 ];
 
@@ -30,7 +29,7 @@ export const mutants: readonly Mutant[] = [
 export const variants: readonly Variant[] = [
   ...chatVariants,
   ...healthVariants,
-  ...usersVariants,
+  ...users.variants,
   ...voiceVariants,
   ...wireVariants,
 ];

@@ -2,8 +2,15 @@ import type { Area, Endpoint, ObservedBehaviors } from '../../src/contract/index
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Check, Repair } from './checks/check.ts';
 import type { BlockingCause, Preflight } from './preflight/blocking-cause.ts';
+import type { Mutant, Variant } from './mutants/mutant.ts';
 import type { Probe } from './probe.ts';
-import type { Requirement, RequirementId } from './requirement.ts';
+import {
+  toRequirement,
+  type DistortionEntry,
+  type Requirement,
+  type RequirementEntries,
+  type RequirementId,
+} from './requirement.ts';
 import type { Exchange, Transcript } from './transcript/transcript.ts';
 
 /** One area of the interface: its requirements and everything the engine needs to judge them. */
@@ -92,6 +99,70 @@ function mergeAll<Value>(
   records: readonly Readonly<Record<RequirementId, Value>>[],
 ): Readonly<Record<RequirementId, Value>> {
   return Object.assign({}, ...records) as Record<RequirementId, Value>;
+}
+
+/** What an area is created from. */
+export interface AreaParts extends Omit<AreaDefinition, 'requirements' | 'checks' | 'probes'> {
+  /** The requirements, by subject. */
+  requirements: readonly RequirementEntries[];
+  /** The probes in the order in which those of one phase start. Requirements name them by id. */
+  probes: readonly Omit<Probe, 'exercises'>[];
+  /** The areas whose checks a legal variant must pass (default: the area). */
+  legalFor?: readonly Area[];
+}
+
+/** An area with its proof. */
+export interface ProvenArea extends AreaDefinition {
+  mutants: readonly Mutant[];
+  variants: readonly Variant[];
+}
+
+/**
+ * Creates an area from the entries of its requirements. What follows from them is derived: the ledger
+ * in the order of the ids, the checks, which requirements a probe exercises, and the proof.
+ *
+ * @throws {Error} if a requirement names a probe that the area does not have.
+ */
+export function createArea({
+  requirements: subjects,
+  probes,
+  legalFor,
+  ...area
+}: AreaParts): ProvenArea {
+  const entries = Object.entries(mergeAll(subjects)).sort(([a], [b]) => (a < b ? -1 : 1)) as [
+    RequirementId,
+    RequirementEntries[RequirementId],
+  ][];
+  for (const [id, entry] of entries) {
+    const unknown = entry.probes?.find((name) => !probes.some((probe) => probe.id === name));
+    if (unknown !== undefined)
+      throw new Error(`${id} names the probe ${unknown}, which is missing.`);
+  }
+  const distortions =
+    <Entry extends DistortionEntry>(prefix: string, areas: readonly Area[]) =>
+    ([name, { does, ...entry }]: [string, Entry]) => ({
+      areas,
+      ...entry,
+      id: `${prefix}${name}`,
+      description: does,
+    });
+  return {
+    ...area,
+    requirements: Object.fromEntries(entries.map(([id, entry]) => [id, toRequirement(entry)])),
+    checks: Object.fromEntries(entries.map(([id, { check }]) => [id, check])),
+    probes: probes.map((probe) => ({
+      ...probe,
+      exercises: entries.filter(([, entry]) => entry.probes?.includes(probe.id)).map(([id]) => id),
+    })),
+    mutants: entries.flatMap(([id, { mutants = {} }]) =>
+      Object.entries(mutants)
+        .map(distortions(`${area.name}/`, [area.name]))
+        .map(({ alsoKills = [], ...mutant }) => ({ ...mutant, kills: [id, ...alsoKills] })),
+    ),
+    variants: entries.flatMap(([, { legal = {} }]) =>
+      Object.entries(legal).map(distortions(`legal/${area.name}-`, legalFor ?? [area.name])),
+    ),
+  };
 }
 
 /** Defines an area. Every requirement needs a check, or the definition does not compile. */

@@ -18,7 +18,7 @@ import {
 } from './requests.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
-import { createSessionUser } from '../users/create.ts';
+import { createSessionUser } from '../users/requests.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import type { MalformedChatStep } from './steps.ts';

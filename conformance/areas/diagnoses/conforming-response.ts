@@ -6,7 +6,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { instantMs, isoTime } from '../../../src/platform/clock.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
-import { isCreateStep } from '../users/steps.ts';
+import { isCreateStep } from '../users/requests.ts';
 
 /** A recorded response. */
 export type Response = NonNullable<Exchange['response']>;

@@ -1,33 +1,25 @@
-import { defineArea } from '../../engine/area.ts';
-import { isAbsent, usersChecks } from './checks.ts';
+import { createArea } from '../../engine/area.ts';
+import { createdRequirements } from './created.ts';
+import { afterProbe, creationRequirements, formsProbe, preflightProbe } from './creation.ts';
+import { cleanupProbe, deletionRequirements } from './deletion.ts';
+import { errorRequirements, silencesProbe } from './errors.ts';
 import { observeUsers } from './observed.ts';
-import { usersProbes } from './probes.ts';
-import { usersRequirements } from './requirements.ts';
-import type { Transcript } from '../../engine/transcript/transcript.ts';
-
-/** Says which optional endpoints were not judged because the sandbox doesn't implement them. */
-function usersNotices(
-  transcript: Transcript,
-  { isBlocked }: { isBlocked: boolean },
-): readonly string[] {
-  if (isBlocked || !transcript.run.areas.includes('users')) return [];
-  if (isAbsent('create', transcript)) {
-    return ["Users were not judged: the sandbox doesn't implement POST /users, which is optional."];
-  }
-  return isAbsent('delete', transcript)
-    ? [
-        "Deleting users was not judged: the sandbox doesn't implement DELETE /users/{user_id}, which is optional. The users that this check created still exist.",
-      ]
-    : [];
-}
+import { usersNotices } from './optional.ts';
+import { refusalRequirements, refusalsProbe } from './refusals.ts';
 
 /** `POST /users` and `DELETE /users/{user_id}`. */
-export const users = defineArea({
+export const users = createArea({
   name: 'users',
   endpoints: ['create', 'delete'],
-  requirements: usersRequirements,
-  checks: usersChecks,
-  probes: usersProbes,
+  requirements: [
+    creationRequirements,
+    createdRequirements,
+    deletionRequirements,
+    refusalRequirements,
+    errorRequirements,
+  ],
+  probes: [preflightProbe, formsProbe, refusalsProbe, silencesProbe, afterProbe, cleanupProbe],
+  legalFor: ['chat', 'users'],
   observe: observeUsers,
   notices: usersNotices,
 });

@@ -4,7 +4,7 @@ import {
   observeEach,
   type ObservedBehavior,
 } from '../../engine/judge/observed.ts';
-import { isCreateStep, isDeleteStep } from './steps.ts';
+import { isCreateStep, isDeleteStep } from './requests.ts';
 
 const behaviors: readonly ObservedBehavior[] = [
   { name: 'POST /users', of: isAcceptedAt('create') },

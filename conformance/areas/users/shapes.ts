@@ -1,7 +1,7 @@
-import { USER_ID_LENGTH_MAX } from '../../../../src/contract/index.ts';
-import type { Random } from '../../../../src/platform/random.ts';
-import type { Property } from '../../../engine/sweep/property.ts';
-import type { UsersRequirementId } from '../requirements.ts';
+import { USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
+import type { Random } from '../../../src/platform/random.ts';
+import type { RequirementId } from '../../engine/requirement.ts';
+import type { Property } from '../../engine/sweep/property.ts';
 
 /** A create request that properties change before it is sent. */
 export interface UserDraft {
@@ -11,7 +11,7 @@ export interface UserDraft {
   profile: Record<string, unknown>;
 }
 
-type UserProperty = Property<UserDraft, UsersRequirementId>;
+type UserProperty = Property<UserDraft, RequirementId>;
 
 /** Returns a property of the user id. */
 const id = (

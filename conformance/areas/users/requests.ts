@@ -1,5 +1,5 @@
 import type { UserCreateRequest } from '../../../src/contract/index.ts';
-import type { Step } from '../../engine/probe.ts';
+import { type Step, stepsOf } from '../../engine/probe.ts';
 import {
   errorOf,
   isAccepted,
@@ -7,7 +7,12 @@ import {
   type Exchange,
 } from '../../engine/transcript/reading.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import type { DeleteStep, GENERATED, ValidCreateStep } from './steps.ts';
+
+/** Creates a predicate for the create requests of some steps: `isCreateStep('full')(exchange)`. */
+export const isCreateStep = stepsOf('create');
+
+/** Creates a predicate for the delete requests of some steps. */
+export const isDeleteStep = stepsOf('delete');
 
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
@@ -32,11 +37,11 @@ export const fullUser = {
 /** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 export async function create(
   context: SandboxContext,
-  step: ValidCreateStep | typeof GENERATED,
+  step: string,
   request: UserCreateRequest,
   properties?: readonly string[],
 ): Promise<Exchange | undefined> {
-  const sent: Step<ValidCreateStep | typeof GENERATED> = {
+  const sent: Step = {
     endpoint: 'create',
     step,
     intent: 'valid',
@@ -55,11 +60,7 @@ export async function create(
 }
 
 /** Returns a step that deletes a user. */
-export function createDeletion(
-  step: DeleteStep,
-  intent: Step['intent'],
-  userId: string,
-): Step<DeleteStep> {
+export function createDeletion(step: string, intent: Step['intent'], userId: string): Step {
   return { endpoint: 'delete', step, intent, userId };
 }
 

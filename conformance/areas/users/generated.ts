@@ -1,12 +1,12 @@
-import type { UserCreateRequest } from '../../../../src/contract/index.ts';
-import type { Random } from '../../../../src/platform/random.ts';
-import { applyProperties, type SizedProperty } from '../../../engine/sweep/property.ts';
-import { sweep } from '../../../engine/sweep/sweep.ts';
-import { errorOf, isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
-import type { SandboxContext } from '../../sandbox-state.ts';
-import { create, createUserId, fullUser } from '../create.ts';
-import { GENERATED } from '../steps.ts';
-import { isExclusive, SHORT_ID, userProperties, type UserDraft } from './properties.ts';
+import type { UserCreateRequest } from '../../../src/contract/index.ts';
+import type { Random } from '../../../src/platform/random.ts';
+import { applyProperties, type SizedProperty } from '../../engine/sweep/property.ts';
+import { sweep } from '../../engine/sweep/sweep.ts';
+import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
+import { GENERATED } from '../accepted.ts';
+import type { SandboxContext } from '../sandbox-state.ts';
+import { create, createUserId, fullUser } from './requests.ts';
+import { isExclusive, SHORT_ID, userProperties, type UserDraft } from './shapes.ts';
 
 /** The number of create requests that contain all properties. */
 export const GENERATED_USERS = 5;

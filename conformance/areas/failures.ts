@@ -1,0 +1,30 @@
+/** Sandboxes that fail after a while. */
+import type { Endpoint } from '../../src/contract/index.ts';
+import { errorResponse, type When } from '../engine/mutants/combinators.ts';
+import type { ProxyResponse, ProxyResult, TransformFactory } from '../engine/mutants/mutant.ts';
+
+/** Responds in place of the sandbox after an endpoint received a body that was not JSON. */
+export function breakAfterMalformedJson(
+  endpoint: Endpoint,
+  when: When,
+  respond: () => ProxyResponse,
+): TransformFactory {
+  return () => {
+    let isBroken = false;
+    return async (request, forward) => {
+      if (request.endpoint === endpoint && request.json === undefined) isBroken = true;
+      return isBroken && when(request) ? respond() : forward(request);
+    };
+  };
+}
+
+/** Fails at every seventh request to an endpoint. */
+export function failEverySeventh(endpoint: Endpoint, how?: 'dropped'): TransformFactory {
+  return () => {
+    let requests = 0;
+    return async (request, forward): Promise<ProxyResult> => {
+      if (request.endpoint !== endpoint || ++requests % 7 !== 0) return forward(request);
+      return how ?? errorResponse(500, 'server_error');
+    };
+  };
+}

@@ -1,0 +1,56 @@
+/** Both endpoints for users are optional: what a sandbox without them gets. */
+import type { Endpoint } from '../../../src/contract/index.ts';
+import type { Check } from '../../engine/checks/check.ts';
+import { isNotFound, type Transcript } from '../../engine/transcript/reading.ts';
+import { isConclusive } from '../../engine/transcript/repetitions.ts';
+
+/** Whether an optional endpoint is missing: every valid request gets a 404, 405, or 501. */
+export function isAbsent(endpoint: Endpoint, transcript: Transcript): boolean {
+  const valid = transcript.exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === endpoint &&
+      exchange.intent === 'valid' &&
+      isConclusive(exchange, transcript),
+  );
+  return valid.length > 0 && valid.every(isNotFound);
+}
+
+/** Makes a check not applicable if the sandbox doesn't implement the endpoint. */
+export function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
+  const path = endpoint === 'create' ? 'POST /users' : 'DELETE /users/{user_id}';
+  return {
+    ...check,
+    evidence: (transcript) => (isAbsent(endpoint, transcript) ? [] : check.evidence(transcript)),
+    unjudged(transcript) {
+      if (isAbsent(endpoint, transcript)) {
+        return {
+          verdict: 'not_applicable',
+          reason: `The sandbox doesn't implement ${path}, which is optional.`,
+        };
+      }
+      if (isAbsent('create', transcript)) {
+        return {
+          verdict: 'not_applicable',
+          reason: "The sandbox doesn't implement POST /users, so there are no users.",
+        };
+      }
+      return check.unjudged(transcript);
+    },
+  };
+}
+
+/** Says which optional endpoints were not judged because the sandbox doesn't implement them. */
+export function usersNotices(
+  transcript: Transcript,
+  { isBlocked }: { isBlocked: boolean },
+): readonly string[] {
+  if (isBlocked || !transcript.run.areas.includes('users')) return [];
+  if (isAbsent('create', transcript)) {
+    return ["Users were not judged: the sandbox doesn't implement POST /users, which is optional."];
+  }
+  return isAbsent('delete', transcript)
+    ? [
+        "Deleting users was not judged: the sandbox doesn't implement DELETE /users/{user_id}, which is optional. The users that this check created still exist.",
+      ]
+    : [];
+}

@@ -1,11 +1,18 @@
 /** Valid requests that a sandbox must accept. */
 import type { Endpoint } from '../../src/contract/index.ts';
-import { type Check, explainNoValidResponse } from '../engine/checks/check.ts';
+import { explainNoValidResponse } from '../engine/checks/check.ts';
 import { readGenerated } from '../engine/checks/generated.ts';
 import { checkAccepted, requirePlainAccepted } from '../engine/checks/responses.ts';
 import { isObjectFrom } from '../engine/checks/shape.ts';
 import { refuseInstead, to, type When } from '../engine/mutants/combinators.ts';
-import type { MutantEntry, RequirementEntry, RequirementId } from '../engine/requirement.ts';
+import {
+  withDefaults,
+  type MutantEntry,
+  type PartialEntry,
+  type RequirementDefaults,
+  type RequirementEntry,
+  type RequirementId,
+} from '../engine/requirement.ts';
 import type { Property } from '../engine/sweep/property.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
 
@@ -13,59 +20,64 @@ import type { Exchange } from '../engine/transcript/reading.ts';
 export const GENERATED = 'generated';
 
 /** What the valid requests to an endpoint have in common. */
-interface AcceptedGroup {
+interface AcceptedDefaults extends RequirementDefaults {
   endpoint: Endpoint;
-  /** What is special about the generated requests. */
+  /** What is special about the generated requests, each with its requirement. */
   properties: readonly Property[];
-  /** Adapts the checks to an endpoint that is optional. */
-  adapt?: (check: Check) => Check;
 }
 
-/** A requirement that some valid requests succeed. */
-interface AcceptedEntry extends Omit<RequirementEntry, 'check'> {
-  /** The steps (default: all that no other requirement has, also those of other recordings). */
-  steps?: readonly string[];
+/** A requirement that some valid requests succeed, besides the generated ones. */
+interface AcceptedEntry extends Omit<PartialEntry, 'check'> {
+  /** The steps of the requests; `others`: all that no requirement names, also of other recordings. */
+  steps?: readonly string[] | 'others';
   /**
-   * The step of the request that these requests vary: without its success, they show nothing. A
-   * record has it by step; the others and generated requests vary the step `full`.
+   * The step of the plain request that these requests vary, for all or by step: if it is refused, too,
+   * they show nothing. The plain request of a generated one is always the step `full`.
    */
-  varies?: string | Readonly<Record<string, string>>;
-  /** Adapts the check of this requirement. */
-  judge?: (check: Check) => Check;
+  plain?: string | ((step: string) => string);
+  wrapCheck?: RequirementDefaults['wrapCheck'];
   isEvidence?: Parameters<typeof checkAccepted>[3];
 }
 
 /** Derives the checks of valid requests from their steps. */
 export function defineAccepted<Id extends RequirementId>(
-  { endpoint, properties, adapt = (check) => check }: AcceptedGroup,
+  { endpoint, properties, ...defaults }: AcceptedDefaults,
   entries: Readonly<Record<Id, AcceptedEntry>>,
-): Readonly<Record<Id, RequirementEntry>> {
+): Record<Id, RequirementEntry> {
   const all = Object.entries(entries) as [Id, AcceptedEntry][];
-  const named = new Set([GENERATED, ...all.flatMap(([, { steps = [] }]) => steps)]);
+  const named = [
+    GENERATED,
+    ...all.flatMap(([, { steps = [] }]) => (steps === 'others' ? [] : steps)),
+  ];
   const generated = readGenerated(endpoint, properties);
-  const unjudged = explainNoValidResponse(endpoint);
-  const toEntry = ([id, { steps, varies, judge, isEvidence, ...entry }]: [Id, AcceptedEntry]) => {
-    const isStep = (step: string): boolean => steps?.includes(step) ?? !named.has(step);
-    const accepted = generated.include(id, checkAccepted(endpoint, isStep, unjudged, isEvidence));
-    const plainOf = ({ step, properties: special }: Exchange): string =>
-      special ? 'full' : ((typeof varies === 'string' ? varies : varies?.[step]) ?? 'full');
+  const withCheck = ([id, entry]: [Id, AcceptedEntry]) => {
+    const { steps = [], plain, wrapCheck = (check) => check, isEvidence, ...requirement } = entry;
+    const isStep = (step: string): boolean =>
+      steps === 'others' ? !named.includes(step) : steps.includes(step);
+    const accepted = generated.include(
+      id,
+      checkAccepted(endpoint, isStep, explainNoValidResponse(endpoint), isEvidence),
+    );
+    const plainStepOf = ({ step, properties: special }: Exchange): string | undefined =>
+      special ? 'full' : typeof plain === 'function' ? plain(step) : plain;
     const check =
-      varies === undefined
+      plain === undefined
         ? accepted
         : requirePlainAccepted(
-            (plain, exchange) => plain.endpoint === endpoint && plain.step === plainOf(exchange),
+            (other, exchange) =>
+              other.endpoint === endpoint && other.step === plainStepOf(exchange),
             isObjectFrom(endpoint),
             accepted,
           );
-    return [id, { ...entry, check: adapt(judge ? judge(check) : check) }] as const;
+    return [id, { ...requirement, check: wrapCheck(check) }] as const;
   };
-  return Object.fromEntries(all.map(toEntry)) as Record<Id, RequirementEntry>;
+  return withDefaults(defaults, Object.fromEntries(all.map(withCheck)) as Record<Id, PartialEntry>);
 }
 
-/** Returns a function that creates mutants of an endpoint that refuse some valid requests. */
+/** Returns a function that writes mutants of an endpoint that refuse some valid requests. */
 export function createFalseRefusals(endpoint: Endpoint) {
   return (requests: string, when: When, more: Partial<MutantEntry> = {}): MutantEntry => ({
-    does: `Refuses ${requests}.`,
+    description: `Refuses ${requests}.`,
     transform: refuseInstead(to(endpoint, when)),
     ...more,
   });

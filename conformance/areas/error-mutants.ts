@@ -45,18 +45,18 @@ export function failOnOddMetadata(
 /** The mutants by the rule that they break; `isRefused` selects the requests that are refused. */
 export function createErrorMutants(endpoint: Endpoint, isRefused: When) {
   const refusals = to(endpoint, isRefused);
-  const edits = (does: string, edit: Edit): MutantEntry => ({
-    does,
+  const edits = (description: string, edit: Edit): MutantEntry => ({
+    description,
     transform: editErrors(refusals, edit),
   });
   return {
     shape: {
       'error-html': {
-        does: 'Responds to malformed JSON with the HTML error page of a framework.',
+        description: 'Responds to malformed JSON with the HTML error page of a framework.',
         transform: replaceParts(to(endpoint, isNotJsonObject), HTML_ERROR, isError),
       },
       'error-empty': {
-        does: 'Sends errors without a body.',
+        description: 'Sends errors without a body.',
         transform: replaceParts(refusals, { body: '' }, isError),
       },
       'error-missing': edits('Omits `error`.', combineEdits(set('/detail', 'no'), drop('/error'))),
@@ -82,7 +82,7 @@ export function createErrorMutants(endpoint: Endpoint, isRefused: When) {
     },
     rateLimit: {
       'rate-limit-code': {
-        does: 'Sends a 429 with its own error code.',
+        description: 'Sends a 429 with its own error code.',
         transform: rateLimitOnce(endpoint, {
           error: { message: 'Wait.', type: 'rate_limit_error', code: 'slow' },
         }),
@@ -90,7 +90,7 @@ export function createErrorMutants(endpoint: Endpoint, isRefused: When) {
     },
     serverError: {
       'failure-code': {
-        does: 'Sends a 500 with its own error code.',
+        description: 'Sends a 500 with its own error code.',
         transform: failOnOddMetadata(endpoint, () =>
           jsonResponse(500, {
             error: { message: 'No.', type: 'internal_error', code: 'unexpected' },

@@ -5,11 +5,13 @@ import type { BlockingCause, Preflight } from './preflight/blocking-cause.ts';
 import type { Mutant, Variant } from './mutants/mutant.ts';
 import type { Probe } from './probe.ts';
 import {
+  areaOf,
   toRequirement,
-  type DistortionEntry,
   type Requirement,
   type RequirementEntries,
+  type RequirementEntry,
   type RequirementId,
+  type Subject,
 } from './requirement.ts';
 import type { Exchange, Transcript } from './transcript/transcript.ts';
 
@@ -103,8 +105,7 @@ function mergeAll<Value>(
 
 /** What an area is created from. */
 export interface AreaParts extends Omit<AreaDefinition, 'requirements' | 'checks' | 'probes'> {
-  /** The requirements, by subject. */
-  requirements: readonly RequirementEntries[];
+  subjects: readonly Subject[];
   /** The probes in the order in which those of one phase start. Requirements name them by id. */
   probes: readonly Omit<Probe, 'exercises'>[];
   /** The areas whose checks a legal variant must pass (default: the area). */
@@ -118,52 +119,77 @@ export interface ProvenArea extends AreaDefinition {
 }
 
 /**
- * Creates an area from the entries of its requirements. What follows from them is derived: the ledger
- * in the order of the ids, the checks, which requirements a probe exercises, and the proof.
+ * Creates an area from its subjects. What follows from the entries is derived: the ledger in the order
+ * of the ids, the checks, which requirements a probe exercises, and the proof.
  *
- * @throws {Error} if a requirement names a probe that the area does not have.
+ * @throws {Error} if an id or a name is used twice, or if an entry names something that is missing.
  */
-export function createArea({
-  requirements: subjects,
-  probes,
-  legalFor,
-  ...area
-}: AreaParts): ProvenArea {
-  const entries = Object.entries(mergeAll(subjects)).sort(([a], [b]) => (a < b ? -1 : 1)) as [
-    RequirementId,
-    RequirementEntries[RequirementId],
-  ][];
-  for (const [id, entry] of entries) {
-    const unknown = entry.probes?.find((name) => !probes.some((probe) => probe.id === name));
-    if (unknown !== undefined)
-      throw new Error(`${id} names the probe ${unknown}, which is missing.`);
-  }
-  const distortions =
-    <Entry extends DistortionEntry>(prefix: string, areas: readonly Area[]) =>
-    ([name, { does, ...entry }]: [string, Entry]) => ({
-      areas,
-      ...entry,
-      id: `${prefix}${name}`,
-      description: does,
-    });
+export function createArea({ subjects, probes, legalFor, ...area }: AreaParts): ProvenArea {
+  const { name } = area;
+  const entries = joinAll(subjects.map(({ requirements }) => requirements)) as RequirementEntries;
+  const ids = (Object.keys(entries) as RequirementId[]).sort();
+  const all = ids.map((id) => ({ ...entries[id], id }) as RequirementEntry & { id: RequirementId });
+  requireKnown(
+    all.flatMap(({ probes: named = [] }) => named),
+    probes.map(({ id }) => id),
+  );
+
+  const own = all.map(({ id, mutants = {} }) =>
+    mapValues(mutants, ({ alsoKills = [], ...mutant }) => ({
+      ...mutant,
+      kills: [id, ...alsoKills],
+    })),
+  );
+  const shared = subjects.map(({ mutants = {} }) => mutants);
+  const mutants = Object.entries(joinAll([...own, ...shared])).map(([key, mutant]) => ({
+    areas: [name],
+    ...mutant,
+    id: `${name}/${key}`,
+  }));
+  requireKnown(
+    mutants.flatMap(({ kills }) => kills.filter((id) => areaOf(id) === name)),
+    ids,
+  );
+  const legal = joinAll([...all, ...subjects].map((entry) => entry.legal ?? {}));
   return {
     ...area,
-    requirements: Object.fromEntries(entries.map(([id, entry]) => [id, toRequirement(entry)])),
-    checks: Object.fromEntries(entries.map(([id, { check }]) => [id, check])),
+    requirements: Object.fromEntries(all.map((entry) => [entry.id, toRequirement(entry)])),
+    checks: Object.fromEntries(all.map(({ id, check }) => [id, check])),
     probes: probes.map((probe) => ({
       ...probe,
-      exercises: entries.filter(([, entry]) => entry.probes?.includes(probe.id)).map(([id]) => id),
+      exercises: all.filter((entry) => entry.probes?.includes(probe.id)).map(({ id }) => id),
     })),
-    mutants: entries.flatMap(([id, { mutants = {} }]) =>
-      Object.entries(mutants)
-        .map(distortions(`${area.name}/`, [area.name]))
-        .map(({ alsoKills = [], ...mutant }) => ({ ...mutant, kills: [id, ...alsoKills] })),
-    ),
-    variants: entries.flatMap(([, { legal = {} }]) =>
-      Object.entries(legal).map(distortions(`legal/${area.name}-`, legalFor ?? [area.name])),
-    ),
+    mutants,
+    variants: Object.entries(legal).map(([key, variant]) => ({
+      areas: legalFor ?? [name],
+      ...variant,
+      id: `legal/${name}-${key}`,
+    })),
   };
 }
+
+/** Joins records that have no key in common. */
+function joinAll<Value>(
+  records: readonly Readonly<Record<string, Value>>[],
+): Record<string, Value> {
+  const joined: Record<string, Value> = {};
+  for (const [key, value] of records.flatMap((record) => Object.entries(record))) {
+    if (Object.hasOwn(joined, key)) throw new Error(`${key} is defined twice.`);
+    joined[key] = value;
+  }
+  return joined;
+}
+
+function requireKnown(names: readonly string[], known: readonly string[]): void {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`${unknown} is named, but not defined.`);
+}
+
+const mapValues = <From, To>(
+  record: Readonly<Record<string, From>>,
+  map: (value: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 /** Defines an area. Every requirement needs a check, or the definition does not compile. */
 export function defineArea<Id extends RequirementId>(area: AreaDefinition<Id>): AreaDefinition<Id> {

@@ -1,7 +1,7 @@
 import { resolvePointer } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import type { RefusalHint } from './checks/refusal-hints.ts';
-import { drop, set, type Edit, type When } from './mutants/combinators.ts';
+import type { When } from './mutants/combinators.ts';
 import { isEmptyBody, isJsonArray, isNotJson } from './mutants/requests.ts';
 import type { Step } from './probe.ts';
 
@@ -17,19 +17,16 @@ export interface RequestEdit {
   hint?: RefusalHint;
 }
 
-/** Applies an edit of a JSON body to a copy. */
-const changed = (accepted: object, edit: Edit): { json: unknown } => {
-  const json = structuredClone(accepted) as Record<string, unknown>;
-  edit(json, undefined as never);
-  return { json };
-};
-
 /** Omits the value at a JSON pointer. */
 export function remove(pointer: string): RequestEdit {
   const parent = pointer.slice(0, pointer.lastIndexOf('/'));
   const key = pointer.slice(pointer.lastIndexOf('/') + 1);
   return {
-    edit: (accepted) => changed(accepted, drop(pointer)),
+    edit(accepted) {
+      const json = structuredClone(accepted);
+      Reflect.deleteProperty(resolvePointer(json, parent) as object, key);
+      return { json };
+    },
     isIn({ json }) {
       const object = resolvePointer(json, parent);
       return isObject(object) && !Object.hasOwn(object, key);
@@ -37,33 +34,40 @@ export function remove(pointer: string): RequestEdit {
   };
 }
 
-/** Replaces the value at a JSON pointer by one of a wrong type. Recognizes every value of that type. */
-export function replaceType(pointer: string, value: unknown): RequestEdit {
-  const typeOf = (any: unknown): string =>
-    any === null ? 'null' : Array.isArray(any) ? 'array' : typeof any;
-  return replaceValue(pointer, value, (found) => typeOf(found) === typeOf(value));
-}
+/** Replaces the value at a JSON pointer. Recognizes the same value. */
+export const replace = (pointer: string, value: unknown): RequestEdit =>
+  change(
+    pointer,
+    () => value,
+    (found) => found === value,
+  );
 
-/**
- * Replaces the value at a JSON pointer, or changes it with a function. Recognizes values for which
- * `matches` returns true (default: the same value).
- */
-export function replaceValue(
+/** Replaces the value at a JSON pointer by one of a wrong type. Recognizes every value of that type. */
+export const replaceType = (pointer: string, value: unknown): RequestEdit =>
+  change(
+    pointer,
+    () => value,
+    (found) => typeOf(found) === typeOf(value),
+  );
+
+const typeOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+
+/** Changes the value at a JSON pointer. Recognizes the values for which `matches` returns true. */
+export function change<Valid>(
   pointer: string,
-  value: unknown,
-  matches: (found: unknown) => boolean = (found) => found === value,
+  edit: (valid: Valid) => unknown,
+  matches: (found: unknown) => boolean,
 ): RequestEdit {
+  const parent = pointer.slice(0, pointer.lastIndexOf('/'));
+  const key = pointer.slice(pointer.lastIndexOf('/') + 1);
   return {
-    edit: (accepted) =>
-      changed(
-        accepted,
-        set(
-          pointer,
-          typeof value === 'function'
-            ? (value as (valid: unknown) => unknown)(resolvePointer(accepted, pointer))
-            : value,
-        ),
-      ),
+    edit(accepted) {
+      const json = structuredClone(accepted);
+      const value = edit(resolvePointer(json, pointer) as Valid);
+      Reflect.set(resolvePointer(json, parent) as object, key, value);
+      return { json };
+    },
     isIn: ({ json }) => matches(resolvePointer(json, pointer)),
   };
 }

@@ -19,18 +19,24 @@ export interface Requirement {
   inMedia?: true;
 }
 
-/** A mutant or legal variant of a requirement. Its id is its key, after the name of the area. */
-export interface DistortionEntry extends Partial<Omit<Distortion, 'id' | 'transform'>> {
-  /** What it does: one sentence without a subject. */
-  does: string;
-  transform: Distortion['transform'];
-}
+/** A mutant or legal variant where it is written. Its id is its key, after the name of the area. */
+export type DistortionEntry = Partial<Distortion> &
+  Pick<Distortion, 'transform'> & {
+    /** What it does: one sentence without a subject. */
+    description: string;
+  };
 
-/** A mutant, which fails the requirement that lists it. */
-export interface MutantEntry extends DistortionEntry {
+/** A mutant of a requirement. */
+export type MutantEntry = DistortionEntry & {
   /** The other requirements that it fails. */
   alsoKills?: readonly RequirementId[];
-}
+};
+
+/** A mutant of several requirements, none of which it belongs to. */
+export type SharedMutantEntry = DistortionEntry & {
+  /** Exactly the requirements that it fails. */
+  kills: readonly RequirementId[];
+};
 
 /** Everything about one requirement: the rule, what shows it, how it is judged, and its proof. */
 export interface RequirementEntry {
@@ -47,17 +53,49 @@ export interface RequirementEntry {
   /** Whether ordinary requests show a violation (the default), or only requests that provoke it. */
   observability?: Requirement['observability'];
   inMedia?: true;
-  /** The probes that yield evidence from a peer that implements everything. */
+  /** The ids of the probes that yield evidence from a peer that implements everything. */
   probes?: readonly string[];
   check: Check;
   /** Peers that break the rule, by name. Each fails this requirement and those of `alsoKills` only. */
   mutants?: Readonly<Record<string, MutantEntry>>;
-  /** Unusual but legal peers, by name: no requirement may fail. */
+  /** Unusual but legal peers, by name, on which the rule could be judged wrongly. */
   legal?: Readonly<Record<string, DistortionEntry>>;
 }
 
 /** The requirements of an area, or of a part of it, by id. Ids are never reused. */
 export type RequirementEntries = Readonly<Record<RequirementId, RequirementEntry>>;
+
+/** The requirements about one subject, and the proof that they share. */
+export interface Subject {
+  requirements: RequirementEntries;
+  /** Mutants that belong to no single requirement, by name. */
+  mutants?: Readonly<Record<string, SharedMutantEntry>>;
+  /** Unusual but legal peers that concern several requirements, by name. */
+  legal?: Readonly<Record<string, DistortionEntry>>;
+}
+
+/** What requirements of a subject have in common. */
+export type RequirementDefaults = Partial<
+  Pick<RequirementEntry, 'section' | 'reason' | 'observability' | 'probes'>
+> & {
+  /** Changes each check, for example because its endpoint is optional. */
+  wrapCheck?: (check: Check) => Check;
+};
+
+/** A requirement without what it has in common with others. */
+export type PartialEntry = Omit<RequirementEntry, 'reason'> & { reason?: string };
+
+/** Completes entries with what they have in common. */
+export function withDefaults<Id extends RequirementId>(
+  { wrapCheck = (check) => check, ...defaults }: RequirementDefaults,
+  entries: Readonly<Record<Id, PartialEntry>>,
+): Record<Id, RequirementEntry> {
+  const complete = Object.entries<PartialEntry>(entries).map(([id, entry]) => [
+    id,
+    { reason: '', ...defaults, ...entry, check: wrapCheck(entry.check) },
+  ]);
+  return Object.fromEntries(complete) as Record<Id, RequirementEntry>;
+}
 
 /** Statements that no check can cover, with the reason. */
 export interface UntestableStatements {

@@ -1,24 +1,20 @@
 import { createArea } from '../../engine/area.ts';
-import { createdRequirements } from './created.ts';
-import { afterProbe, creationRequirements, formsProbe, preflightProbe } from './creation.ts';
-import { cleanupProbe, deletionRequirements } from './deletion.ts';
-import { errorRequirements, silencesProbe } from './errors.ts';
+import { usersNotices } from './absence.ts';
+import { createRequests } from './create-requests.ts';
+import { createResponse } from './create-response.ts';
+import { deletion } from './delete.ts';
+import { errors } from './errors.ts';
 import { observeUsers } from './observed.ts';
-import { usersNotices } from './optional.ts';
-import { refusalRequirements, refusalsProbe } from './refusals.ts';
+import { usersProbes } from './probes.ts';
+import { duplicates, malformed } from './refusals.ts';
+import { silences } from './silences.ts';
 
 /** `POST /users` and `DELETE /users/{user_id}`. */
 export const users = createArea({
   name: 'users',
   endpoints: ['create', 'delete'],
-  requirements: [
-    creationRequirements,
-    createdRequirements,
-    deletionRequirements,
-    refusalRequirements,
-    errorRequirements,
-  ],
-  probes: [preflightProbe, formsProbe, refusalsProbe, silencesProbe, afterProbe, cleanupProbe],
+  subjects: [createRequests, createResponse, deletion, malformed, duplicates, errors, silences],
+  probes: usersProbes,
   legalFor: ['chat', 'users'],
   observe: observeUsers,
   notices: usersNotices,

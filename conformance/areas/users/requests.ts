@@ -14,6 +14,10 @@ export const isCreateStep = stepsOf('create');
 /** Creates a predicate for the delete requests of some steps. */
 export const isDeleteStep = stepsOf('delete');
 
+/** Whether a request creates or deletes a user. */
+export const isAboutUsers = ({ endpoint }: { endpoint: unknown }): boolean =>
+  endpoint === 'create' || endpoint === 'delete';
+
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
 

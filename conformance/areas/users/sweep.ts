@@ -6,7 +6,7 @@ import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/read
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 import { create, createUserId, fullUser } from './requests.ts';
-import { isExclusive, SHORT_ID, userProperties, type UserDraft } from './shapes.ts';
+import { isExclusive, SHORT_ID, userProperties, type UserDraft } from './request-properties.ts';
 
 /** The number of create requests that contain all properties. */
 export const GENERATED_USERS = 5;

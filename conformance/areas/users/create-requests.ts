@@ -1,7 +1,7 @@
 /** `POST /users`: the requests that succeed, whatever their legal shape (spec 2.9, 4.7). */
 import { isObject } from '../../../src/platform/json.ts';
-import { requireSurvival } from '../../engine/checks/crashes.ts';
 import { explainNoValidResponse } from '../../engine/checks/check.ts';
+import { requireSurvival } from '../../engine/checks/crashes.ts';
 import { checkNoServerError } from '../../engine/checks/responses.ts';
 import {
   errorResponse,
@@ -12,24 +12,14 @@ import {
 } from '../../engine/mutants/combinators.ts';
 import type { ProxyResult, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { hasKeys, where } from '../../engine/mutants/requests.ts';
-import { cost } from '../../engine/probe.ts';
-import type { DistortionEntry, MutantEntry, RequirementEntries } from '../../engine/requirement.ts';
-import {
-  type Exchange,
-  isAccepted,
-  isNotFound,
-  PREFLIGHT,
-} from '../../engine/transcript/reading.ts';
+import type { DistortionEntry, MutantEntry, Subject } from '../../engine/requirement.ts';
 import { createFalseRefusals, defineAccepted } from '../accepted.ts';
 import { failEverySeventh } from '../failures.ts';
-import type { SandboxContext } from '../sandbox-state.ts';
-import { deleteAndCreateAgain } from './deletion.ts';
-import { GENERATED_USERS, sweepUsers } from './generated.ts';
+import { unlessAbsent } from './absence.ts';
 import { withKnownUsers } from './known-users.ts';
-import { unlessAbsent } from './optional.ts';
-import { isMalformed } from './refusals.ts';
-import { create, createUserId, fullUser, isCreateStep } from './requests.ts';
-import { userProperties } from './shapes.ts';
+import { malformed } from './refusals.ts';
+import { userProperties } from './request-properties.ts';
+import { isAboutUsers, isCreateStep } from './requests.ts';
 
 const OPTIONAL_REASON =
   'The service may omit optional fields; a sandbox that requires them has no user for the simulation.';
@@ -46,18 +36,20 @@ const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(valu
 const onlyId = hasKeys('user_id');
 
 const absent = (status: number): DistortionEntry => ({
-  does: `Has no \`/users\` and responds with ${status}.`,
-  transform: respondInstead(
-    (request) => to('create')(request) || to('delete')(request),
-    () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }),
-  ),
+  description: `Has no \`/users\` and responds with ${status}.`,
+  transform: respondInstead(isAboutUsers, () => ({
+    status,
+    headers: { 'content-type': 'text/plain' },
+    body: 'Not here',
+  })),
 });
 
 const accepted = defineAccepted(
   {
     endpoint: 'create',
     properties: userProperties,
-    adapt: (check) => unlessAbsent('create', check),
+    reason: OPTIONAL_REASON,
+    wrapCheck: (check) => unlessAbsent('create', check),
   },
   {
     'USERS-001': {
@@ -65,18 +57,17 @@ const accepted = defineAccepted(
       statements: ['4.7.1', '4.7.2', '4.7.3', '4.7.4', '4.7.5', '3.2.1'],
       reason: 'Simulations that need a user start with this request.',
       probes: ['preflight'],
+      steps: 'others',
       mutants: {
         'refuses-everything': refuses(
           'requests with every optional field',
           hasKeys('user_id', 'metadata', 'profile'),
         ),
       },
-      legal: { 'absent-404': absent(404), 'absent-405': absent(405), 'absent-501': absent(501) },
     },
     'USERS-002': {
       rule: 'A create request with only `user_id` succeeds.',
       statements: ['2.9.1', '2.9.6', '2.9.11'],
-      reason: OPTIONAL_REASON,
       probes: ['users/forms'],
       steps: ['minimal', 'for a session'],
       mutants: {
@@ -90,10 +81,9 @@ const accepted = defineAccepted(
     'USERS-003': {
       rule: 'A create request succeeds with any strings in `profile`, with any of its fields, and without `metadata`.',
       statements: ['2.9.6', '2.9.10', '2.9.12'],
-      reason: OPTIONAL_REASON,
       probes: ['users/forms'],
       steps: ['with profile'],
-      varies: 'minimal',
+      plain: 'minimal',
       mutants: {
         'refuses-no-metadata': refuses(
           'requests with `profile` and without `metadata`',
@@ -127,10 +117,9 @@ const accepted = defineAccepted(
     'USERS-004': {
       rule: 'A create request succeeds with any valid values in `metadata`, with any of its fields, and without `profile`.',
       statements: ['2.9.11', '2.9.5', '2.9.7', '2.9.8', '2.9.9'],
-      reason: OPTIONAL_REASON,
       probes: ['users/forms'],
       steps: ['with metadata'],
-      varies: 'minimal',
+      plain: 'minimal',
       mutants: {
         'refuses-no-profile': refuses(
           'requests with `metadata` and without `profile`',
@@ -157,7 +146,7 @@ const accepted = defineAccepted(
           field('metadata', ({ persona }) => typeof persona === 'string' && persona.length > 255),
         ),
         'null-in-history-500': {
-          does: 'Responds with 500 to null in `history`.',
+          description: 'Responds with 500 to null in `history`.',
           transform: refuseInstead(
             to(
               'create',
@@ -179,8 +168,7 @@ const accepted = defineAccepted(
       reason:
         "The service may send ids of this length; a simulation with such a user couldn't start.",
       probes: ['users/forms'],
-      steps: [],
-      varies: 'minimal',
+      plain: 'full',
       mutants: {
         'refuses-64-characters': refuses('a `user_id` of 64 characters', id(/^.{64}$/)),
       },
@@ -191,8 +179,7 @@ const accepted = defineAccepted(
       reason:
         'The prefix is customary, not required; a sandbox that requires it refuses valid users.',
       probes: ['users/forms'],
-      steps: [],
-      varies: 'minimal',
+      plain: 'full',
       mutants: {
         'refuses-leading-digit': refuses('a `user_id` that starts with a digit', id(/^\d\w*$/)),
         'refuses-leading-underscore': refuses(
@@ -217,11 +204,11 @@ const accepted = defineAccepted(
       reason: 'One malformed request must not take the sandbox down for other simulations.',
       probes: ['users/after'],
       steps: ['after refusals'],
-      varies: 'full',
-      judge: (check) => requireSurvival('create', check),
+      plain: 'full',
+      wrapCheck: (check) => requireSurvival('create', check),
       mutants: {
         'dies-of-malformed-json': {
-          does: 'Responds with 500 to every new user after a request that was not JSON.',
+          description: 'Responds with 500 to every new user after a request that was not JSON.',
           transform: diesOfMalformedJson,
           alsoKills: ['USERS-010'],
         },
@@ -246,58 +233,62 @@ const failsAtCreation =
     };
   };
 
-const failures: Record<string, MutantEntry> = {
+const failures: Readonly<Record<string, MutantEntry>> = {
   'every-seventh-creation-500': {
-    does: 'Responds with 500 to every seventh create request, even if it is valid.',
+    description: 'Responds with 500 to every seventh create request, even if it is valid.',
     transform: failEverySeventh('create'),
   },
   'second-creation-500': {
-    does: 'Responds with 500 to the second create request.',
+    description: 'Responds with 500 to the second create request.',
     transform: failsAtCreation((creation) => creation === 2, 'with 500'),
   },
   'third-creation-500': {
-    does: 'Responds with 500 to the third create request.',
+    description: 'Responds with 500 to the third create request.',
     transform: failsAtCreation((creation) => creation === 3, 'with 500'),
   },
   'fourth-creation-dropped': {
-    does: 'Drops the connection of the fourth create request.',
+    description: 'Drops the connection of the fourth create request.',
     transform: failsAtCreation((creation) => creation === 4, 'dropped'),
   },
   'recreation-500': {
-    does: 'Responds with 500 to the sixth create request, which creates a deleted user again.',
+    description:
+      'Responds with 500 to the sixth create request, which creates a deleted user again.',
     transform: failsAtCreation((creation) => creation === 6, 'with 500'),
   },
   'every-second-creation-hangs': {
-    does: 'Never responds to every second create request.',
+    description: 'Never responds to every second create request.',
     transform: failsAtCreation((creation) => creation % 2 === 0, 'silently'),
     clockFactor: 20,
   },
 };
 
-const isUsers = ({ endpoint }: Exchange): boolean => endpoint === 'create' || endpoint === 'delete';
-/** Recreating a deleted user may succeed or fail, but the request must get a response. */
-const isWellFormed = (exchange: Exchange): boolean =>
-  exchange.intent === 'valid' || isCreateStep('created again')(exchange);
-
-export const creationRequirements: RequirementEntries = {
-  ...accepted,
-  'USERS-010': {
-    rule: 'Every valid create or delete request gets a complete response that is not a server error.',
-    statements: ['4.7.4', '4.7.5', '4.8.2', '3.2.1', '3.2.2'],
-    reason: "A simulation whose user can't be created doesn't start.",
-    check: unlessAbsent(
-      'create',
-      checkNoServerError(isUsers, explainNoValidResponse('create'), isWellFormed),
-    ),
-    mutants: failures,
+export const createRequests: Subject = {
+  requirements: {
+    ...accepted,
+    'USERS-010': {
+      rule: 'Every valid create or delete request gets a complete response that is not a server error.',
+      statements: ['4.7.4', '4.7.5', '4.8.2', '3.2.1', '3.2.2'],
+      reason: "A simulation whose user can't be created doesn't start.",
+      check: unlessAbsent(
+        'create',
+        checkNoServerError(
+          isAboutUsers,
+          explainNoValidResponse('create'),
+          // Recreating a deleted user may succeed or fail, but the request must get a response.
+          (exchange) => exchange.intent === 'valid' || isCreateStep('created again')(exchange),
+        ),
+      ),
+      mutants: failures,
+    },
   },
+  legal: { 'absent-404': absent(404), 'absent-405': absent(405), 'absent-501': absent(501) },
 };
 
 function diesOfMalformedJson(): ReturnType<TransformFactory> {
   let isBroken = false;
   const inner = withKnownUsers((request, isKnown) => {
     const isUnavailable =
-      isBroken && request.endpoint === 'create' && !isKnown && !isMalformed(request);
+      isBroken && request.endpoint === 'create' && !isKnown && !malformed.isMalformed(request);
     return isUnavailable ? errorResponse(500, 'server_error') : undefined;
   })();
   return (request, forward, clock) => {
@@ -305,52 +296,3 @@ function diesOfMalformedJson(): ReturnType<TransformFactory> {
     return inner(request, forward, clock);
   };
 }
-
-const { metadata, profile } = fullUser;
-
-/** Creates the user that the other requests name. */
-export const preflightProbe = {
-  id: PREFLIGHT,
-  area: 'users',
-  phase: 'preflight',
-  // Chat and voice need a user to talk as.
-  alsoFor: ['chat', 'voice'],
-  cost: cost(1, 0, 1),
-  async run(context: SandboxContext): Promise<void> {
-    const userId = createUserId(context);
-    const exchange = await create(context, 'full', { user_id: userId, ...fullUser });
-    const { users } = context;
-    users.isUnsupported = exchange !== undefined && isNotFound(exchange);
-    if (exchange && (isAccepted(exchange) || users.isUnsupported)) users.chatAs = userId;
-  },
-} as const;
-
-/**
- * The optional fields in sequence, so that a sandbox that fails every nth time fails at the same
- * step in every run; then requests that combine everything that the specification allows.
- */
-export const formsProbe = {
-  id: 'users/forms',
-  area: 'users',
-  phase: 'accepted',
-  cost: cost(7 + GENERATED_USERS, 0, 5 + GENERATED_USERS),
-  async run(context: SandboxContext): Promise<void> {
-    if (context.users.isUnsupported) return;
-    const minimal = await create(context, 'minimal', { user_id: createUserId(context) });
-    await create(context, 'with metadata', { user_id: createUserId(context), metadata });
-    await create(context, 'with profile', { user_id: createUserId(context), profile });
-    await deleteAndCreateAgain(context);
-    if (minimal && isAccepted(minimal)) await sweepUsers(context);
-  },
-} as const;
-
-export const afterProbe = {
-  id: 'users/after',
-  area: 'users',
-  phase: 'after',
-  cost: cost(1, 0, 1),
-  async run(context: SandboxContext): Promise<void> {
-    if (context.users.isUnsupported) return;
-    await create(context, 'after refusals', { user_id: createUserId(context), ...fullUser });
-  },
-} as const;

@@ -1,7 +1,7 @@
 /** Both endpoints for users are optional: what a sandbox without them gets. */
 import type { Endpoint } from '../../../src/contract/index.ts';
-import type { Check } from '../../engine/checks/check.ts';
-import { isNotFound, type Transcript } from '../../engine/transcript/reading.ts';
+import { type Check, explainNoValidResponse } from '../../engine/checks/check.ts';
+import { isAccepted, isNotFound, type Transcript } from '../../engine/transcript/reading.ts';
 import { isConclusive } from '../../engine/transcript/repetitions.ts';
 
 /** Whether an optional endpoint is missing: every valid request gets a 404, 405, or 501. */
@@ -53,4 +53,29 @@ export function usersNotices(
         "Deleting users was not judged: the sandbox doesn't implement DELETE /users/{user_id}, which is optional. The users that this check created still exist.",
       ]
     : [];
+}
+
+/** Reports the success status of an endpoint, which the specification leaves open. */
+export function reportStatus(endpoint: 'create' | 'delete'): Check {
+  return unlessAbsent(endpoint, {
+    evidence: ({ exchanges }) =>
+      exchanges.filter(
+        (exchange) =>
+          exchange.endpoint === endpoint && exchange.intent === 'valid' && isAccepted(exchange),
+      ),
+    judge(evidence) {
+      const [first] = evidence;
+      if (!first) return [];
+      const statuses = new Set(evidence.map(({ response }) => response?.status));
+      return [
+        {
+          exchange: first.id,
+          pointer: '',
+          expected: 'any 2xx status',
+          received: [...statuses].join(', '),
+        },
+      ];
+    },
+    unjudged: explainNoValidResponse(endpoint),
+  });
 }

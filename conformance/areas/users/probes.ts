@@ -1,0 +1,171 @@
+/** What a run sends to `POST /users` and `DELETE /users/{user_id}`, in the order in which it is sent. */
+import { resolvePointer } from '../../../src/contract/index.ts';
+import { cost, type Step } from '../../engine/probe.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isNotFound,
+  PREFLIGHT,
+} from '../../engine/transcript/reading.ts';
+import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
+import { malformed } from './refusals.ts';
+import { create, createDeletion, createUserId, fullUser } from './requests.ts';
+import { GENERATED_USERS, sweepUsers } from './sweep.ts';
+
+type UsersProbe = Omit<SandboxProbe, 'exercises'>;
+
+const { metadata, profile } = fullUser;
+
+/** Creates the user that the other requests name. */
+const preflight: UsersProbe = {
+  id: PREFLIGHT,
+  area: 'users',
+  phase: 'preflight',
+  // Chat and voice need a user to talk as.
+  alsoFor: ['chat', 'voice'],
+  cost: cost(1, 0, 1),
+  async run(context) {
+    const userId = createUserId(context);
+    const exchange = await create(context, 'full', { user_id: userId, ...fullUser });
+    const { users } = context;
+    users.isUnsupported = exchange !== undefined && isNotFound(exchange);
+    if (exchange && (isAccepted(exchange) || users.isUnsupported)) users.chatAs = userId;
+  },
+};
+
+/**
+ * The optional fields in sequence, so that a sandbox that fails every nth time fails at the same
+ * step in every run; then requests that combine everything that the specification allows.
+ */
+const forms: UsersProbe = {
+  id: 'users/forms',
+  area: 'users',
+  phase: 'accepted',
+  cost: cost(7 + GENERATED_USERS, 0, 5 + GENERATED_USERS),
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    const minimal = await create(context, 'minimal', { user_id: createUserId(context) });
+    await create(context, 'with metadata', { user_id: createUserId(context), metadata });
+    await create(context, 'with profile', { user_id: createUserId(context), profile });
+    await deleteAndCreateAgain(context);
+    if (minimal && isAccepted(minimal)) await sweepUsers(context);
+  },
+};
+
+/** Deletes a user twice and creates it again. */
+async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
+  const request = { user_id: createUserId(context), ...fullUser };
+  const created = await create(context, 'to be deleted', request);
+  if (!created || !isAccepted(created)) return;
+  const { existing } = context.users;
+  const deleted = await context.send(createDeletion('delete', 'valid', request.user_id));
+  if (deleted && isAccepted(deleted)) existing.delete(request.user_id);
+  await context.send(createDeletion('deleted again', 'open', request.user_id));
+  const exchange = await context.send({
+    endpoint: 'create',
+    step: 'created again',
+    intent: 'open',
+    body: { json: request },
+  });
+  if (exchange && isAccepted(exchange)) existing.add(request.user_id);
+}
+
+/** Sends a request that succeeds, then the same with one edit at a time, and the same again. */
+const refusals: UsersProbe = {
+  id: 'users/refusals',
+  area: 'users',
+  phase: 'refused',
+  cost: cost(Object.keys(malformed.edits).length + 2, 0, 1),
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    const request = { user_id: createUserId(context), ...fullUser };
+    const control = await create(context, 'control', request);
+    if (!control) return;
+    const refuse = (step: string, body: NonNullable<Step['body']>) =>
+      context.send({ endpoint: 'create', step, intent: 'refuse', control, body });
+    await Promise.all([
+      ...Object.entries(malformed.edits).map(async ([step, { edit }]) => {
+        remember(context, await refuse(step, edit(request)));
+      }),
+      refuse('duplicate', { json: request }),
+    ]);
+  },
+};
+
+/** Remembers a user that should not have been created, so that cleanup deletes it. */
+function remember(context: SandboxContext, exchange: Exchange | undefined): void {
+  const id =
+    exchange && isAccepted(exchange) ? resolvePointer(exchange.json, '/user_id') : undefined;
+  if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
+}
+
+/** Requests for which the specification defines no response; the report lists the observed behavior. */
+const silences: UsersProbe = {
+  id: 'users/silences',
+  area: 'users',
+  phase: 'refused',
+  cost: cost(4, 0, 2),
+  async run(context) {
+    await context.send(createDeletion('unknown user', 'open', createUserId(context)));
+    if (context.users.isUnsupported) return;
+    const open = (step: string, json: unknown, key?: 'wrong') =>
+      context.send({
+        endpoint: 'create',
+        step,
+        intent: 'open',
+        body: { json },
+        ...(key ? { key } : {}),
+      });
+    const answers = await Promise.all([
+      open('wrong key', { user_id: createUserId(context) }, 'wrong'),
+      open('non-ASCII letters', { user_id: `müller_${context.random.id(12)}` }),
+      open('metadata a string', { user_id: createUserId(context), metadata: 'evening' }),
+    ]);
+    for (const exchange of answers) remember(context, exchange);
+  },
+};
+
+const after: UsersProbe = {
+  id: 'users/after',
+  area: 'users',
+  phase: 'after',
+  cost: cost(1, 0, 1),
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    await create(context, 'after refusals', { user_id: createUserId(context), ...fullUser });
+  },
+};
+
+/** Deletes every user that the run created. */
+const cleanup: UsersProbe = {
+  id: 'users/cleanup',
+  area: 'users',
+  phase: 'cleanup',
+  alsoFor: ['chat', 'voice'],
+  cleansUp: true,
+  cost: (_prompts, users) => ({
+    requests: users,
+    modelCalls: 0,
+    users: 0,
+    calls: 0,
+  }),
+  async run(context) {
+    const { existing, wronglyAccepted } = context.users;
+    await Promise.all([
+      ...[...existing].map((id) => context.send(createDeletion('delete', 'valid', id))),
+      ...[...wronglyAccepted]
+        .filter((id) => !existing.has(id))
+        .map((id) => context.send(createDeletion('stray', 'open', id))),
+    ]);
+  },
+};
+
+/** The probes of `POST /users` and `DELETE /users/{user_id}`. */
+export const usersProbes: readonly UsersProbe[] = [
+  preflight,
+  forms,
+  refusals,
+  silences,
+  after,
+  cleanup,
+];

@@ -1,0 +1,67 @@
+/** Requests that a sandbox may accept or refuse, because the specification defines no response. */
+import { isObject } from '../../../src/platform/json.ts';
+import { checkWrongKey } from '../../engine/checks/responses.ts';
+import {
+  acceptInstead,
+  errorResponse,
+  jsonResponse,
+  respondInstead,
+  to,
+  type When,
+} from '../../engine/mutants/combinators.ts';
+import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
+import { hasWrongKey, where } from '../../engine/mutants/requests.ts';
+import type { Subject } from '../../engine/requirement.ts';
+import { unlessAbsent } from './absence.ts';
+
+/** A create request for which the specification defines no response. */
+const isOpen: When = (request) =>
+  [
+    hasWrongKey,
+    where('user_id', (id) => typeof id === 'string' && /[\u0080-\uffff]/.test(id)),
+    where('metadata', (metadata) => typeof metadata === 'string'),
+  ].some((when) => when(request));
+
+export const silences: Subject = {
+  requirements: {
+    'USERS-083': {
+      level: 'may',
+      rule: 'A create request with a wrong key gets an error response.',
+      statements: ['5.b2', '4.7.3'],
+      reason:
+        'Without a key check, anyone who knows the address can create users. A key is recommended, not required, so its absence is only reported.',
+      observability: 'provoked',
+      probes: ['users/silences'],
+      check: unlessAbsent('create', checkWrongKey('create')),
+    },
+  },
+  legal: {
+    'open-taken': {
+      description: 'Accepts every request that is not forbidden.',
+      transform: acceptInstead(to('create', isOpen)),
+    },
+    'open-refused': {
+      description: 'Refuses every request that is not required, in its own error format.',
+      transform: respondInstead(to('create', isOpen), () => jsonResponse(403, { detail: 'no' })),
+    },
+    'unknown-keys-refused': {
+      description: 'Refuses fields that the specification does not name.',
+      transform: respondInstead(to('create', hasUnknownKeys), () =>
+        errorResponse(400, 'bad_request'),
+      ),
+    },
+  },
+};
+
+/** Some field is not in the specification. */
+function hasUnknownKeys({ json }: ProxyRequest): boolean {
+  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
+    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
+  if (!isObject(json)) return false;
+  const metadata = ['scenario_id', 'persona', 'session_type', 'preferences', 'history'];
+  return (
+    hasOther(json, ['user_id', 'metadata', 'profile']) ||
+    hasOther(json['metadata'], metadata) ||
+    hasOther(json['profile'], ['name', 'email', 'tier', 'location'])
+  );
+}

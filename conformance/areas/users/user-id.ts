@@ -1,0 +1,64 @@
+/** The user id in requests and responses: what a check compares, and how a mutant mixes ids up. */
+import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import { type Check, checkEach } from '../../engine/checks/check.ts';
+import { createOverlap, editAccepted, set } from '../../engine/mutants/combinators.ts';
+import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
+import type { Exchange } from '../../engine/transcript/reading.ts';
+
+/** Returns the user id of a create request. */
+export const sentUserId = ({ sent }: Exchange): unknown => resolvePointer(sent, '/user_id');
+
+/** Returns the user id of a path. A recording may have a path that can't be decoded; it stays as is. */
+export function pathUserId({ request: { path } }: Exchange): string {
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}
+
+/** `user_id` of each response equals the id that the request names. */
+export function checkUserId(
+  hasUserId: (exchange: Exchange) => boolean,
+  requestedId: (exchange: Exchange) => unknown,
+  unjudged: Check['unjudged'],
+): Check {
+  return checkEach(
+    (exchange) => exchange.intent === 'valid' && hasUserId(exchange),
+    (exchange) => {
+      const expected = requestedId(exchange);
+      const received = resolvePointer(exchange.json, '/user_id');
+      if (received === expected) return [];
+      return [
+        {
+          exchange: exchange.id,
+          pointer: '/user_id',
+          expected: formatValue(expected),
+          received: formatValue(received),
+        },
+      ];
+    },
+    unjudged,
+  );
+}
+
+/** Keeps the user id of a request where concurrent requests change it. */
+export function shareUserId(
+  endpoint: 'create' | 'delete',
+  idOf: (request: ProxyRequest) => unknown,
+): TransformFactory {
+  return () => {
+    let latest: unknown;
+    const announce = createOverlap();
+    return async (request, forward, clock) => {
+      if (request.endpoint !== endpoint) return forward(request);
+      latest = idOf(request) ?? latest;
+      const waitForNext = announce(clock);
+      const response = await forward(request);
+      await waitForNext();
+      const transform = editAccepted(endpoint, set('/user_id', latest))();
+      return transform(request, () => Promise.resolve(response), clock);
+    };
+  };
+}

@@ -29,7 +29,7 @@ interface AcceptedDefaults extends RequirementDefaults {
 /** A requirement that some valid requests succeed, besides the generated ones. */
 interface AcceptedEntry extends Omit<PartialEntry, 'check'> {
   /** The steps of the requests; `others`: all that no requirement names, also of other recordings. */
-  steps?: readonly string[] | 'others';
+  steps?: 'others' | readonly string[];
   /**
    * The step of the plain request that these requests vary, for all or by step: if it is refused, too,
    * they show nothing. The plain request of a generated one is always the step `full`.
@@ -47,13 +47,13 @@ export function defineAccepted<Id extends RequirementId>(
   const all = Object.entries(entries) as [Id, AcceptedEntry][];
   const named = [
     GENERATED,
-    ...all.flatMap(([, { steps = [] }]) => (steps === 'others' ? [] : steps)),
+    ...all.flatMap(([, { steps = [] }]) => (typeof steps === 'string' ? [] : [...steps])),
   ];
   const generated = readGenerated(endpoint, properties);
-  const withCheck = ([id, entry]: [Id, AcceptedEntry]) => {
-    const { steps = [], plain, wrapCheck = (check) => check, isEvidence, ...requirement } = entry;
+  const withCheck = ([id, entry]: [Id, AcceptedEntry]): [Id, PartialEntry] => {
+    const { steps = [], plain, wrapCheck, isEvidence, ...requirement } = entry;
     const isStep = (step: string): boolean =>
-      steps === 'others' ? !named.includes(step) : steps.includes(step);
+      typeof steps === 'string' ? !named.includes(step) : steps.includes(step);
     const accepted = generated.include(
       id,
       checkAccepted(endpoint, isStep, explainNoValidResponse(endpoint), isEvidence),
@@ -69,7 +69,7 @@ export function defineAccepted<Id extends RequirementId>(
             isObjectFrom(endpoint),
             accepted,
           );
-    return [id, { ...requirement, check: wrapCheck(check) }] as const;
+    return [id, { ...requirement, check: wrapCheck?.(check) ?? check }];
   };
   return withDefaults(defaults, Object.fromEntries(all.map(withCheck)) as Record<Id, PartialEntry>);
 }

@@ -8,7 +8,7 @@ import type { Step } from './probe.ts';
 /** One edit that makes a valid request malformed, in both directions: to make it and to recognize it. */
 export interface RequestEdit {
   /** Returns the body to send, one edit away from the body of a request that is accepted. */
-  edit(accepted: object): NonNullable<Step['body']>;
+  edit: (accepted: object) => NonNullable<Step['body']>;
   /** Recognizes the edited request. */
   isIn: When;
   /** The mutant that accepts the request is called `accepts-` and this (default: from the step). */
@@ -54,9 +54,9 @@ const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
 /** Changes the value at a JSON pointer. Recognizes the values for which `matches` returns true. */
-export function change<Valid>(
+export function change(
   pointer: string,
-  edit: (valid: Valid) => unknown,
+  edit: (valid: unknown) => unknown,
   matches: (found: unknown) => boolean,
 ): RequestEdit {
   const parent = pointer.slice(0, pointer.lastIndexOf('/'));
@@ -64,7 +64,7 @@ export function change<Valid>(
   return {
     edit(accepted) {
       const json = structuredClone(accepted);
-      const value = edit(resolvePointer(json, pointer) as Valid);
+      const value = edit(resolvePointer(json, pointer));
       Reflect.set(resolvePointer(json, parent) as object, key, value);
       return { json };
     },

@@ -29,7 +29,12 @@ const CHARACTERS_HINT = {
   accepted: 'Match the whole id, not a part of it, against letters, digits, and underscores.',
 };
 
-const isString = (value: unknown): value is string => typeof value === 'string';
+const changeId = (edit: (id: string) => string, matches: (id: string) => boolean): RequestEdit =>
+  change(
+    '/user_id',
+    (id) => edit(String(id)),
+    (id) => typeof id === 'string' && matches(id),
+  );
 
 /** Changes the id to one with a character that is not allowed. */
 const idWith = (
@@ -37,7 +42,7 @@ const idWith = (
   name: string,
   edit = (id: string) => `${id.slice(0, 12)}${character}${id.slice(0, 12)}`,
 ): RequestEdit => ({
-  ...change('/user_id', edit, (id) => isString(id) && id.includes(character)),
+  ...changeId(edit, (id) => id.includes(character)),
   name,
 });
 
@@ -96,10 +101,9 @@ export const malformed = defineRefusals(
       hint: { accepted: 'Check that the id has at most 64 characters.' },
       edits: {
         'user_id of 65 characters': {
-          ...change(
-            '/user_id',
-            (id: string) => id.padEnd(USER_ID_LENGTH_MAX + 1, '0'),
-            (id) => isString(id) && id.length > USER_ID_LENGTH_MAX,
+          ...changeId(
+            (id) => id.padEnd(USER_ID_LENGTH_MAX + 1, '0'),
+            (id) => id.length > USER_ID_LENGTH_MAX,
           ),
           name: '65-characters',
         },

@@ -1,6 +1,5 @@
 import { USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
 import type { Random } from '../../../src/platform/random.ts';
-import type { RequirementId } from '../../engine/requirement.ts';
 import type { Property } from '../../engine/sweep/property.ts';
 
 /** A create request that properties change before it is sent. */
@@ -11,7 +10,7 @@ export interface UserDraft {
   profile: Record<string, unknown>;
 }
 
-type UserProperty = Property<UserDraft, RequirementId>;
+type UserProperty = Property<UserDraft>;
 
 /** Returns a property of the user id. */
 const id = (

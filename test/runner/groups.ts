@@ -72,15 +72,22 @@ export function selectShare(groups: readonly string[][], share: string): string[
   return groups.filter((_group, position) => position % count === index - 1);
 }
 
-/** Writes a test file for each group, which imports its files. Returns the paths of these. */
+/**
+ * Writes a test file for each group, which imports its files. Returns the paths of these, whose names
+ * begin with a number, because tap runs files in alphabetical order.
+ */
 export function writeGroups(groups: readonly string[][]): string[] {
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
+  const digits = String(groups.length).length;
   return groups.map((files, position) => {
     const [first = ''] = files;
-    if (files.length === 1) return first;
-    const directory = relative('test', dirname(first)).replaceAll(/\W/g, '-');
-    const path = join(GROUPS, `${directory}-${position + 1}.test.ts`);
+    const tested = files.length === 1 ? first.replace(/\.test\.ts$/, '') : dirname(first);
+    const number = String(position + 1).padStart(digits, '0');
+    const path = join(
+      GROUPS,
+      `${number}-${relative('test', tested).replaceAll(/\W/g, '-')}.test.ts`,
+    );
     const imports = files.map((file) => `  await import(${JSON.stringify(join(ROOT, file))});\n`);
     writeFileSync(
       path,

@@ -49,7 +49,14 @@ export default defineConfig(
   // The types of the generated client exist only while its test runs, which compiles it.
   {
     ignores: [
-      ...['dist/', '.tap/', 'coverage/', 'src/contract/generated/', 'test/generated-client/'],
+      ...[
+        'dist/',
+        '.tap/',
+        'coverage/',
+        'src/contract/generated/',
+        'test/.groups/',
+        'test/generated-client/',
+      ],
       // Types for packages that are not installed here.
       'matchers/*.d.ts',
     ],

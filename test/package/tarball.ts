@@ -118,7 +118,8 @@ async function runProgram(
   args: readonly string[],
   { cwd, env }: { cwd: string; env: Record<string, string> },
 ): Promise<ProjectResult> {
-  const child = spawn(program, args, {
+  // tap adds options to every spawned Node, with which TypeScript 7 does not start.
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', program, ...args], {
     cwd,
     env: { ...readShellEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

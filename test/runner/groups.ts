@@ -9,13 +9,20 @@ const GROUPS = join(ROOT, 'test/.groups');
 /** Test files that need more than `npm ci`, or more time than a push has. */
 const SEPARATE = /^test\/(field|nightly|package)\//;
 
-/** How many files run in one process. The first pattern that matches a directory counts. */
+/**
+ * How many files run in one process, by the first pattern that matches their directory: those with the
+ * same match share processes. In the order in which the processes start; long ones start early, so
+ * that no core is idle at the end.
+ */
 const filesPerProcess: readonly (readonly [pattern: RegExp, count: number])[] = [
+  // Measurements need a process for themselves. They mostly wait, while the linter still runs.
+  [/^test\/load.*/, 1],
+  // Crashes and installs need a process for themselves.
+  [/^test\/(field|nightly|package).*/, 1],
+  [/^test\/(conformance|cli|recipes).*/, 8],
+  [/^test\/(?!unit\b).*/, 8],
   // Pure functions.
   [/^test\/unit\b/, 40],
-  // Measurements, crashes, and installs need a process for themselves.
-  [/^test\/(load|field|nightly|package)\b/, 1],
-  [/./, 8],
 ];
 
 /**
@@ -33,19 +40,23 @@ export function listTestFiles(paths: readonly string[]): string[] {
   return [...new Set(files)].filter((file) => paths.length > 0 || !SEPARATE.test(file)).sort();
 }
 
-/** Puts the files of each directory into groups of nearly equal size. */
+/** Puts the files into groups of nearly equal size, in the order in which they start. */
 export function formGroups(files: readonly string[]): string[][] {
-  return Object.entries(Object.groupBy(files, (file) => dirname(file))).flatMap(
-    ([directory, members = []]) => {
-      const [, size = 1] = filesPerProcess.find(([pattern]) => pattern.test(directory)) ?? [];
+  return filesPerProcess.flatMap(([pattern, size], position) => {
+    const earlier = filesPerProcess.slice(0, position);
+    const own = files
+      .filter((file) => !earlier.some(([other]) => other.test(dirname(file))))
+      .filter((file) => pattern.test(dirname(file)));
+    const shared = Map.groupBy(own, (file) => pattern.exec(dirname(file))?.[0]);
+    return [...shared.values()].flatMap((members) => {
       const count = Math.ceil(members.length / size);
-      const groupOf = (_file: string, index: number): number =>
-        Math.floor((index * count) / members.length);
       const groups = Array.from({ length: count }, (): string[] => []);
-      members.forEach((file, index) => groups[groupOf(file, index)]?.push(file));
+      members.forEach((file, index) => {
+        groups[Math.floor((index * count) / members.length)]?.push(file);
+      });
       return groups;
-    },
-  );
+    });
+  });
 }
 
 /**
@@ -61,15 +72,22 @@ export function selectShare(groups: readonly string[][], share: string): string[
   return groups.filter((_group, position) => position % count === index - 1);
 }
 
-/** Writes a test file for each group, which imports its files. Returns the paths of these. */
+/**
+ * Writes a test file for each group, which imports its files. Returns the paths of these, whose names
+ * begin with a number, because tap runs files in alphabetical order.
+ */
 export function writeGroups(groups: readonly string[][]): string[] {
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
+  const digits = String(groups.length).length;
   return groups.map((files, position) => {
     const [first = ''] = files;
-    if (files.length === 1) return first;
-    const directory = relative('test', dirname(first)).replaceAll(/\W/g, '-');
-    const path = join(GROUPS, `${directory}-${position + 1}.test.ts`);
+    const tested = files.length === 1 ? first.replace(/\.test\.ts$/, '') : dirname(first);
+    const number = String(position + 1).padStart(digits, '0');
+    const path = join(
+      GROUPS,
+      `${number}-${relative('test', tested).replaceAll(/\W/g, '-')}.test.ts`,
+    );
     const imports = files.map((file) => `  await import(${JSON.stringify(join(ROOT, file))});\n`);
     writeFileSync(
       path,

@@ -37,8 +37,8 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       share: { type: 'string', default: '1/1' },
-      // Tests often wait for a process or the network, so a core has time for more than one.
-      jobs: { type: 'string', default: String(availableParallelism() + 1) },
+      // Tests often wait for a process or the network, so more run than there are cores.
+      jobs: { type: 'string', default: String(availableParallelism() + 2) },
       coverage: { type: 'boolean', default: false },
     },
     allowPositionals: true,

@@ -5,8 +5,7 @@
 import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { clientMutants } from './client/mutants.ts';
 import { clientVariants } from './client/variants.ts';
-import { chatMutants } from './chat/mutants/index.ts';
-import { chatVariants } from './chat/variants.ts';
+import { chat } from './chat/index.ts';
 import { healthMutants } from './health/mutants.ts';
 import { healthVariants } from './health/variants.ts';
 import { serviceMutants, serviceVariants } from './service/mutants.ts';
@@ -19,7 +18,7 @@ export { clientMutants, clientVariants, serviceMutants, serviceVariants };
 
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [
-  ...chatMutants,
+  ...chat.mutants,
   ...healthMutants,
   ...users.mutants,
   ...voiceMutants,
@@ -27,7 +26,7 @@ export const mutants: readonly Mutant[] = [
 
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
 export const variants: readonly Variant[] = [
-  ...chatVariants,
+  ...chat.variants,
   ...healthVariants,
   ...users.variants,
   ...voiceVariants,

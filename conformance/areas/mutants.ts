@@ -6,8 +6,7 @@ import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { clientMutants } from './client/mutants.ts';
 import { clientVariants } from './client/variants.ts';
 import { chat } from './chat/index.ts';
-import { healthMutants } from './health/mutants.ts';
-import { healthVariants } from './health/variants.ts';
+import { health } from './health/index.ts';
 import { serviceMutants, serviceVariants } from './service/mutants.ts';
 import { users } from './users/index.ts';
 import { voiceMutants } from './voice/mutants/index.ts';
@@ -19,7 +18,7 @@ export { clientMutants, clientVariants, serviceMutants, serviceVariants };
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [
   ...chat.mutants,
-  ...healthMutants,
+  ...health.mutants,
   ...users.mutants,
   ...voiceMutants,
 ];
@@ -27,7 +26,7 @@ export const mutants: readonly Mutant[] = [
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
 export const variants: readonly Variant[] = [
   ...chat.variants,
-  ...healthVariants,
+  ...health.variants,
   ...users.variants,
   ...voiceVariants,
   ...wireVariants,

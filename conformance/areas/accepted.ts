@@ -39,12 +39,21 @@ interface AcceptedEntry extends Omit<PartialEntry, 'check'> {
   isEvidence?: Parameters<typeof checkAccepted>[3];
 }
 
-/** Derives the checks of valid requests from their steps. */
+/** The requirements about the success of some valid requests, by id. */
+export type AcceptedEntries = Readonly<Record<RequirementId, AcceptedEntry>>;
+
+/**
+ * Derives the checks of valid requests from their steps.
+ *
+ * @throws {Error} if a property has a requirement that is not among the entries.
+ */
 export function defineAccepted<Id extends RequirementId>(
   { endpoint, properties, ...defaults }: AcceptedDefaults,
   entries: Readonly<Record<Id, AcceptedEntry>>,
 ): Record<Id, RequirementEntry> {
   const all = Object.entries(entries) as [Id, AcceptedEntry][];
+  const stray = properties.find(({ requirement }) => !Object.hasOwn(entries, requirement));
+  if (stray) throw new Error(`${stray.name} has the requirement ${stray.requirement}.`);
   const named = [
     GENERATED,
     ...all.flatMap(([, { steps = [] }]) => (typeof steps === 'string' ? [] : [...steps])),

@@ -3,6 +3,9 @@ import type { Endpoint } from '../../src/contract/index.ts';
 import { errorResponse, type When } from '../engine/mutants/combinators.ts';
 import type { ProxyResponse, ProxyResult, TransformFactory } from '../engine/mutants/mutant.ts';
 
+/** Longer than a check waits for a response, in milliseconds. */
+export const HANG_MS = 60_000;
+
 /** Responds in place of the sandbox after an endpoint received a body that was not JSON. */
 export function breakAfterMalformedJson(
   endpoint: Endpoint,

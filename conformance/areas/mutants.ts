@@ -5,10 +5,8 @@
 import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { clientMutants } from './client/mutants.ts';
 import { clientVariants } from './client/variants.ts';
-import { chatMutants } from './chat/mutants/index.ts';
-import { chatVariants } from './chat/variants.ts';
-import { healthMutants } from './health/mutants.ts';
-import { healthVariants } from './health/variants.ts';
+import { chat } from './chat/index.ts';
+import { health } from './health/index.ts';
 import { serviceMutants, serviceVariants } from './service/mutants.ts';
 import { users } from './users/index.ts';
 import { voiceMutants } from './voice/mutants/index.ts';
@@ -19,16 +17,16 @@ export { clientMutants, clientVariants, serviceMutants, serviceVariants };
 
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [
-  ...chatMutants,
-  ...healthMutants,
+  ...chat.mutants,
+  ...health.mutants,
   ...users.mutants,
   ...voiceMutants,
 ];
 
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
 export const variants: readonly Variant[] = [
-  ...chatVariants,
-  ...healthVariants,
+  ...chat.variants,
+  ...health.variants,
   ...users.variants,
   ...voiceVariants,
   ...wireVariants,

@@ -1,9 +1,13 @@
 import { sandboxErrors, type Area } from '../../src/contract/index.ts';
 import {
   always,
+  chain,
   changeResponse,
+  editAccepted,
+  editHealth,
   jsonResponse,
   replaceParts,
+  set,
 } from '../engine/mutants/combinators.ts';
 import {
   createVariantFactory,
@@ -174,5 +178,34 @@ const limits: Variant[] = [
   }),
 ];
 
-/** Legal variants of HTTP and JSON that apply to every HTTP endpoint. */
-export const wireVariants: readonly Variant[] = [...serializations, ...messages, ...limits];
+/** Sends this time in every field that holds one. */
+const sendsTime = (time: string): TransformFactory =>
+  chain(
+    editHealth(set('/timestamp', time)),
+    editAccepted('create', set('/created_at', time)),
+    editAccepted('delete', set('/deleted_at', time)),
+  );
+
+const timeVariant = createVariantFactory('time', ['health', 'users']);
+
+/** Forms of ISO 8601, used for every time in the responses. */
+const times: Variant[] = Object.entries({
+  offset: '2026-11-20T10:30:00+01:00',
+  'short-offset': '2026-11-20T10:30:00-05',
+  'no-zone': '2026-11-20T09:30:00',
+  nanoseconds: '2026-11-20T09:30:00.123456789Z',
+  comma: '2026-11-20T09:30:00,5Z',
+  basic: '20261120T093000Z',
+  'week-date': '2026-W47-5T09:30:00Z',
+  'ordinal-date': '2026-324T09:30:00Z',
+  'no-seconds': '2026-11-20T09:30Z',
+  'date-alone': '2026-11-20',
+}).map(([name, time]) => timeVariant(name, `Sends times such as ${time}.`, sendsTime(time)));
+
+/** Legal variants of HTTP, JSON, and times that apply to every HTTP endpoint. */
+export const wireVariants: readonly Variant[] = [
+  ...serializations,
+  ...messages,
+  ...limits,
+  ...times,
+];

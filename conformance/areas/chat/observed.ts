@@ -6,7 +6,7 @@ import {
   type ObservedBehavior,
 } from '../../engine/judge/observed.ts';
 import { isAccepted } from '../../engine/transcript/reading.ts';
-import { isChatStep } from './steps.ts';
+import { isChatStep } from './requests.ts';
 
 const behaviors: readonly ObservedBehavior[] = [
   { name: 'POST /v1/chat/completions', of: isAcceptedAt('chat') },

@@ -1,37 +1,35 @@
+/** What a run sends to `POST /v1/chat/completions`, in the order in which it is sent. */
 import {
-  USER_ID_LENGTH_MAX,
-  resolvePointer,
   type ChatMessage,
-  type ChatRequest,
+  resolvePointer,
+  USER_ID_LENGTH_MAX,
 } from '../../../src/contract/index.ts';
+import { cost } from '../../engine/probe.ts';
+import { PREFLIGHT } from '../../engine/transcript/reading.ts';
+import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
+import { createSessionUser } from '../users/requests.ts';
+import { malformed } from './malformed.ts';
 import {
+  createSessionId,
   fullRequest,
   GREETING,
   knownMetadata,
+  omitField,
   open,
   otherMetadata,
   REFERENCE_PHRASE,
-  createSessionId,
   user,
   valid,
-  omitField,
 } from './requests.ts';
-import { cost, type Step } from '../../engine/probe.ts';
-import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
-import { createSessionUser } from '../users/requests.ts';
-import { PREFLIGHT } from '../../engine/transcript/reading.ts';
-import type { ChatRequirementId } from './requirements.ts';
-import type { MalformedChatStep } from './steps.ts';
+import { GENERATED_CHATS, sweepChats } from './sweep.ts';
 import { lookForUnprefixed } from './unprefixed.ts';
-import { GENERATED_CHATS, sweepChats } from './generated/index.ts';
 
-type ChatProbe = SandboxProbe<ChatRequirementId>;
+type ChatProbe = Omit<SandboxProbe, 'exercises'>;
 
 const preflight: ChatProbe = {
   id: PREFLIGHT,
   area: 'chat',
   phase: 'preflight',
-  exercises: ['CHAT-002'],
   cost: cost(1, 1),
   async run(context) {
     const minimal = valid('minimal', { messages: [user(GREETING)] });
@@ -43,24 +41,6 @@ const forms: ChatProbe = {
   id: 'chat/forms',
   area: 'chat',
   phase: 'accepted',
-  exercises: [
-    'CHAT-001',
-    'CHAT-003',
-    'CHAT-004',
-    'CHAT-005',
-    'CHAT-006',
-    'CHAT-007',
-    'CHAT-008',
-    'CHAT-009',
-    'CHAT-020',
-    'CHAT-021',
-    'CHAT-022',
-    'CHAT-023',
-    'CHAT-024',
-    'CHAT-030',
-    'CHAT-050',
-    'CHAT-080',
-  ],
   cost: cost(9, 9),
   async run(context) {
     const messages = [user(GREETING)];
@@ -89,7 +69,6 @@ const generated: ChatProbe = {
   id: 'chat/generated',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-007', 'CHAT-008', 'CHAT-009', 'CHAT-010', 'CHAT-011', 'CHAT-015'],
   cost: cost(GENERATED_CHATS, GENERATED_CHATS),
   run: sweepChats,
 };
@@ -105,7 +84,6 @@ const conversation: ChatProbe = {
   id: 'chat/conversation',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-012', 'CHAT-030'],
   cost: cost(lines.length, lines.length),
   async run(context) {
     const request = fullRequest(context);
@@ -125,7 +103,6 @@ const connection: ChatProbe = {
   id: 'chat/connection',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-001', 'CHAT-030'],
   cost: cost(2, 2),
   async run(context) {
     for (const step of ['first on a connection', 'second on a connection'] as const) {
@@ -143,7 +120,6 @@ const overlap: ChatProbe = {
   id: 'chat/overlap',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-014', 'CHAT-030', 'CHAT-050'],
   cost: cost(2 * CONCURRENT_SESSIONS, CONCURRENT_SESSIONS, CONCURRENT_SESSIONS),
   async run(context) {
     const requests = Array.from({ length: CONCURRENT_SESSIONS }, (_, index) => {
@@ -173,7 +149,6 @@ const anonymous: ChatProbe = {
   id: 'chat/anonymous',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-002', 'CHAT-050'],
   cost: cost(2, 2),
   async run(context) {
     const note = user(`Please note: my voucher is ${createMarker(context)}.`);
@@ -187,17 +162,6 @@ const prompts: ChatProbe = {
   id: 'chat/prompts',
   area: 'chat',
   phase: 'accepted',
-  exercises: [
-    'CHAT-040',
-    'CHAT-041',
-    'CHAT-042',
-    'CHAT-043',
-    'CHAT-044',
-    'CHAT-045',
-    'CHAT-046',
-    'CHAT-047',
-    'CHAT-048',
-  ],
   cost: (texts) => ({ requests: texts.length, modelCalls: texts.length, users: 0, calls: 0 }),
   async run(context) {
     const requests = context.prompts.map((text) => ({
@@ -208,63 +172,19 @@ const prompts: ChatProbe = {
   },
 };
 
-/** Returns the malformed bodies by step, each one edit away from the control request. */
-function malformedBodies(
-  request: ChatRequest,
-): Record<MalformedChatStep, NonNullable<Step['body']>> {
-  const { messages: _messages, ...rest } = request;
-  const messages = (value: unknown): { json: unknown } => ({ json: { ...rest, messages: value } });
-  const message = (value: object): { json: unknown } => messages([value]);
-  return {
-    'messages missing': { json: rest },
-    'messages a string': messages(GREETING),
-    'messages an object': messages(user(GREETING)),
-    'messages null': messages(null),
-    'message a string': messages([GREETING]),
-    'role missing': message({ content: GREETING }),
-    'role a number': message({ role: 1, content: GREETING }),
-    'role tool': message({ role: 'tool', content: GREETING }),
-    'role unknown': message({ role: 'customer', content: GREETING }),
-    'content missing': message({ role: 'user' }),
-    'role unknown in the last of two': messages([
-      user(GREETING),
-      { role: 'customer', content: GREETING },
-    ]),
-    'content missing in the first of two': messages([{ role: 'user' }, user(GREETING)]),
-    'content a number': message({ role: 'user', content: 42 }),
-    'content an object': message({ role: 'user', content: { text: GREETING } }),
-    'content null': message({ role: 'user', content: null }),
-    'body not JSON': { text: JSON.stringify(request).slice(0, -1) },
-    'body empty': { text: '' },
-    'body an array': { json: [request] },
-  };
-}
-
 /** Malformed requests, each one edit away from a valid one. */
 const refusals: ChatProbe = {
   id: 'chat/refusals',
   area: 'chat',
   phase: 'refused',
-  exercises: [
-    'CHAT-060',
-    'CHAT-061',
-    'CHAT-062',
-    'CHAT-063',
-    'CHAT-064',
-    'CHAT-065',
-    'CHAT-066',
-    'CHAT-070',
-    'CHAT-071',
-    'CHAT-072',
-  ],
-  cost: cost(19, 1),
+  cost: cost(Object.keys(malformed.edits).length + 1, 1),
   async run(context) {
     const request = fullRequest(context);
     const control = await context.send(valid('control', request));
     if (!control) return;
     await Promise.all(
-      Object.entries(malformedBodies(request)).map(([step, body]) =>
-        context.send({ endpoint: 'chat', step, intent: 'refuse', control, body }),
+      Object.entries(malformed.edits).map(([step, { edit }]) =>
+        context.send({ endpoint: 'chat', step, intent: 'refuse', control, body: edit(request) }),
       ),
     );
   },
@@ -275,7 +195,6 @@ const silences: ChatProbe = {
   id: 'chat/silences',
   area: 'chat',
   phase: 'refused',
-  exercises: ['CHAT-083'],
   cost: cost(7, 7),
   async run(context) {
     const request = fullRequest(context);
@@ -298,7 +217,6 @@ const after: ChatProbe = {
   id: 'chat/after',
   area: 'chat',
   phase: 'after',
-  exercises: ['CHAT-013'],
   cost: cost(2, 2),
   async run(context) {
     const long = longId(context);

@@ -1,7 +1,9 @@
 import type { ChatMessage, ChatRequest } from '../../../src/contract/index.ts';
-import type { Step } from '../../engine/probe.ts';
+import { type Step, stepsOf } from '../../engine/probe.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import type { OpenChatStep, ValidChatStep } from './steps.ts';
+
+/** Creates a predicate for the exchanges of some steps: `isChatStep('full')(exchange)`. */
+export const isChatStep = stepsOf('chat');
 
 /** Returns a user message. */
 export const user = (content: string): ChatMessage => ({ role: 'user', content });
@@ -42,7 +44,7 @@ export function fullRequest(context: SandboxContext): ChatRequest {
 }
 
 /** Returns a step whose request must succeed. */
-export const valid = (step: ValidChatStep, json: ChatRequest): Step<ValidChatStep> => ({
+export const valid = (step: string, json: ChatRequest): Step => ({
   endpoint: 'chat',
   step,
   intent: 'valid',
@@ -50,11 +52,7 @@ export const valid = (step: ValidChatStep, json: ChatRequest): Step<ValidChatSte
 });
 
 /** Returns a step for whose request the specification defines no response. */
-export const open = (
-  step: OpenChatStep,
-  json: unknown,
-  more: Partial<Step<OpenChatStep>> = {},
-): Step<OpenChatStep> => ({
+export const open = (step: string, json: unknown, more: Partial<Step> = {}): Step => ({
   endpoint: 'chat',
   step,
   intent: 'open',

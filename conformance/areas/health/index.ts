@@ -1,10 +1,11 @@
-import { healthChecks } from './checks.ts';
-import { healthProbes } from './probes.ts';
-import { healthRequirements } from './requirements.ts';
-import { defineArea } from '../../engine/area.ts';
+import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import { createArea } from '../../engine/area.ts';
 import { isAcceptedAt, observeEach } from '../../engine/judge/observed.ts';
 import { describeOutcome, toPrintable, type Transcript } from '../../engine/transcript/reading.ts';
-import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import { fields } from './fields.ts';
+import { healthProbes } from './probes.ts';
+import { responses } from './responses.ts';
+import { times } from './times.ts';
 
 /** Returns the health status that a sandbox reports. */
 export const observeHealth = observeEach([
@@ -33,11 +34,10 @@ function healthNotices({ exchanges }: Transcript): readonly string[] {
 }
 
 /** `GET /health`. */
-export const health = defineArea({
+export const health = createArea({
   name: 'health',
   endpoints: ['health'],
-  requirements: healthRequirements,
-  checks: healthChecks,
+  subjects: [responses, fields, times],
   probes: healthProbes,
   observe: observeHealth,
   notices: healthNotices,

@@ -14,7 +14,7 @@ import type { ProxyResult, TransformFactory } from '../../engine/mutants/mutant.
 import { hasKeys, where } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, MutantEntry, Subject } from '../../engine/requirement.ts';
 import { createFalseRefusals, defineAccepted } from '../accepted.ts';
-import { failEverySeventh } from '../failures.ts';
+import { failEverySeventh, HANG_MS } from '../failures.ts';
 import { unlessAbsent } from './absence.ts';
 import { withKnownUsers } from './known-users.ts';
 import { malformed } from './refusals.ts';
@@ -216,9 +216,6 @@ const accepted = defineAccepted(
     },
   },
 );
-
-// Longer than the check waits for a response.
-const HANG_MS = 60_000;
 
 /** Counts create requests and fails at some of them. */
 const failsAtCreation =

@@ -1,8 +1,8 @@
 /** Generated requests: all are legal, a seed repeats them, and a refused one is made small. */
 import t from 'tap';
-import { generateChat, chatCombination } from '../../../conformance/areas/chat/generated/index.ts';
+import { generateChat, chatCombination } from '../../../conformance/areas/chat/sweep.ts';
 import { generateUser, userCombination } from '../../../conformance/areas/users/sweep.ts';
-import type { ChatDraft } from '../../../conformance/areas/chat/generated/draft.ts';
+import type { ChatDraft } from '../../../conformance/areas/chat/request-draft.ts';
 import {
   combineProperties,
   createLookup,

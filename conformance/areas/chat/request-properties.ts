@@ -1,9 +1,8 @@
-import type { Random } from '../../../../src/platform/random.ts';
-import type { Property } from '../../../engine/sweep/property.ts';
-import type { ChatRequirementId } from '../requirements.ts';
-import type { ChatDraft } from './draft.ts';
+import type { Random } from '../../../src/platform/random.ts';
+import type { Property } from '../../engine/sweep/property.ts';
+import type { ChatDraft } from './request-draft.ts';
 
-type ChatProperty = Property<ChatDraft, ChatRequirementId>;
+type ChatProperty = Property<ChatDraft>;
 
 type Roles = ChatDraft['first'];
 

@@ -1,17 +1,12 @@
-import type { ChatRequest } from '../../../../src/contract/index.ts';
-import { seededRandom, type Random } from '../../../../src/platform/random.ts';
-import type { Step } from '../../../engine/probe.ts';
-import {
-  applyProperties,
-  createLookup,
-  type SizedProperty,
-} from '../../../engine/sweep/property.ts';
-import { sweep } from '../../../engine/sweep/sweep.ts';
-import type { SandboxContext } from '../../sandbox-state.ts';
-import { createSessionId, knownMetadata } from '../requests.ts';
-import { GENERATED } from '../steps.ts';
-import { createChatDraft, toChatRequest, type ChatDraft } from './draft.ts';
-import { ASSISTANT, chatProperties, HISTORY, isExclusive, KEYS } from './properties.ts';
+import type { ChatRequest } from '../../../src/contract/index.ts';
+import { seededRandom, type Random } from '../../../src/platform/random.ts';
+import { applyProperties, createLookup, type SizedProperty } from '../../engine/sweep/property.ts';
+import { sweep } from '../../engine/sweep/sweep.ts';
+import { GENERATED } from '../accepted.ts';
+import type { SandboxContext } from '../sandbox-state.ts';
+import { createChatDraft, toChatRequest, type ChatDraft } from './request-draft.ts';
+import { ASSISTANT, chatProperties, HISTORY, isExclusive, KEYS } from './request-properties.ts';
+import { createSessionId, knownMetadata, valid } from './requests.ts';
 
 /** The number of chat requests that contain all properties. */
 export const GENERATED_CHATS = 4;
@@ -76,14 +71,8 @@ export async function sweepChats(context: SandboxContext): Promise<void> {
     random: random.fork('combination'),
     send(sized, properties) {
       const names = { userId: users.chatAs, sessionId: createSessionId(context) };
-      const step: Step<typeof GENERATED> = {
-        endpoint: 'chat',
-        step: GENERATED,
-        intent: 'valid',
-        properties,
-        body: { json: generateChat(sized, values, names) },
-      };
-      return context.send(step);
+      const step = valid(GENERATED, generateChat(sized, values, names));
+      return context.send({ ...step, properties });
     },
   });
 }

@@ -1,5 +1,5 @@
-import type { ChatMessage, ChatRequest } from '../../../../src/contract/index.ts';
-import { GREETING } from '../requests.ts';
+import type { ChatMessage, ChatRequest } from '../../../src/contract/index.ts';
+import { GREETING } from './requests.ts';
 
 type Role = ChatMessage['role'];
 

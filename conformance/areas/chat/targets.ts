@@ -1,0 +1,76 @@
+/** The latency of replies and the transport (spec 4.5, 8). */
+import { CHAT_RESPONSE_MS_TARGET } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { checkHttps, checkMaxTime, checkMedianTime } from '../../engine/checks/targets.ts';
+import { delay, passThrough, to } from '../../engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../engine/mutants/mutant.ts';
+import type { Subject } from '../../engine/requirement.ts';
+import { noReply } from './evidence.ts';
+
+export const targets: Subject = {
+  requirements: {
+    'CHAT-080': {
+      level: 'target',
+      rule: 'The median latency of chat responses is under 5 s.',
+      statements: ['8.b2'],
+      reason: 'Every simulation waits for these replies, so slow ones prolong it.',
+      probes: ['chat/forms'],
+      check: checkMedianTime('chat', CHAT_RESPONSE_MS_TARGET, noReply),
+      mutants: {
+        slow: {
+          description: 'Takes 6 s for each reply.',
+          transform: delay(
+            to('chat', ({ json }) => isObject(json)),
+            6_000,
+          ),
+          clockFactor: 15,
+        },
+      },
+      legal: {
+        'slow-but-in-time': {
+          description: 'Takes 2 s for each reply.',
+          transform: delay(to('chat'), 2_000),
+          clockFactor: 20,
+        },
+      },
+    },
+    'CHAT-081': {
+      level: 'may',
+      rule: 'The highest latency of a chat response is under 5 s.',
+      statements: ['8.b2'],
+      reason: 'The target names no percentile, so the slowest reply is only reported.',
+      check: checkMaxTime('chat', CHAT_RESPONSE_MS_TARGET, noReply),
+      legal: {
+        'once-slow': {
+          description: 'Takes 12 s for one reply.',
+          transform: delayOnce,
+          clockFactor: 10,
+        },
+      },
+    },
+    'CHAT-082': {
+      rule: 'The sandbox is reachable over HTTPS.',
+      statements: ['4.5.7'],
+      reason: 'The service sends its key and its conversations there; plain HTTP exposes both.',
+      check: checkHttps(),
+      mutants: {
+        'plain-http': {
+          description: 'Uses plain HTTP on a host other than loopback.',
+          transform: passThrough,
+          run: (run) => ({ ...run, target: 'http://sandbox.example' }),
+        },
+      },
+    },
+  },
+};
+
+function delayOnce(): ReturnType<TransformFactory> {
+  let isDone = false;
+  return async (request, forward, clock) => {
+    if (request.endpoint === 'chat' && !isDone) {
+      isDone = true;
+      await clock.sleep(12_000);
+    }
+    return forward(request);
+  };
+}

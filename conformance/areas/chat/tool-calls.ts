@@ -1,0 +1,353 @@
+/** The tool calls of a reply (spec 2.7, 2.8). */
+import { formatValue, listAt, resolvePointer } from '../../../src/contract/index.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
+import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/checks/check.ts';
+import { combineEdits, drop, type Edit, editChat, set } from '../../engine/mutants/combinators.ts';
+import type { MutantEntry, Subject } from '../../engine/requirement.ts';
+import type { Exchange } from '../../engine/transcript/reading.ts';
+import { fieldsOf, missing } from '../fields.ts';
+import { isReply, optionalField } from './evidence.ts';
+
+const CONTENT = '/choices/0/message/content';
+const CALLS = '/choices/0/message/tool_calls';
+const FUNCTION = `${CALLS}/0/function`;
+
+const validCall = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'look_up', arguments: '{"order":"A-1"}', result: { found: true } },
+};
+
+/** Adds a valid tool call, and drops `tools_used`, which would have to name it. */
+const addToolCall = combineEdits(
+  set(CALLS, () => [structuredClone(validCall)]),
+  drop('/metadata/tools_used'),
+);
+
+/** Changes a valid tool call in every reply. */
+const calls = (description: string, ...edits: Edit[]): MutantEntry => ({
+  description,
+  transform: editChat(addToolCall, ...edits),
+});
+
+const TOOLS_REASON =
+  'Evals on tool use read the calls and their results from the reply; missing or malformed calls get a wrong score.';
+const probes = ['chat/prompts'];
+const unjudged = unjudgedAs(
+  'not_observed',
+  'No reply has tool calls. Use --prompt to send a message that makes the agent call a tool.',
+);
+
+const callField = fieldsOf({
+  endpoint: 'chat',
+  message: 'ChatResponse',
+  noun: 'tool call',
+  reason: TOOLS_REASON,
+  observability: 'provoked',
+  probes,
+  unjudged,
+  editFirst: addToolCall,
+});
+
+const oddCall = {
+  id: '',
+  type: 'function',
+  function: { name: 'look_up', arguments: '{}', result: {} },
+  took_ms: 12,
+};
+
+export const toolCalls: Subject = {
+  requirements: {
+    'CHAT-036': optionalField('/metadata/tools_used', {
+      withItems: true,
+      rule: '`metadata.tools_used` is an array of tool names, if present.',
+      statements: ['2.8.17'],
+      reason: TOOLS_REASON,
+      wrong: {
+        'tools-used-a-string': ['Sends `tools_used` as a string.', 'look_up'],
+        'tools-used-objects': ['Sends `tools_used` as an array of objects.', [{ name: 'look_up' }]],
+      },
+    }),
+    'CHAT-040': callField('/choices/*/message/tool_calls', {
+      withItems: true,
+      rule: '`choices[].message.tool_calls` is an array of objects, if present.',
+      statements: ['2.8.8'],
+      probes,
+      hint: (received) =>
+        received === false
+          ? 'Omit `tool_calls` when the agent called no tool.'
+          : 'Send an array of objects: {"id", "type": "function", "function": {...}}.',
+      wrong: {
+        'tool-calls-null': ['Sends `tool_calls` as null.', null],
+        'tool-calls-an-object': ['Sends `tool_calls` as an object.', {}],
+      },
+      mutants: {
+        'tool-call-a-string': calls('Sends a tool call as a string.', set(`${CALLS}/0`, 'look_up')),
+      },
+      legal: {
+        'tool-calls-empty': {
+          description: 'Sends an empty `tool_calls`.',
+          transform: editChat(set(CALLS, []), drop('/metadata/tools_used')),
+        },
+      },
+    }),
+    'CHAT-041': callField('/choices/*/message/tool_calls/*/id', {
+      rule: 'Each tool call has an `id` string.',
+      statements: ['2.8.20'],
+      wrong: {
+        'call-id-missing': ['Omits the `id` of a tool call.', missing],
+        'call-id-a-number': ['Sends the `id` of a tool call as a number.', 1],
+      },
+    }),
+    'CHAT-042': callField('/choices/*/message/tool_calls/*/type', {
+      rule: 'The `type` of each tool call is `function`.',
+      statements: ['2.8.21'],
+      wrong: {
+        'call-type-missing': ['Omits the `type` of a tool call.', missing],
+        'call-type-tool': ['Sends a tool call with the type "tool".', 'tool'],
+      },
+    }),
+    'CHAT-043': callField('/choices/*/message/tool_calls/*/function', {
+      rule: 'Each tool call has a `function` object.',
+      statements: ['2.8.22'],
+      wrong: {
+        'call-function-missing': ['Omits the `function` of a tool call.', missing],
+        'call-function-a-string': ['Sends the `function` of a tool call as a string.', 'look_up'],
+      },
+    }),
+    'CHAT-044': callField('/choices/*/message/tool_calls/*/function/name', {
+      rule: 'Each tool call has a `function.name` string.',
+      statements: ['2.8.23'],
+      wrong: { 'call-name-missing': ['Omits the `name` of a function.', missing] },
+    }),
+    'CHAT-045': callField('/choices/*/message/tool_calls/*/function/arguments', {
+      rule: 'The `function.arguments` of each tool call is a string that contains JSON.',
+      statements: ['2.8.24'],
+      hint: (received) =>
+        typeof received === 'object' && received !== null
+          ? 'Encode the arguments as a JSON string.'
+          : undefined,
+      wrapCheck: checkArguments,
+      wrong: {
+        'call-arguments-an-object': ['Sends `arguments` as an object.', { order: 'A-1' }],
+        'call-arguments-not-json': ['Sends `arguments` that are not JSON.', "order='A-1'"],
+        'call-arguments-missing': ['Omits `arguments`.', missing],
+      },
+    }),
+    'CHAT-046': callField('/choices/*/message/tool_calls/*/function/result', {
+      rule: 'Each tool call has a `function.result` object.',
+      statements: ['2.8.25', '2.8.26'],
+      hint: (received) =>
+        received === undefined
+          ? 'Add the result of the tool to `function`, next to `arguments`, in the reply that uses it.'
+          : 'Wrap the result in an object.',
+      wrong: {
+        'call-result-missing': [
+          'Omits the `result` of a tool call.',
+          missing,
+          set(CONTENT, 'It is on its way.'),
+        ],
+        'call-result-a-string': [
+          'Sends the `result` of a tool call as a string.',
+          '{"found":true}',
+        ],
+      },
+    }),
+    'CHAT-047': {
+      rule: 'Each tool in `metadata.tools_used` has a tool call in the reply.',
+      statements: ['2.8.26'],
+      reason:
+        'Evals score the complete sequence of tool calls; a name without a call shows that some are missing.',
+      observability: 'provoked',
+      probes,
+      check: checkToolsUsed(),
+      mutants: {
+        'call-left-out': calls(
+          'Names a tool in `tools_used` and omits its tool call.',
+          set('/metadata/tools_used', ['look_up', 'refund']),
+        ),
+      },
+      legal: {
+        'tools-unlisted': {
+          description: 'Calls tools that `tools_used` does not name.',
+          transform: editChat(set(CALLS, [oddCall]), set('/metadata/tools_used', [])),
+        },
+      },
+    },
+    'CHAT-048': {
+      rule: 'A reply never waits for the service to run a tool.',
+      statements: ['2.7.14'],
+      reason: 'The service has no tools; a reply that asks it to run one ends the conversation.',
+      observability: 'provoked',
+      probes,
+      check: checkToolsRun(),
+      mutants: {
+        'waits-for-tools': {
+          ...calls(
+            'Waits for the service to run a tool, with empty `content`.',
+            drop(`${FUNCTION}/result`),
+            set(CONTENT, ''),
+            set('/choices/0/finish_reason', 'tool_calls'),
+          ),
+          alsoKills: ['CHAT-046'],
+        },
+        'waits-for-tools-in-silence': {
+          ...calls(
+            'Waits for the service to run a tool, with `content` as null.',
+            drop(`${FUNCTION}/result`),
+            set(CONTENT, null),
+          ),
+          alsoKills: ['CHAT-024', 'CHAT-046'],
+        },
+      },
+    },
+  },
+  legal: {
+    'tools-everywhere': {
+      description: 'Calls a tool for every reply and sends empty `content`.',
+      transform: editChat(
+        set(CALLS, [oddCall, oddCall]),
+        set(CONTENT, ''),
+        set('/choices/0/finish_reason', 'tool_calls'),
+        set('/metadata/tools_used', ['look_up']),
+      ),
+    },
+  },
+};
+
+/** A tool call in a reply, well-formed or not. */
+interface ToolCall {
+  /** JSON pointer into the reply. */
+  pointer: string;
+  function: Record<string, unknown> | undefined;
+}
+
+/** The messages of a reply, each with its JSON pointer. */
+function messagesOf({ json }: Exchange): [string, Record<string, unknown>][] {
+  return listAt(json, '/choices').flatMap((choice, index) => {
+    const message = resolvePointer(choice, '/message');
+    return isObject(message)
+      ? [[`/choices/${index}/message`, message] as [string, Record<string, unknown>]]
+      : [];
+  });
+}
+
+function callsOf(exchange: Exchange): ToolCall[] {
+  return messagesOf(exchange).flatMap(([place, message]) =>
+    listAt(message, '/tool_calls').flatMap((call, index) => {
+      if (!isObject(call)) return [];
+      const target = call['function'];
+      return [
+        {
+          pointer: `${place}/tool_calls/${index}`,
+          function: isObject(target) ? target : undefined,
+        },
+      ];
+    }),
+  );
+}
+
+/** Extends a check for the type of `function.arguments`: the string must contain JSON. */
+function checkArguments(typeCheck: Check): Check {
+  return {
+    ...typeCheck,
+    judge: (evidence, transcript) => [
+      ...typeCheck.judge(evidence, transcript),
+      ...evidence.flatMap((exchange) =>
+        callsOf(exchange).flatMap(({ pointer, function: target }): Finding[] => {
+          const text = target?.['arguments'];
+          if (typeof text !== 'string' || parseJson(text) !== undefined) return [];
+          return [
+            {
+              exchange: exchange.id,
+              pointer: `${pointer}/function/arguments`,
+              expected: 'a string that contains JSON',
+              received: formatValue(text),
+            },
+          ];
+        }),
+      ),
+    ],
+  };
+}
+
+/**
+ * Each name in `metadata.tools_used` must have a tool call. Judges only the first turn of a
+ * conversation: on later turns the list may include earlier ones, because the specification does
+ * not say which turns it covers.
+ */
+function checkToolsUsed(): Check {
+  const namesOf = ({ json }: Exchange): string[] =>
+    listAt(json, '/metadata/tools_used').filter((name) => typeof name === 'string');
+  return checkEach(
+    (exchange) =>
+      isReply(exchange) &&
+      isFirstTurn(exchange) &&
+      hasNamedCalls(exchange) &&
+      namesOf(exchange).length > 0,
+    (exchange) => {
+      const called = new Set(callsOf(exchange).map(({ function: target }) => target?.['name']));
+      return namesOf(exchange).flatMap((name, index): Finding[] =>
+        called.has(name)
+          ? []
+          : [
+              {
+                exchange: exchange.id,
+                pointer: `/metadata/tools_used/${index}`,
+                expected: `a tool call of ${name}`,
+                received:
+                  called.size === 0 ? 'no tool call' : `tool calls of ${[...called].join(', ')}`,
+                hint: 'Add every tool call with its result to choices[].message.tool_calls.',
+              },
+            ],
+      );
+    },
+    unjudged,
+  );
+}
+
+/** Whether every tool call of a reply has a name; otherwise it is unknown which calls are missing. */
+function hasNamedCalls(exchange: Exchange): boolean {
+  const messages = messagesOf(exchange);
+  return (
+    messages.length > 0 &&
+    messages.every(([, { tool_calls: list = [] }]) => Array.isArray(list)) &&
+    callsOf(exchange).every(({ function: target }) => typeof target?.['name'] === 'string')
+  );
+}
+
+function isFirstTurn({ sent }: Exchange): boolean {
+  const messages = resolvePointer(sent, '/messages');
+  return (
+    Array.isArray(messages) &&
+    !messages.some((message) => isObject(message) && message['role'] === 'assistant')
+  );
+}
+
+/** A reply that has a tool call without a result, and no text, waits for the service to run the tool. */
+function checkToolsRun(): Check {
+  return checkEach(
+    (exchange) => isReply(exchange) && callsOf(exchange).length > 0,
+    (exchange) =>
+      messagesOf(exchange).flatMap(([pointer, message]): Finding[] => {
+        const waiting = callsOf(exchange).find(
+          (call) =>
+            call.pointer.startsWith(pointer) &&
+            call.function !== undefined &&
+            !Object.hasOwn(call.function, 'result'),
+        );
+        const hasText = (message['content'] ?? '') !== '';
+        if (!waiting || hasText) return [];
+        return [
+          {
+            exchange: exchange.id,
+            pointer: waiting.pointer,
+            expected: 'the result of the tool and a reply that uses it',
+            received: 'a tool call without a result, and no text',
+            hint: "Run the tool in the sandbox; the service can't run it.",
+          },
+        ];
+      }),
+    unjudged,
+  );
+}

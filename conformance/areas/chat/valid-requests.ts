@@ -1,0 +1,155 @@
+/** The valid chat requests succeed: of any legal form, after malformed ones, and concurrently. */
+import { listAt } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { requireSurvival } from '../../engine/checks/crashes.ts';
+import { checkNoServerError } from '../../engine/checks/responses.ts';
+import { errorResponse, refuseInstead, to, type When } from '../../engine/mutants/combinators.ts';
+import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
+import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
+import type { Subject } from '../../engine/requirement.ts';
+import { showsOverlap } from '../../engine/transcript/repetitions.ts';
+import { defineAccepted } from '../accepted.ts';
+import { breakAfterMalformedJson, failEverySeventh, HANG_MS } from '../failures.ts';
+import { noReply } from './evidence.ts';
+import { malformed } from './malformed.ts';
+import { requestFields } from './request-fields.ts';
+import { requestMessages } from './request-messages.ts';
+import { chatProperties } from './request-properties.ts';
+import { REFERENCE_PHRASE } from './requests.ts';
+
+/** Whether a request is one of the concurrent ones. */
+const overlaps: When = (request) => messagesTextOf(request).includes(REFERENCE_PHRASE);
+
+/** Whether a request is well-formed, unlike the malformed requests that the probes send. */
+const isValid: When = (request) => isObject(request.json) && !malformed.isMalformed(request);
+
+const accepted = defineAccepted(
+  {
+    endpoint: 'chat',
+    properties: chatProperties,
+    reason:
+      'The service may omit optional fields; a sandbox that requires them ends the simulation.',
+  },
+  {
+    ...requestFields,
+    ...requestMessages,
+    'CHAT-013': {
+      rule: 'A valid chat request succeeds after malformed ones.',
+      statements: ['4.5.4', '4.5.5'],
+      reason: 'One malformed request must not take the sandbox down for other simulations.',
+      probes: ['chat/after'],
+      steps: ['after refusals'],
+      plain: 'full',
+      wrapCheck: (check) => requireSurvival('chat', check),
+      mutants: {
+        'dies-of-malformed-json': {
+          description: 'Responds with 500 to every valid request after one that was not JSON.',
+          transform: breakAfterMalformedJson('chat', to('chat', isValid), () =>
+            errorResponse(500, 'server_error'),
+          ),
+          alsoKills: ['CHAT-016'],
+        },
+        'hangs-after-malformed-json': {
+          description: 'Never responds to a new session after a request that was not JSON.',
+          transform: hangAfterMalformedJson,
+          clockFactor: 15,
+          alsoKills: ['CHAT-016'],
+        },
+      },
+    },
+    'CHAT-014': {
+      rule: 'Concurrent valid chat requests all succeed.',
+      statements: ['4.5.4', '4.5.5'],
+      reason: 'Simulations run in parallel; requests that fail under concurrency end them.',
+      probes: ['chat/overlap'],
+      steps: ['overlap'],
+      plain: 'full',
+      isEvidence: showsOverlap,
+      mutants: {
+        'overlap-500': {
+          description: 'Responds with 500 to concurrent requests.',
+          transform: refuseInstead(to('chat', overlaps), 500, 'server_error'),
+          alsoKills: ['CHAT-016'],
+        },
+        'overlap-third-500': {
+          description: 'Responds with 500 to one of several concurrent requests.',
+          transform: failThirdOverlapping,
+          alsoKills: ['CHAT-016'],
+        },
+        'one-at-a-time': {
+          description: 'Responds with 500 while another request is in progress.',
+          transform: failWhileBusy,
+          alsoKills: ['CHAT-016'],
+        },
+      },
+    },
+  },
+);
+
+export const validRequests: Subject = {
+  requirements: {
+    ...accepted,
+    'CHAT-016': {
+      rule: 'Every valid chat request gets a complete response that is not a server error.',
+      statements: ['4.5.1', '4.5.4', '4.5.5'],
+      reason: 'A turn without a reply ends the simulation, no matter how the error is worded.',
+      check: checkNoServerError(({ endpoint }) => endpoint === 'chat', noReply),
+      mutants: {
+        'every-seventh-500': {
+          description: 'Responds with 500 to every seventh request, even if it is valid.',
+          transform: failEverySeventh('chat'),
+        },
+        'every-seventh-dropped': {
+          description: 'Drops the connection of every seventh request, even if it is valid.',
+          transform: failEverySeventh('chat', 'dropped'),
+        },
+      },
+    },
+  },
+  legal: {
+    'unknown-fields-refused': {
+      description: 'Refuses fields that the specification does not name.',
+      transform: refuseInstead(to('chat', hasUnknownFields)),
+    },
+  },
+};
+
+function hangAfterMalformedJson(): ReturnType<TransformFactory> {
+  let isHanging = false;
+  const sessions = new Set<string | undefined>();
+  return async (request, forward, clock) => {
+    if (request.endpoint === 'chat' && request.json === undefined) isHanging = true;
+    const session = stringAt('session_id', request);
+    if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(HANG_MS);
+    sessions.add(session);
+    return forward(request);
+  };
+}
+
+function failThirdOverlapping(): ReturnType<TransformFactory> {
+  let overlapping = 0;
+  return async (request, forward) => {
+    if (!overlaps(request) || ++overlapping !== 3) return forward(request);
+    return errorResponse(500, 'server_error');
+  };
+}
+
+function failWhileBusy(): ReturnType<TransformFactory> {
+  let inProgress = 0;
+  return async (request, forward) => {
+    if (request.endpoint !== 'chat') return forward(request);
+    if (inProgress > 0) return errorResponse(500, 'server_error');
+    inProgress++;
+    return forward(request).finally(() => inProgress--);
+  };
+}
+
+/** Some field outside `metadata` is not in the specification. */
+function hasUnknownFields({ json }: ProxyRequest): boolean {
+  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
+    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
+  return (
+    hasOther(json, ['messages', 'user_id', 'session_id', 'metadata']) ||
+    listAt(json, '/messages').some((message) => hasOther(message, ['role', 'content']))
+  );
+}

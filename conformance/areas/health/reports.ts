@@ -1,0 +1,51 @@
+/** Health reports: which responses are one, and how a distortion sends one (spec 2.10, 4.6). */
+import { isoTime } from '../../../src/platform/clock.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Check, unjudgedAs } from '../../engine/checks/check.ts';
+import { jsonResponse, respondInstead, to } from '../../engine/mutants/combinators.ts';
+import type { DistortionEntry } from '../../engine/requirement.ts';
+import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
+
+export const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
+export const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
+
+/** Whether a response states the health of the agent: 2xx or 503 with a JSON object. */
+export const isHealthReport = (exchange: Exchange): boolean =>
+  isHealth(exchange) &&
+  (isAccepted(exchange) || statusOf(exchange) === 503) &&
+  isObject(exchange.json);
+
+export const noResponse = unjudgedAs('blocked', 'GET /health got no response.');
+
+/** Why there is no health report. A health check may fail with 500, which is legal (spec 4.6). */
+export const noReport: Check['unjudged'] = ({ exchanges }) =>
+  exchanges.some((exchange) => isHealth(exchange) && statusOf(exchange) === 500)
+    ? { verdict: 'not_applicable', reason: 'The health check of the sandbox failed with 500.' }
+    : { verdict: 'blocked', reason: 'GET /health never responded with a JSON object.' };
+
+export const noReportHasField: Check['unjudged'] = (transcript) =>
+  transcript.exchanges.some(isHealthReport)
+    ? { verdict: 'not_applicable', reason: 'No health response has this field.' }
+    : noReport(transcript);
+
+/** Selects the requests that accept JSON, one of those of a run. */
+export const hasAccept = to('health', ({ headers }) => headers['accept'] === 'application/json');
+
+/** An error that an unhealthy sandbox may report. */
+export const error = {
+  message: 'The database does not respond.',
+  details: 'Two attempts timed out.',
+};
+
+/** Responds with a status in the body and an HTTP status. */
+export const reports = (
+  description: string,
+  status: string,
+  http: number,
+  more: object = {},
+): DistortionEntry => ({
+  description,
+  transform: respondInstead(to('health'), (_request, clock) =>
+    jsonResponse(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
+  ),
+});

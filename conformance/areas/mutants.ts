@@ -11,8 +11,7 @@ import { healthMutants } from './health/mutants.ts';
 import { healthVariants } from './health/variants.ts';
 import { serviceMutants, serviceVariants } from './service/mutants.ts';
 import { users } from './users/index.ts';
-import { voiceMutants } from './voice/mutants/index.ts';
-import { voiceVariants } from './voice/variants.ts';
+import { voice } from './voice/index.ts';
 import { wireVariants } from './wire-variants.ts';
 
 export { clientMutants, clientVariants, serviceMutants, serviceVariants };
@@ -22,7 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...chatMutants,
   ...healthMutants,
   ...users.mutants,
-  ...voiceMutants,
+  ...voice.mutants,
 ];
 
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
@@ -30,7 +29,7 @@ export const variants: readonly Variant[] = [
   ...chatVariants,
   ...healthVariants,
   ...users.variants,
-  ...voiceVariants,
+  ...voice.variants,
   ...wireVariants,
 ];
 

@@ -1,5 +1,5 @@
 /** The media of a call: the WebRTC connection and its audio (spec 2.11, 4.9, 6). */
-import type { CallMedia, CallPacket } from '../../../src/contract/index.ts';
+import type { CallPacket } from '../../../src/contract/index.ts';
 import { parseMessage } from '../../../src/voice/call/messages.ts';
 import { findPercentile } from '../../../src/voice/latency/index.ts';
 import type { AudioPacket } from '../../../src/voice/peer/index.ts';
@@ -48,21 +48,6 @@ const NO_PAYLOAD_TYPE = -1;
 const SILENCE = Buffer.from('f8fffe', 'hex');
 /** An Opus table-of-contents byte that announces frames but not how many. */
 const INVALID_OPUS = Buffer.from('03', 'hex');
-
-/** Returns for how many milliseconds the kit listened to a call. */
-function listenedMsOf(exchange: Exchange): number {
-  const [connected] = eventsOf(exchange, 'connected');
-  return connected ? Math.min(hangUpMsOf(exchange), exchange.endedMs) - connected.atMs : 0;
-}
-
-const isListenedTo = (exchange: Exchange): boolean =>
-  isValidCall(exchange) && listenedMsOf(exchange) >= LISTENED_MS_MIN;
-
-/** Returns the packets with the payload type that offer and answer agree on. */
-function opusPacketsOf(exchange: Exchange): CallPacket[] {
-  const media: CallMedia | undefined = mediaOf(exchange);
-  return (media?.packets ?? []).filter(({ payloadType }) => payloadType === media?.payloadType);
-}
 
 const explainTooLittleAudio: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
@@ -314,6 +299,22 @@ export const media: Subject = {
     ),
   },
 };
+
+/** Returns for how many milliseconds the kit listened to a call. */
+function listenedMsOf(exchange: Exchange): number {
+  const [connected] = eventsOf(exchange, 'connected');
+  return connected ? Math.min(hangUpMsOf(exchange), exchange.endedMs) - connected.atMs : 0;
+}
+
+function isListenedTo(exchange: Exchange): boolean {
+  return isValidCall(exchange) && listenedMsOf(exchange) >= LISTENED_MS_MIN;
+}
+
+/** Returns the packets with the payload type that offer and answer agree on. */
+function opusPacketsOf(exchange: Exchange): CallPacket[] {
+  const agreed = mediaOf(exchange)?.payloadType;
+  return packetsOf(exchange).filter(({ payloadType }) => payloadType === agreed);
+}
 
 function payloadTypeOf(exchange: Exchange): number {
   return mediaOf(exchange)?.payloadType ?? NO_PAYLOAD_TYPE;

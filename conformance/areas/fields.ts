@@ -91,7 +91,7 @@ export function fieldsOf(message: FieldDefaults) {
  *
  * @throws {Error} if the schema has no such field.
  */
-function isRequired(message: MessageName, place: string): boolean {
+export function isRequired(message: MessageName, place: string): boolean {
   const keys = place.split('/').slice(1);
   let schema: unknown = schemas[message];
   let isNeeded = true;

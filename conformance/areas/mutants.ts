@@ -9,8 +9,7 @@ import { chat } from './chat/index.ts';
 import { health } from './health/index.ts';
 import { serviceMutants, serviceVariants } from './service/mutants.ts';
 import { users } from './users/index.ts';
-import { voiceMutants } from './voice/mutants/index.ts';
-import { voiceVariants } from './voice/variants.ts';
+import { voice } from './voice/index.ts';
 import { wireVariants } from './wire-variants.ts';
 
 export { clientMutants, clientVariants, serviceMutants, serviceVariants };
@@ -20,7 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...chat.mutants,
   ...health.mutants,
   ...users.mutants,
-  ...voiceMutants,
+  ...voice.mutants,
 ];
 
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
@@ -28,7 +27,7 @@ export const variants: readonly Variant[] = [
   ...chat.variants,
   ...health.variants,
   ...users.variants,
-  ...voiceVariants,
+  ...voice.variants,
   ...wireVariants,
 ];
 

@@ -79,7 +79,7 @@ export interface Subject {
 
 /** What requirements of a subject have in common. */
 export type RequirementDefaults = Partial<
-  Pick<RequirementEntry, 'section' | 'reason' | 'observability' | 'probes'>
+  Pick<RequirementEntry, 'section' | 'reason' | 'observability' | 'inMedia' | 'probes'>
 > & {
   /** Changes each check, for example because its endpoint is optional. */
   wrapCheck?: (check: Check) => Check;

@@ -1,5 +1,5 @@
 import { resolvePointer, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
-import { measureAudioLatency, measureCall } from '../areas/voice/checks/latency.ts';
+import { measureAudioLatency, measureCall } from '../areas/voice/latency-measurements.ts';
 import { describeOutcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
 import {
   eventsOf,

@@ -1,11 +1,14 @@
+/** A voice WebSocket that is missing or can't be opened. */
+import type { Check } from '../../engine/checks/check.ts';
+import type { BlockingCause, Preflight } from '../../engine/preflight/blocking-cause.ts';
 import {
+  dropAfterSecondStart,
   findUnknownPathRefusal,
   isOpened,
   isVoice,
   isVoiceAbsent,
   UPGRADE,
 } from '../../engine/transcript/call-messages.ts';
-import type { BlockingCause, Preflight } from '../../engine/preflight/blocking-cause.ts';
 import {
   describeOutcome,
   durationMs,
@@ -107,4 +110,39 @@ export function findClosedVoice(
     cure: 'Check the key and the address: sandbox-kit appends /voice to the URL, unless --voice-url sets another address.',
     evidence: upgrade,
   };
+}
+
+/**
+ * Makes a check not applicable if the sandbox has no voice endpoint. Hides what the sandbox sent
+ * after a second `start_call` of a call, where the specification is silent.
+ */
+export function unlessAbsent(check: Check): Check {
+  return {
+    evidence: (transcript) =>
+      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withoutSecondStarts(transcript)),
+    judge: (evidence, transcript) => check.judge(evidence, withoutSecondStarts(transcript)),
+    unjudged(transcript) {
+      if (!isVoiceAbsent(transcript.exchanges)) {
+        return check.unjudged(withoutSecondStarts(transcript));
+      }
+      return { verdict: 'not_applicable', reason: noVoiceReason(transcript) };
+    },
+  };
+}
+
+function noVoiceReason({ exchanges }: Transcript): string {
+  const upgrade = exchanges.findLast(isUpgrade);
+  const outcome = upgrade ? ` (${describeOutcome(upgrade)})` : '';
+  return `The sandbox has no voice endpoint: the WebSocket request is refused like a request for an unknown path${outcome}.`;
+}
+
+const shortenedTranscripts = new WeakMap<Transcript, Transcript>();
+
+/** Removes what the sandbox sent after a second `start_call` from every call. */
+function withoutSecondStarts(transcript: Transcript): Transcript {
+  const cached = shortenedTranscripts.get(transcript);
+  if (cached) return cached;
+  const shortened = { ...transcript, exchanges: transcript.exchanges.map(dropAfterSecondStart) };
+  shortenedTranscripts.set(transcript, shortened);
+  return shortened;
 }

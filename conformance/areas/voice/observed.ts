@@ -9,7 +9,7 @@ import {
   startCallOf,
 } from '../../engine/transcript/call-messages.ts';
 import { describeOutcome, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
-import { isVoiceStep, unknownCodecSteps } from './steps.ts';
+import { isVoiceStep, type VoiceStep } from './requests.ts';
 
 /** The message types that the interface defines, and `ice_candidate`, which many sandboxes send. */
 export const KNOWN_TYPES: readonly string[] = [
@@ -52,53 +52,28 @@ const otherTypesOf = (exchange: Exchange): string[] =>
     type === undefined || KNOWN_TYPES.includes(type) ? [] : toPrintable(type, 40) || '""',
   );
 
+/** Observes the calls of some steps. */
+const inSteps = (
+  name: string,
+  describe: (exchange: Exchange) => string,
+  ...steps: VoiceStep[]
+): ObservedBehavior => ({ name, of: isVoiceStep(...steps), describe });
+
 /** Behaviors of the voice endpoint that the specification leaves open (spec 4.9, 5, 6, 7). */
 const behaviors: readonly ObservedBehavior[] = [
-  {
-    name: 'voice without the subprotocol',
-    of: isVoiceStep('no subprotocol'),
-    describe: describeCall,
-  },
-  {
-    name: 'voice with another subprotocol',
-    of: isVoiceStep('another subprotocol'),
-    describe: describeCall,
-  },
-  { name: 'voice without a key', of: isVoiceStep('no key'), describe: describeCall },
-  { name: 'voice with a wrong key', of: isVoiceStep('wrong key'), describe: describeCall },
-  { name: 'unsupported codec', of: isVoiceStep(...unknownCodecSteps), describe: describeCall },
-  {
-    name: 'start_call without audio_config',
-    of: isVoiceStep('no audio_config'),
-    describe: describeCall,
-  },
-  {
-    name: 'start_call in a binary frame',
-    of: isVoiceStep('binary start_call'),
-    describe: describeCall,
-  },
-  {
-    name: 'second start_call',
-    of: isVoiceStep('second start_call'),
-    describe: describeReaction,
-  },
-  { name: 'message that is not JSON', of: isVoiceStep('not JSON'), describe: describeCall },
-  { name: 'message without a type', of: isVoiceStep('no type'), describe: describeCall },
-  {
-    name: 'message of an unknown type',
-    of: isVoiceStep('unknown type'),
-    describe: describeReaction,
-  },
-  {
-    name: 'SDP answer that is not SDP',
-    of: isVoiceStep('unusable answer'),
-    describe: describeReaction,
-  },
-  {
-    name: 'SDP answer with a wrong fingerprint',
-    of: isVoiceStep('wrong fingerprint'),
-    describe: describeReaction,
-  },
+  inSteps('voice without the subprotocol', describeCall, 'no subprotocol'),
+  inSteps('voice with another subprotocol', describeCall, 'another subprotocol'),
+  inSteps('voice without a key', describeCall, 'no key'),
+  inSteps('voice with a wrong key', describeCall, 'wrong key'),
+  inSteps('unsupported codec', describeCall, 'unsupported codec', 'unsupported codec, full'),
+  inSteps('start_call without audio_config', describeCall, 'no audio_config'),
+  inSteps('start_call in a binary frame', describeCall, 'binary start_call'),
+  inSteps('second start_call', describeReaction, 'second start_call'),
+  inSteps('message that is not JSON', describeCall, 'not JSON'),
+  inSteps('message without a type', describeCall, 'no type'),
+  inSteps('message of an unknown type', describeReaction, 'unknown type'),
+  inSteps('SDP answer that is not SDP', describeReaction, 'unusable answer'),
+  inSteps('SDP answer with a wrong fingerprint', describeReaction, 'wrong fingerprint'),
   {
     name: 'session_id of a call without one',
     of: (exchange) => {

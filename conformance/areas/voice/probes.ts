@@ -1,6 +1,7 @@
+/** What a run sends to the voice WebSocket, in the order in which it is sent. */
 import type { Clip } from '../../../src/voice/opus/index.ts';
 import type { Call, CallMessage, CallScript } from '../../engine/drive/call/script.ts';
-import { cost, type Step } from '../../engine/probe.ts';
+import { cost, type ProbeEntry, type Step } from '../../engine/probe.ts';
 import {
   findUnknownPathRefusal,
   isBrokenDuringSetup,
@@ -9,24 +10,19 @@ import {
   UPGRADE,
 } from '../../engine/transcript/call-messages.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
-import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
-import type { VoiceRequirementId } from './requirements.ts';
+import type { SandboxContext, SandboxState } from '../sandbox-state.ts';
 import {
   AFTER_CALLS,
+  createCallStep,
   createFullStart,
-  createStartsWithCodec,
   minimalStart,
-  openCall,
-  READY_MS_MAX,
-  refusedCall,
-  validCall,
-  type OpenVoiceStep,
-  type ValidVoiceStep,
   type VoiceStep,
-} from './steps.ts';
+} from './requests.ts';
 
-type VoiceProbe = SandboxProbe<VoiceRequirementId>;
+type VoiceProbe = ProbeEntry<SandboxState>;
 
+/** How long a probe waits for `call_ready`; the specification sets no limit. */
+const READY_MS_MAX = 15_000;
 /** How long a probe waits for a greeting; many agents don't greet. */
 const GREETING_MS_MAX = 1_500;
 /** How long a probe waits for a reply to start; models need time. */
@@ -56,24 +52,31 @@ const UNKNOWN_CODEC = 'sandbox-kit-none';
 const UNKNOWN_PROTOCOL = 'sandbox-kit-none';
 const FINGERPRINT = /^(a=fingerprint:\S+) .*$/gm;
 
-const preflight: VoiceProbe = {
-  id: PREFLIGHT,
+/** Creates a probe that sends nothing once it is known that the sandbox has no voice endpoint. */
+const createProbe = (probe: Omit<VoiceProbe, 'area'>): VoiceProbe => ({
+  ...probe,
   area: 'voice',
+  async run(context) {
+    if (!context.voice.isAbsent) await probe.run(context);
+  },
+});
+
+const preflight = createProbe({
+  id: PREFLIGHT,
   phase: 'preflight',
-  exercises: ['VOICE-001', 'VOICE-002', 'VOICE-003'],
   cost: cost(1, 0, 0, 1),
   callTime: { eachMs: REQUEST_MS },
   async run(context) {
-    const upgrade = await context.send(validCall(UPGRADE));
+    const upgrade = await context.send(createCallStep(UPGRADE));
     if (!upgrade || isOpened(upgrade) || upgrade.failure?.kind === 'refused') return;
     const path = upgrade.request.path.replace(/[^/]*$/, `sandbox-kit-${context.random.id(8)}`);
-    const unknownPath = await context.send(openCall(UNKNOWN_PATH, undefined, { path }));
+    const unknownPath = await context.send(createCallStep(UNKNOWN_PATH, undefined, { path }));
     context.voice.refused = findUnknownPathRefusal([
       upgrade,
       ...(unknownPath ? [unknownPath] : []),
     ]);
   },
-};
+});
 
 /** Sends a `start_call` and returns the `call_ready` or `error` message. */
 async function requestCall(call: Call, start: CallMessage): Promise<CallMessage | undefined> {
@@ -89,34 +92,26 @@ const requestOnly =
   };
 
 /** Sends each form of `start_call` in its own call, one after another. */
-const forms: VoiceProbe = {
+const forms = createProbe({
   id: 'voice/forms',
-  area: 'voice',
   phase: 'accepted',
-  exercises: [
-    ...(['VOICE-010', 'VOICE-011', 'VOICE-012', 'VOICE-014', 'VOICE-015', 'VOICE-016'] as const),
-    ...(['VOICE-020', 'VOICE-021', 'VOICE-022', 'VOICE-023', 'VOICE-024', 'VOICE-025'] as const),
-    ...(['VOICE-026', 'VOICE-027', 'VOICE-050', 'VOICE-051', 'VOICE-052', 'VOICE-053'] as const),
-    ...(['VOICE-054', 'VOICE-055', 'VOICE-056', 'VOICE-057', 'VOICE-058', 'VOICE-059'] as const),
-    ...(['VOICE-062', 'VOICE-063'] as const),
-  ],
   cost: cost(5, 0, 0, 5),
   callTime: { eachMs: REQUEST_MS, isSerial: true },
   async run(context) {
-    if (context.voice.isAbsent) return;
     const { user_id: _user, ...withoutUser } = createFullStart(context);
     const { session_id: _session, ...withoutSession } = createFullStart(context);
     const { type, metadata } = createFullStart(context);
-    const starts: [step: ValidVoiceStep, start: CallMessage][] = [
+    const starts: [step: VoiceStep, start: CallMessage][] = [
       ['minimal', minimalStart],
       ['full', createFullStart(context)],
       ['without user_id', withoutUser],
       ['without session_id', withoutSession],
       ['only metadata', { type, metadata }],
     ];
-    for (const [step, start] of starts) await context.send(validCall(step, requestOnly(start)));
+    for (const [step, start] of starts)
+      await context.send(createCallStep(step, requestOnly(start)));
   },
-};
+});
 
 /** Starts a call with media and waits until the greeting ends; returns whether media flows. */
 async function beginCall(call: Call, context: SandboxContext): Promise<boolean> {
@@ -151,23 +146,15 @@ async function takeTurn(call: Call, context: SandboxContext, id: string): Promis
 }
 
 /** Holds one call like a simulated user: with turns, full replies, and a hang-up. */
-export const conversation: VoiceProbe = {
+export const conversation = createProbe({
   id: 'voice/conversation',
-  area: 'voice',
   phase: 'accepted',
-  exercises: [
-    ...(['VOICE-013', 'VOICE-090'] as const),
-    ...(['VOICE-030', 'VOICE-031', 'VOICE-032', 'VOICE-033', 'VOICE-034', 'VOICE-035'] as const),
-    ...(['VOICE-070', 'VOICE-071', 'VOICE-072', 'VOICE-073', 'VOICE-074', 'VOICE-075'] as const),
-    ...(['VOICE-076', 'VOICE-077'] as const),
-  ],
   cost: cost(1, 2, 0, 1),
   callTime: { eachMs: SETUP_MS + 2 * TURN_MS },
   async run(context) {
-    if (context.voice.isAbsent) return;
     await placeCall(
       context,
-      validCall('conversation', async (call) => {
+      createCallStep('conversation', async (call) => {
         if (!(await beginCall(call, context))) return;
         for (const id of ['where-is-my-order', 'opening-hours']) {
           if (!(await takeTurn(call, context, id))) break;
@@ -175,20 +162,17 @@ export const conversation: VoiceProbe = {
       }),
     );
   },
-};
+});
 
 /** Holds two concurrent calls with different turns; the longer one continues after the other ends. */
-const overlap: VoiceProbe = {
+const overlap = createProbe({
   id: 'voice/overlap',
-  area: 'voice',
   phase: 'accepted',
-  exercises: ['VOICE-060', 'VOICE-061', 'VOICE-070', 'VOICE-080'],
   cost: cost(2, 3, 0, 2),
   callTime: { eachMs: SETUP_MS + 2 * TURN_MS },
   async run(context) {
-    if (context.voice.isAbsent) return;
     const shorterEnded = Promise.withResolvers<undefined>();
-    const shorter = validCall('overlap', async (call) => {
+    const shorter = createCallStep('overlap', async (call) => {
       if (await beginCall(call, context)) {
         await takeTurn(call, context, 'opening-hours');
         const hangingUp = call.hangUp(LISTEN_MS);
@@ -196,7 +180,7 @@ const overlap: VoiceProbe = {
         await hangingUp;
       }
     });
-    const longer = validCall('longer overlap', async (call) => {
+    const longer = createCallStep('longer overlap', async (call) => {
       if (!(await beginCall(call, context))) return;
       if (!(await takeTurn(call, context, 'return-shoes'))) return;
       await shorterEnded.promise;
@@ -207,7 +191,7 @@ const overlap: VoiceProbe = {
       placeCall(context, longer),
     ]);
   },
-};
+});
 
 /** Requests a call that may be refused, and waits for the close after an error. */
 const requestRefused =
@@ -218,45 +202,40 @@ const requestRefused =
   };
 
 /** Sends WebSocket requests without the subprotocol or the key. */
-const handshake: VoiceProbe = {
+const handshake = createProbe({
   id: 'voice/handshake',
-  area: 'voice',
   phase: 'refused',
-  exercises: ['VOICE-004', 'VOICE-005'],
   cost: cost(5, 0, 0, 5),
   callTime: { eachMs: REQUEST_MS + CLOSE_MS_MAX },
   async run(context) {
-    if (context.voice.isAbsent) return;
     const script = requestRefused(minimalStart);
-    const control = await context.send(validCall('control', script));
+    const control = await context.send(createCallStep('control', script));
     const withProtocol = (name: string): Pick<Step, 'control' | 'headers'> => ({
       control,
       headers: { 'sec-websocket-protocol': name },
     });
     await Promise.all([
-      context.send(refusedCall('no subprotocol', script, withProtocol(''))),
-      context.send(refusedCall('another subprotocol', script, withProtocol(UNKNOWN_PROTOCOL))),
-      context.send(openCall('wrong key', script, { key: 'wrong' })),
-      context.send(openCall('no key', script, { key: 'none' })),
+      context.send(createCallStep('no subprotocol', script, withProtocol(''))),
+      context.send(createCallStep('another subprotocol', script, withProtocol(UNKNOWN_PROTOCOL))),
+      context.send(createCallStep('wrong key', script, { key: 'wrong' })),
+      context.send(createCallStep('no key', script, { key: 'none' })),
     ]);
   },
-};
+});
 
 /** Sends calls that can't succeed: an unknown codec, an unusable SDP answer, a wrong fingerprint. */
-const failures: VoiceProbe = {
+const failures = createProbe({
   id: 'voice/failures',
-  area: 'voice',
   phase: 'refused',
-  exercises: ['VOICE-040', 'VOICE-041', 'VOICE-042', 'VOICE-043', 'VOICE-044', 'VOICE-045'],
   needs: [forms],
   cost: cost(4, 0, 0, 4),
   callTime: { eachMs: FAILURE_MS },
   async run(context) {
-    if (context.voice.isAbsent) return;
-    const { minimal, full } = createStartsWithCodec(context, UNKNOWN_CODEC);
+    const minimal = { ...minimalStart, audio_config: { codec: UNKNOWN_CODEC } };
+    const full = createFullStart(context, UNKNOWN_CODEC);
     const calls = [
-      context.send(refusedCall('unsupported codec', requestRefused(minimal))),
-      context.send(refusedCall('unsupported codec, full', requestRefused(full))),
+      context.send(createCallStep('unsupported codec', requestRefused(minimal))),
+      context.send(createCallStep('unsupported codec, full', requestRefused(full))),
     ];
     if (context.voice.media !== 'none') {
       calls.push(
@@ -266,7 +245,7 @@ const failures: VoiceProbe = {
     }
     await Promise.all(calls);
   },
-};
+});
 
 /** Replaces the fingerprint of the kit's certificate, so that DTLS must fail. */
 const replaceFingerprint = (answer: string): string =>
@@ -274,11 +253,11 @@ const replaceFingerprint = (answer: string): string =>
 
 /** Creates a step with a call whose SDP answer is changed. */
 function answerWith(
-  step: OpenVoiceStep,
+  step: VoiceStep,
   context: SandboxContext,
   changeAnswer: (answer: string) => string,
-): Step<OpenVoiceStep> {
-  return openCall(step, async (call) => {
+): Step<VoiceStep> {
+  return createCallStep(step, async (call) => {
     const ready = await requestCall(call, createFullStart(context));
     if (ready?.['type'] !== 'call_ready') return;
     const connecting = call.connect(ready, changeAnswer);
@@ -289,26 +268,20 @@ function answerWith(
 }
 
 /** Sends messages for which the specification defines no reaction. */
-const silences: VoiceProbe = {
+const silences = createProbe({
   id: 'voice/silences',
-  area: 'voice',
   phase: 'refused',
-  exercises: [],
   cost: cost(6, 0, 0, 6),
   callTime: { eachMs: REQUEST_MS + REACTION_MS_MAX },
   async run(context) {
-    if (context.voice.isAbsent) return;
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
-    const sendFirst = (
-      step: OpenVoiceStep,
-      message: object | string | Uint8Array,
-    ): Step<OpenVoiceStep> =>
-      openCall(step, async (call) => {
+    const sendFirst = (step: VoiceStep, message: object | string | Uint8Array): Step<VoiceStep> =>
+      createCallStep(step, async (call) => {
         call.send(message);
         await call.waitUntilClosed(REACTION_MS_MAX);
       });
-    const sendAfterReady = (step: OpenVoiceStep, message: object): Step<OpenVoiceStep> =>
-      openCall(step, async (call) => {
+    const sendAfterReady = (step: VoiceStep, message: object): Step<VoiceStep> =>
+      createCallStep(step, async (call) => {
         const ready = await requestCall(call, createFullStart(context));
         if (ready?.['type'] === 'call_ready') call.send(message);
         await call.waitUntilClosed(REACTION_MS_MAX);
@@ -323,22 +296,19 @@ const silences: VoiceProbe = {
       context.send(sendAfterReady('second start_call', minimalStart)),
     ]);
   },
-};
+});
 
 /** Places a valid call and requests health after all other calls. */
-const after: VoiceProbe = {
+const after = createProbe({
   id: 'voice/after',
-  area: 'voice',
   phase: 'after',
-  exercises: ['VOICE-081', 'VOICE-082', 'VOICE-083'],
   needs: [forms, silences],
   cost: cost(2, 0, 0, 1),
   callTime: { eachMs: REQUEST_MS },
   async run(context) {
-    if (context.voice.isAbsent) return;
     await placeCall(
       context,
-      validCall('after other calls', async (call) => {
+      createCallStep('after other calls', async (call) => {
         const ready = await requestCall(call, createFullStart(context));
         if (ready?.['type'] === 'call_ready' && context.voice.media === 'flows') {
           await call.connect(ready);
@@ -347,7 +317,7 @@ const after: VoiceProbe = {
     );
     await context.send({ endpoint: 'health', step: AFTER_CALLS, intent: 'valid' });
   },
-};
+});
 
 /** The probes of the voice WebSocket. */
 export const voiceProbes: readonly VoiceProbe[] = [

@@ -55,8 +55,8 @@ export interface RunOptions {
   prompts: readonly string[];
   /** Stop after the preflight. */
   preflightOnly: boolean;
-  /** Run only these probes and the preflight (default: all). */
-  probes?: readonly Probe[] | undefined;
+  /** Run only the probes with these ids and the preflight (default: all). */
+  probes?: readonly Pick<Probe, 'id'>[] | undefined;
   /** Called after every exchange, except those that wait for the peer to come back. */
   onExchange: (exchange: Exchange) => void;
   /** Called with a sentence for people while the run waits for the peer to come back. */
@@ -94,7 +94,7 @@ export function planRun(
   const isSelected = (probe: Probe): boolean =>
     [probe.area, ...(probe.alsoFor ?? [])].some((area) => areas.includes(area)) &&
     (intrusive || !probe.intrusive) &&
-    (probe.phase === 'preflight' || (options.probes?.includes(probe) ?? true)) &&
+    (probe.phase === 'preflight' || (options.probes?.some(({ id }) => id === probe.id) ?? true)) &&
     (!preflightOnly || probe.id === PREFLIGHT || probe.phase === 'cleanup');
   const selected = suite.probes.filter(isSelected);
   const total: Cost = { requests: 0, modelCalls: 0, users: 0, calls: 0 };

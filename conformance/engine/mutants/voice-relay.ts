@@ -1,6 +1,6 @@
 import type { AudioPacket, Peer } from '../../../src/voice/peer/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { parseMessage } from '../../../src/voice/call/index.ts';
+import { parseMessage } from '../../../src/voice/call/messages.ts';
 import type { CallEnds, CallHandlers } from './mutant.ts';
 
 /** Forwards a packet, with changes if there are any. */

@@ -1,27 +1,25 @@
-import type { AudioLatency, CallPacket } from '../../../../src/contract/index.ts';
+/** The audio latency of recorded calls. */
+import type { AudioLatency, CallPacket } from '../../../src/contract/index.ts';
+import { findOnsets } from '../../../src/voice/activity/index.ts';
 import {
   AUDIO_LATENCY_MS_MAX,
   computePathLatencyMs,
-  judgeAudioLatency,
-  findPercentile,
-  ReceivedStream,
-  findResponseLatencies,
   dropBacklog,
-  type LatencyVerdict,
+  findPercentile,
+  findResponseLatencies,
+  judgeAudioLatency,
+  ReceivedStream,
   type StreamStatistics,
-} from '../../../../src/voice/latency/index.ts';
-import { findOnsets } from '../../../../src/voice/activity/index.ts';
-import type { VoiceRequirementId } from '../requirements.ts';
-import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+} from '../../../src/voice/latency/index.ts';
 import {
   eventsOf,
   hangUpMsOf,
   isConnected,
   mediaOf,
-} from '../../../engine/transcript/call-messages.ts';
-import type { Check } from '../../../engine/checks/check.ts';
-import { isValidCall, explainNoMedia, callFinding } from './call-checks.ts';
-import { findClockErrors } from './media.ts';
+} from '../../engine/transcript/call-messages.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { isValidCall } from './evidence.ts';
+import { findClockError } from './media.ts';
 
 /** Fewer round trips have no meaningful 95th percentile; fewer packets have no meaningful 99th. */
 const ROUND_TRIPS_MIN = 3;
@@ -60,7 +58,7 @@ export function measureCall(exchange: Exchange): CallMeasurements | undefined {
     stream,
     roundTripP95Ms,
     // With wrong timestamps, every packet seems late.
-    pathMs: findClockErrors(exchange).length > 0 ? undefined : pathOf(live, stream, roundTripP95Ms),
+    pathMs: findClockError(exchange) ? undefined : pathOf(live, stream, roundTripP95Ms),
     turnResponsesMs: responsesOf(exchange, packets),
     kitLateMs: media.lateMs,
   };
@@ -116,7 +114,8 @@ function responsesOf(exchange: Exchange, packets: readonly CallPacket[]): number
   return findResponseLatencies(turns, findOnsets(windows)).filter((ms) => ms !== undefined);
 }
 
-const callsWithSpeech = ({ exchanges }: Transcript): Exchange[] =>
+/** Returns the calls in which the kit spoke. */
+export const callsWithSpeech = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
     (exchange) =>
       isValidCall(exchange) && isConnected(exchange) && eventsOf(exchange, 'speech').length > 0,
@@ -155,27 +154,3 @@ export function measureAudioLatency(transcript: Transcript): AudioLatency | unde
 }
 
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;
-
-const expectedByVerdict: Record<LatencyVerdict, string> = {
-  met: '',
-  missed: 'less than 200 ms',
-  not_proven: 'a proven latency of less than 200 ms',
-};
-
-/** The check of the latency target; an unproven result is a note. */
-export const latencyChecks = {
-  'VOICE-090': {
-    evidence: callsWithSpeech,
-    judge(calls, transcript) {
-      const latency = measureAudioLatency(transcript);
-      const [slowest] = [...calls].sort(
-        (exchange, other) =>
-          (measureCall(other)?.pathMs ?? 0) - (measureCall(exchange)?.pathMs ?? 0),
-      );
-      if (!latency || !slowest || latency.verdict === 'met') return [];
-      const finding = callFinding(slowest, expectedByVerdict[latency.verdict], latency.reason);
-      return [latency.verdict === 'missed' ? finding : { ...finding, isNote: true }];
-    },
-    unjudged: explainNoMedia,
-  },
-} satisfies Partial<Record<VoiceRequirementId, Check>>;

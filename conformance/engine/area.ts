@@ -3,7 +3,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { Check, Repair } from './checks/check.ts';
 import type { BlockingCause, Preflight } from './preflight/blocking-cause.ts';
 import type { Mutant, Variant } from './mutants/mutant.ts';
-import type { Probe } from './probe.ts';
+import type { Probe, ProbeEntry } from './probe.ts';
 import {
   areaOf,
   toRequirement,
@@ -107,7 +107,7 @@ function mergeAll<Value>(
 export interface AreaParts extends Omit<AreaDefinition, 'requirements' | 'checks' | 'probes'> {
   subjects: readonly Subject[];
   /** The probes in the order in which those of one phase start. Requirements name them by id. */
-  probes: readonly Omit<Probe, 'exercises'>[];
+  probes: readonly ProbeEntry[];
   /** The areas whose checks a legal variant must pass (default: the area). */
   legalFor?: readonly Area[];
 }
@@ -155,10 +155,9 @@ export function createArea({ subjects, probes, legalFor, ...area }: AreaParts): 
     ...area,
     requirements: Object.fromEntries(all.map((entry) => [entry.id, toRequirement(entry)])),
     checks: Object.fromEntries(all.map(({ id, check }) => [id, check])),
-    probes: probes.map((probe) => ({
-      ...probe,
-      exercises: all.filter((entry) => entry.probes?.includes(probe.id)).map(({ id }) => id),
-    })),
+    probes: completeProbes(probes, (probe) =>
+      all.filter((entry) => entry.probes?.includes(probe)).map(({ id }) => id),
+    ),
     mutants,
     variants: Object.entries(legal).map(([key, variant]) => ({
       areas: legalFor ?? [name],
@@ -166,6 +165,24 @@ export function createArea({ subjects, probes, legalFor, ...area }: AreaParts): 
       id: `legal/${name}-${key}`,
     })),
   };
+}
+
+/** Completes probes, and those that they need. Each becomes one probe, because runs compare them. */
+function completeProbes(
+  entries: readonly ProbeEntry[],
+  exercisedBy: (id: string) => RequirementId[],
+): Probe[] {
+  const completed = new Map<ProbeEntry, Probe>();
+  const complete = (entry: ProbeEntry): Probe => {
+    const known = completed.get(entry);
+    if (known) return known;
+    const { needs, ...rest } = entry;
+    const exercises = exercisedBy(entry.id);
+    const probe = { ...rest, exercises, ...(needs && { needs: needs.map(complete) }) };
+    completed.set(entry, probe);
+    return probe;
+  };
+  return entries.map(complete);
 }
 
 /** Joins records that have no key in common. */

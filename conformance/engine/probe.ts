@@ -96,6 +96,15 @@ export interface Probe<State extends object = object, Id extends RequirementId =
   run(context: ProbeContext & State): Promise<void>;
 }
 
+/** A probe where it is written. What it exercises follows from the requirements that name it. */
+export interface ProbeEntry<State extends object = object> extends Omit<
+  Probe<State>,
+  'exercises' | 'needs'
+> {
+  /** Probes of an earlier phase whose effects this probe relies on. */
+  needs?: readonly ProbeEntry<State>[];
+}
+
 /** Returns a cost that does not depend on the run. */
 export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Probe['cost'] {
   return () => ({ requests, modelCalls, users, calls });

@@ -2,7 +2,12 @@
 import { schemas, type Endpoint, type MessageName } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { type Check, explainNoValidResponse, unjudgedAs } from '../engine/checks/check.ts';
-import { checkShape, isObjectFrom, type ValueHint } from '../engine/checks/shape.ts';
+import {
+  checkShape,
+  isObjectFrom,
+  type ExchangeFilter,
+  type ValueHint,
+} from '../engine/checks/shape.ts';
 import { drop, editAccepted, set, type Edit } from '../engine/mutants/combinators.ts';
 import type {
   MutantEntry,
@@ -18,6 +23,8 @@ export const missing = Symbol('missing');
 interface FieldDefaults extends RequirementDefaults {
   endpoint: Endpoint;
   message: MessageName;
+  /** Selects the messages (default: every JSON object of a 2xx response). */
+  filter?: ExchangeFilter;
   /** Why a field was not judged (default: by whether the schema requires it). */
   unjudged?: Check['unjudged'];
   /** Completes "No … has this field." */
@@ -53,7 +60,7 @@ export function fieldsOf(message: FieldDefaults) {
     const places = [at, ...(withItems ? [`${at}/*`] : [])];
     const check = checkShape({
       message: message.message,
-      filter: isObjectFrom(endpoint),
+      filter: message.filter ?? isObjectFrom(endpoint),
       places,
       unjudged,
       hint,

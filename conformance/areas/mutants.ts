@@ -9,13 +9,16 @@ import { chatMutants } from './chat/mutants/index.ts';
 import { chatVariants } from './chat/variants.ts';
 import { healthMutants } from './health/mutants.ts';
 import { healthVariants } from './health/variants.ts';
-import { serviceMutants, serviceVariants } from './service/mutants.ts';
+import { service } from './service/index.ts';
 import { users } from './users/index.ts';
 import { voiceMutants } from './voice/mutants/index.ts';
 import { voiceVariants } from './voice/variants.ts';
 import { wireVariants } from './wire-variants.ts';
 
-export { clientMutants, clientVariants, serviceMutants, serviceVariants };
+export { clientMutants, clientVariants };
+
+/** The mutants and the legal variants of the service. */
+export const { mutants: serviceMutants, variants: serviceVariants } = service;
 
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [

@@ -7,12 +7,15 @@ import { clientMutants } from './client/mutants.ts';
 import { clientVariants } from './client/variants.ts';
 import { chat } from './chat/index.ts';
 import { health } from './health/index.ts';
-import { serviceMutants, serviceVariants } from './service/mutants.ts';
+import { service } from './service/index.ts';
 import { users } from './users/index.ts';
 import { voice } from './voice/index.ts';
 import { wireVariants } from './wire-variants.ts';
 
-export { clientMutants, clientVariants, serviceMutants, serviceVariants };
+export { clientMutants, clientVariants };
+
+/** The mutants and the legal variants of the service. */
+export const { mutants: serviceMutants, variants: serviceVariants } = service;
 
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Random } from '../../../src/platform/random.ts';
-import type { Probe, ProbeContext, Step } from '../../engine/probe.ts';
-import type { ServiceRequirementId } from './requirements.ts';
+import type { ProbeContext, ProbeEntry, Step } from '../../engine/probe.ts';
 
 /**
  * The owners that a run creates through the control API. Each has its own API key, so that probes
@@ -53,7 +52,7 @@ export interface ServiceState {
   readonly service: ServiceContext;
 }
 
-export type ServiceProbe = Probe<ServiceState, ServiceRequirementId>;
+export type ServiceProbe = ProbeEntry<ServiceState>;
 export type ServiceProbeContext = ProbeContext & ServiceState;
 
 export interface ServiceContextOptions {

@@ -13,6 +13,16 @@ export function wrongValue(
   return { exchange: id, pointer, expected, received };
 }
 
+/** Creates a finding about a response body as a whole, which it quotes. */
+export function bodyFinding(
+  { id, response }: Exchange,
+  pointer: string,
+  expected: string,
+): Finding {
+  const received = JSON.stringify((response?.body ?? '').slice(0, 60));
+  return { exchange: id, pointer, expected, received };
+}
+
 /** Reports that a control API is required, unless the run has one. */
 export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged'] {
   const absent = unjudgedAs(

@@ -1,54 +1,59 @@
-import { authenticationChecks } from './authentication/checks.ts';
-import { keys } from './authentication/probes.ts';
-import { closeChecks } from './close/checks.ts';
-import { conversations, settings } from './close/probes.ts';
-import type { ServiceProbe } from './context.ts';
-import { clockReset, controlSetup, ingestLog, preflight } from './control-api/probes.ts';
-import { conversationChecks } from './conversations/checks.ts';
-import { backlog, ids, lateSpans } from './conversations/probes.ts';
-import { observeService } from './observed.ts';
-import { type ServiceRequirementId, serviceRequirements } from './requirements.ts';
-import { productionChecks } from './results/checks/production.ts';
-import { simulationChecks } from './results/checks/simulations.ts';
-import { manySessions, production, simulations } from './results/probes.ts';
-import { CLOCK_RESET_STEP, isStep } from './steps.ts';
-import { tracesChecks } from './traces/checks.ts';
-import { limits, rate, refusals, unspecified } from './traces/probes.ts';
-import { defineArea } from '../../engine/area.ts';
-import type { Check } from '../../engine/checks/check.ts';
-import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
+import { createArea } from '../../engine/area.ts';
+import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { keys } from './authentication/keys.ts';
+import { keys as keysProbe } from './authentication/probes.ts';
+import { idleConversations } from './close/idle.ts';
+import { conversations, settings } from './close/probes.ts';
+import { queuedEvals } from './close/queued-evals.ts';
+import { closeResponse } from './close/response.ts';
+import { runs } from './close/runs.ts';
+import { unscored } from './close/unscored.ts';
+import { controlApiAbsence } from './control-api/absence.ts';
+import { clockReset, controlSetup, ingestLog, preflight } from './control-api/probes.ts';
+import { backlogScoring } from './conversations/backlog.ts';
+import { conversationIds } from './conversations/ids.ts';
+import { backlog, ids, lateSpans } from './conversations/probes.ts';
+import { conversationSpans } from './conversations/spans.ts';
+import { observeService } from './observed.ts';
+import { responses } from './responses.ts';
+import { failedOnly } from './results/failed-only.ts';
+import { filters } from './results/filters.ts';
+import { outcomes } from './results/outcomes.ts';
+import { pages } from './results/pages.ts';
+import { manySessions, production, simulations } from './results/probes.ts';
+import { scoredConversations } from './results/scored-conversations.ts';
+import { sessions } from './results/sessions.ts';
+import { turns } from './results/turns.ts';
+import { CLOCK_RESET_STEP, isStep } from './steps.ts';
+import { acceptedTraces } from './traces/accepted.ts';
+import { limits, rate, refusals, unspecified } from './traces/probes.ts';
+import { traceRate } from './traces/rate.ts';
+import { refusedTraces } from './traces/refusals.ts';
+import { traceSizes } from './traces/sizes.ts';
 
-/** The check of every requirement of the service. */
-const checks: Readonly<Record<ServiceRequirementId, Check>> = {
-  ...tracesChecks,
-  ...authenticationChecks,
-  ...closeChecks,
-  ...conversationChecks,
-  ...productionChecks,
-  ...simulationChecks,
-};
-
-/** The probes of the service, in the order in which those of a phase start. */
-const probes: readonly ServiceProbe[] = [
-  preflight,
-  controlSetup,
-  conversations,
-  settings,
-  lateSpans,
-  backlog,
-  ids,
-  refusals,
-  keys,
-  unspecified,
-  production,
-  simulations,
-  manySessions,
-  ingestLog,
-  limits,
-  rate,
-  clockReset,
-];
+/** The evaluation service (spec area A). */
+export const service = createArea({
+  name: 'service',
+  endpoints: ['traces', 'end', 'simulations', 'production', 'admin'],
+  subjects: [
+    responses,
+    ...[keys, controlApiAbsence],
+    ...[acceptedTraces, refusedTraces, traceSizes, traceRate],
+    ...[closeResponse, queuedEvals, runs, unscored, idleConversations],
+    ...[conversationSpans, backlogScoring, conversationIds],
+    ...[pages, sessions, outcomes, turns, scoredConversations, filters, failedOnly],
+  ],
+  probes: [
+    ...[preflight, controlSetup],
+    ...[conversations, settings, lateSpans, backlog, ids],
+    ...[refusals, keysProbe, unspecified],
+    ...[production, simulations, manySessions, ingestLog],
+    ...[limits, rate, clockReset],
+  ],
+  observe: observeService,
+  notices,
+});
 
 const HOUR_MS = 3_600_000;
 
@@ -67,14 +72,3 @@ function notices({ exchanges }: Transcript): readonly string[] {
     `The run advanced the service clock by ${hours} hours and could not reset it. Restart the service to reset the clock.`,
   ];
 }
-
-/** The evaluation service (spec area A). */
-export const service = defineArea({
-  name: 'service',
-  endpoints: ['traces', 'end', 'simulations', 'production', 'admin'],
-  requirements: serviceRequirements,
-  checks,
-  probes,
-  observe: observeService,
-  notices,
-});

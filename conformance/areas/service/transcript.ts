@@ -8,7 +8,12 @@ import {
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
-import { type Exchange, type Transcript, isAccepted } from '../../engine/transcript/reading.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isRateLimited,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
 import type { OwnerName } from './context.ts';
 import {
   queryParameter,
@@ -95,6 +100,10 @@ function decodeSpans({ request, sent }: Exchange): readonly TraceSpan[] {
     return [];
   }
 }
+
+/** Returns the first trace request of a step that was not refused because of its rate. */
+export const findTraces = ({ exchanges }: Transcript, step: TracesStep): Exchange | undefined =>
+  exchanges.find((exchange) => isStep(exchange, 'traces', step) && !isRateLimited(exchange));
 
 /** Returns the conversation id of a trace request or an end call. */
 export function conversationIdOf(exchange: Exchange): string | undefined {

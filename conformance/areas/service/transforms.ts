@@ -10,13 +10,7 @@ import {
   to,
   type When,
 } from '../../engine/mutants/combinators.ts';
-import {
-  createMutantFactory,
-  createVariantFactory,
-  type ProxyRequest,
-  type ProxyResponse,
-  type TransformFactory,
-} from '../../engine/mutants/mutant.ts';
+import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import {
   objectsAt,
   queryParameter,
@@ -24,12 +18,6 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
 } from './results-api.ts';
-
-/** Creates a mutant of the service. */
-export const mutant = createMutantFactory('service');
-
-/** Creates a legal variant of the service. */
-export const variant = createVariantFactory('service');
 
 /** For mutants whose run waits for results that never arrive. */
 export const fastClock = { clockFactor: 20 } as const;
@@ -114,6 +102,15 @@ export function onSessions(
     when,
   );
 }
+
+/** Edits each session, whatever the request. */
+export type SessionEdit = (session: ResultsObject) => void;
+
+/** Edits the outcome summary of sessions. */
+export const onSummary =
+  (edit: (summary: ResultsObject) => void): SessionEdit =>
+  (session) =>
+    edit(objectAt(session, 'outcome_summary'));
 
 /** Returns the object under a key, or a new empty object. */
 export function objectAt(object: ResultsObject, key: string): ResultsObject {

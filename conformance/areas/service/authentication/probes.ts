@@ -17,7 +17,6 @@ export const keys: ServiceProbe = {
   id: 'service/keys',
   area: 'service',
   phase: 'refused',
-  exercises: ['SERVICE-029', 'SERVICE-030'],
   cost: cost(13),
   async run(context) {
     const { service } = context;

@@ -190,7 +190,6 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  exercises: ['SERVICE-001', 'SERVICE-002', 'SERVICE-003', 'SERVICE-040', 'SERVICE-087'],
   cost: cost(29),
   async run(context) {
     const { service } = context;
@@ -222,7 +221,6 @@ export const settings: ServiceProbe = {
   id: 'service/settings',
   area: 'service',
   phase: 'accepted',
-  exercises: ['SERVICE-051', 'SERVICE-053', 'SERVICE-057'],
   cost: cost(10),
   async run(context) {
     const { service } = context;

@@ -8,7 +8,8 @@ import type {
   Transform,
   TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import { hasValidKey } from '../transforms.ts';
+import type { MutantEntry } from '../../../engine/requirement.ts';
+import { fastClock, hasValidKey } from '../transforms.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -100,6 +101,13 @@ export const withoutControlApi =
       return inner({ ...request, headers }, forward, clock);
     };
   };
+
+/** A mutant of a service without a control API, which the run knows only by its responses. */
+export const onForeignService = ({ description, transform }: MutantEntry): MutantEntry => ({
+  description,
+  transform: withoutControlApi(notFound, transform),
+  ...fastClock,
+});
 
 const SKIPPED_MS_MIN = 1_000;
 

@@ -19,7 +19,6 @@ export const preflight: ServiceProbe = {
   id: PREFLIGHT,
   area: 'service',
   phase: 'preflight',
-  exercises: [],
   cost: cost(3),
   async run(context) {
     const reads = resultsEndpoints.map((endpoint): Step<ServiceStep> => ({
@@ -44,7 +43,6 @@ export const controlSetup: ServiceProbe = {
   id: 'service/control',
   area: 'service',
   phase: 'preflight',
-  exercises: [],
   cost: cost(ownerNames.length + 3),
   async run(context) {
     const health = await context.send(createControlStep('health', '/health', undefined, 'GET'));
@@ -80,7 +78,6 @@ export const ingestLog: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  exercises: [],
   cost: cost(1),
   async run(context) {
     const { service } = context;
@@ -100,7 +97,6 @@ export const clockReset: ServiceProbe = {
   phase: 'end',
   intrusive: true,
   cleansUp: true,
-  exercises: [],
   cost: cost(3),
   async run(context) {
     const { service } = context;

@@ -34,7 +34,6 @@ export const lateSpans: ServiceProbe = {
   id: 'service/late',
   area: 'service',
   phase: 'accepted',
-  exercises: ['SERVICE-060', 'SERVICE-061'],
   cost: cost(10),
   async run(context) {
     const { service } = context;
@@ -79,7 +78,6 @@ export const backlog: ServiceProbe = {
   id: 'service/backlog',
   area: 'service',
   phase: 'accepted',
-  exercises: ['SERVICE-062', 'SERVICE-063', 'SERVICE-064'],
   // Their sessions show whether run names differ between days.
   needs: [conversations, production],
   cost: cost(9),
@@ -115,7 +113,6 @@ export const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
-  exercises: ['SERVICE-065', 'SERVICE-066', 'SERVICE-067'],
   cost: cost(13),
   async run(context) {
     const { service } = context;

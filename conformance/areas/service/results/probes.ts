@@ -196,7 +196,6 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
   cost: cost(23),
   async run(context) {
     const { hasControlApi } = context.service;
@@ -212,7 +211,6 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  exercises: ['SERVICE-130'],
   cost: cost(23),
   async run(context) {
     const { service } = context;
@@ -230,7 +228,6 @@ export const manySessions: ServiceProbe = {
   area: 'service',
   phase: 'after',
   intrusive: true,
-  exercises: ['SERVICE-075', 'SERVICE-077', 'SERVICE-132', 'SERVICE-133'],
   cost: cost(5),
   async run(context) {
     const { service } = context;

@@ -35,7 +35,6 @@ export const refusals: ServiceProbe = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
-  exercises: ['SERVICE-012', 'SERVICE-020', 'SERVICE-021', 'SERVICE-022', 'SERVICE-048'],
   cost: cost(8),
   async run(context) {
     const { service } = context;
@@ -136,7 +135,6 @@ export const unspecified: ServiceProbe = {
   area: 'service',
   phase: 'refused',
   needs: [conversations],
-  exercises: ['SERVICE-011'],
   cost: cost(21),
   async run(context) {
     const { service } = context;
@@ -203,7 +201,6 @@ export const limits: ServiceProbe = {
   area: 'service',
   phase: 'cleanup',
   intrusive: true,
-  exercises: ['SERVICE-023', 'SERVICE-024', 'SERVICE-058', 'SERVICE-059'],
   cost: cost(12),
   async run(context) {
     const { service } = context;
@@ -293,7 +290,6 @@ export const rate: ServiceProbe = {
   area: 'service',
   phase: 'last',
   intrusive: true,
-  exercises: ['SERVICE-026', 'SERVICE-027', 'SERVICE-028', 'SERVICE-031'],
   cost: cost(REQUESTS),
   async run(context) {
     const conversation = createConversation(context.service, 'rate', { offsetMs: -HOUR_MS });

@@ -1,143 +1,25 @@
-import { requireIntrusiveRun } from '../findings.ts';
-import { isStep, type TracesStep } from '../steps.ts';
-import type { tracesRequirements } from './requirements.ts';
-import { hasControlApi } from '../transcript.ts';
+/** `POST /v1/traces`: the rate of requests, and `Retry-After` (spec 5, 7, 8). */
 import {
-  type Check,
-  checkEach,
-  explainNoValidResponse,
-  type Finding,
-  outcomeFinding,
-  unjudgedAs,
-} from '../../../engine/checks/check.ts';
-import type { RefusalHint, RefusalHints } from '../../../engine/checks/refusal-hints.ts';
-import { checkRefused, requirePlainAccepted } from '../../../engine/checks/responses.ts';
+  INGEST_REQUESTS_PER_MINUTE_MAX,
+  SERVICE_API_KEY_HEADER,
+} from '../../../../src/contract/index.ts';
+import { httpDate, instantMs } from '../../../../src/platform/clock.ts';
+import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { changeResponse, jsonResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
+import type { ProxyResponse, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import {
-  type Exchange,
   isAccepted,
   isRateLimited,
   retryAfterMsOf,
+  type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
-import { instantMs } from '../../../../src/platform/clock.ts';
-import { isObject } from '../../../../src/platform/json.ts';
-
-const statusOf = ({ response }: Exchange): number => response?.status ?? 0;
-const noTraces = explainNoValidResponse('traces');
-
-const contentTypeHint: RefusalHint = {
-  accepted:
-    'Check Content-Type first: only application/json and application/x-protobuf are supported.',
-};
-
-const refusalHints: RefusalHints = {
-  'no id': {
-    accepted: 'Check that every span has gen_ai.conversation.id before you store any of them.',
-  },
-  'over 10 MB': { accepted: 'Count the bytes as they arrive and stop reading after 10 MB.' },
-  'text/plain': contentTypeHint,
-  'application/octet-stream': contentTypeHint,
-  'application/xml': contentTypeHint,
-};
-
-/** Trace requests that have a separate requirement. */
-const steps = {
-  protobuf: ['protobuf'],
-  gzip: ['gzip', 'gzip protobuf'],
-  header: ['header'],
-  ignored: ['ignored', 'ignored alone'],
-  resent: ['re-sent again'],
-  otherSpans: ['tools', 'failed', 'wrapper'],
-  large: ['under 10 MB'],
-  twoConversations: ['two ids'],
-  charset: ['charset'],
-  unusualIds: ['case', 'other case', 'reserved', 'slash'],
-} as const satisfies Record<string, readonly TracesStep[]>;
-
-const isValidTraces = (exchange: Exchange): boolean =>
-  exchange.endpoint === 'traces' && exchange.intent === 'valid';
-
-/** Requires a 2xx status for the valid trace requests that match. */
-function accepts(
-  matches: (exchange: Exchange) => boolean,
-  unjudged: Check['unjudged'] = noTraces,
-): Check {
-  return checkEach(
-    (exchange) => isValidTraces(exchange) && matches(exchange) && !isRateLimited(exchange),
-    (exchange) => (isAccepted(exchange) ? [] : [outcomeFinding(exchange, 'a 2xx response')]),
-    unjudged,
-  );
-}
-
-/** Requires every trace request without a separate requirement to be accepted. */
-const acceptsPlain = (): Check =>
-  accepts((exchange) => !isStep(exchange, 'traces', ...Object.values(steps).flat()));
-
-/** Judges some steps only if a plain request was accepted; otherwise that request is the cause. */
-function acceptsLikePlain(
-  special: readonly TracesStep[],
-  plain: readonly TracesStep[] = ['json', 'old'],
-): Check {
-  return requirePlainAccepted(
-    (exchange) => isStep(exchange, 'traces', ...plain),
-    isAccepted,
-    accepts((exchange) => isStep(exchange, 'traces', ...special)),
-  );
-}
-
-/** Judges gzip only if the same format was accepted uncompressed. */
-const acceptsGzip = (): Check =>
-  requirePlainAccepted(
-    (exchange, { step }) => isStep(exchange, 'traces', step === 'gzip' ? 'json' : 'protobuf'),
-    isAccepted,
-    accepts((exchange) => isStep(exchange, 'traces', ...steps.gzip)),
-  );
-
-function bodyFinding({ id, response }: Exchange, pointer: string, expected: string): Finding {
-  const received = JSON.stringify((response?.body ?? '').slice(0, 60));
-  return { exchange: id, pointer, expected, received };
-}
-
-/** Requires an empty body or an empty JSON object. */
-function hasEmptyResponse(): Check {
-  const isEmpty = ({ response, json }: Exchange): boolean =>
-    response?.body === '' || (isObject(json) && Object.keys(json).length === 0);
-  const expected = 'an empty ExportTraceServiceResponse: {} or no bytes';
-  return checkEach(
-    (exchange) => isValidTraces(exchange) && isAccepted(exchange),
-    (exchange) => (isEmpty(exchange) ? [] : [bodyFinding(exchange, '', expected)]),
-    noTraces,
-  );
-}
-
-const SPECIFIED_ENDPOINTS = ['traces', 'end', 'production', 'simulations'];
-
-/** Requires a complete response without a 5xx status to every request with an intent. */
-function isNeverServerError(intent: Exchange['intent'], reason: string): Check {
-  return checkEach(
-    (exchange) =>
-      SPECIFIED_ENDPOINTS.includes(exchange.endpoint) &&
-      exchange.intent === intent &&
-      !isRateLimited(exchange),
-    (exchange) =>
-      exchange.failure || statusOf(exchange) >= 500
-        ? [outcomeFinding(exchange, 'a complete response that is not a server error')]
-        : [],
-    unjudgedAs('blocked', reason),
-  );
-}
-
-function hasMessageFor400(): Check {
-  const hasMessage = ({ json }: Exchange): boolean =>
-    isObject(json) && json['message'] !== undefined && json['message'] !== null;
-  return checkEach(
-    (exchange) => isStep(exchange, 'traces', 'no id') && statusOf(exchange) === 400,
-    (exchange) =>
-      hasMessage(exchange) ? [] : [bodyFinding(exchange, '/message', 'a JSON object with message')],
-    unjudgedAs('not_observed', 'No trace request was refused because it lacks a conversation id.'),
-  );
-}
+import { requireIntrusiveRun } from '../findings.ts';
+import { isStep, type TracesStep } from '../steps.ts';
+import { hasControlApi } from '../transcript.ts';
+import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
+import { traces } from './trace-requests.ts';
 
 const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
 const MINUTE_MS = 60_000;
@@ -145,6 +27,123 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** The bursts of trace requests. The later ones start in a new minute. */
 const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];
+
+/** What is sent after the time in `Retry-After`. */
+const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
+
+const noBurst = requireIntrusiveRun(
+  unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
+);
+
+const limits = (description: string, limit: RateLimit): MutantEntry => ({
+  description,
+  transform: limitRate(limit),
+  ...intrusiveOnly,
+});
+
+const isRefused = ({ status }: ProxyResponse): boolean => status === 429;
+
+const refusesWith = (description: string, headers: Record<string, string>): MutantEntry => ({
+  description,
+  transform: replaceParts(traces(), { headers }, isRefused),
+  ...intrusiveOnly,
+});
+
+export const traceRate: Subject = {
+  requirements: withDefaults(
+    { section: '7', observability: 'provoked', probes: ['service/rate'] },
+    {
+      'SERVICE-026': {
+        rule: '`POST /v1/traces` returns 429 after 120 requests per minute with one key.',
+        statements: ['4.1.9', '5.a4', '7.a8', '8.a2'],
+        reason:
+          'One exporter that floods the service would slow down ingestion for every other key.',
+        check: limitsRate(),
+        mutants: {
+          'no-rate': {
+            description: 'Has no rate limit.',
+            transform: changeResponse(traces(), (response) =>
+              isRefused(response) ? emptyTraceResponse : response,
+            ),
+            ...intrusiveOnly,
+          },
+          'rate-503': {
+            description: 'Returns 503 above the rate.',
+            transform: replaceParts(traces(), { status: 503 }, isRefused),
+            ...intrusiveOnly,
+            alsoKills: ['SERVICE-011'],
+          },
+          'rate-150': limits('Returns 429 after 150 requests.', { max: 150 }),
+          'rate-250': limits('Returns 429 after 250 requests.', { max: 250 }),
+        },
+        legal: {
+          'rate-in-fixed-minutes': limits('Counts requests in fixed instead of sliding minutes.', {
+            max: 120,
+          }),
+        },
+      },
+      'SERVICE-027': {
+        rule: 'A 429 response has a `Retry-After` header with a number of seconds or a future date.',
+        statements: ['7.a9'],
+        reason: 'Without the header, exporters guess how long to wait or give up and lose spans.',
+        check: hasRetryAfter(),
+        mutants: {
+          'no-retry-after': refusesWith('Omits Retry-After.', {}),
+          'retry-after-soon': refusesWith('Returns the word soon in Retry-After.', {
+            'retry-after': 'soon',
+          }),
+          'retry-after-0': refusesWith('Returns 0 in Retry-After.', { 'retry-after': '0' }),
+          'retry-after-epoch': refusesWith('Returns a Unix timestamp in Retry-After.', {
+            'retry-after': '1795167000',
+          }),
+          'retry-after-over': refusesWith('Returns a past date in Retry-After.', {
+            'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT',
+          }),
+        },
+        legal: {
+          'retry-after-date': {
+            description: 'Returns a date in Retry-After.',
+            transform: () => async (request, forward, clock) => {
+              const response = await forward(request);
+              const headers = { 'retry-after': httpDate(clock.nowMs() + MINUTE_MS) };
+              return request.endpoint === 'traces' && response.status === 429
+                ? { ...response, headers }
+                : response;
+            },
+            ...intrusiveOnly,
+          },
+        },
+      },
+      'SERVICE-028': {
+        rule: '`POST /v1/traces` never returns 429 for the first 120 requests per minute with one key.',
+        section: '8',
+        statements: ['5.a4', '8.a2'],
+        reason: 'Exporters that keep to the documented rate would lose spans.',
+        check: admitsRate(),
+        mutants: {
+          'half-the-rate': limits('Returns 429 after 60 requests.', { max: 60 }),
+          'rate-119': limits('Returns 429 after 119 requests.', { max: 119 }),
+        },
+      },
+      'SERVICE-031': {
+        rule: 'A request that is sent after the time in `Retry-After` does not get another 429.',
+        statements: ['7.a9', '8.a2'],
+        reason: 'Exporters that wait as instructed would lose spans.',
+        check: admitsAfterDelay(),
+        mutants: {
+          'rate-never-again': limits('Never accepts a key again after 429.', {
+            max: 120,
+            resets: false,
+          }),
+          'retry-after-too-soon': limits('Promises a second but needs a minute.', {
+            max: 120,
+            retryAfter: '1',
+          }),
+        },
+      },
+    },
+  ),
+};
 
 const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
 
@@ -168,10 +167,6 @@ function admittedMax(windows: number, ms: number): number {
 }
 
 const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
-
-const noBurst = requireIntrusiveRun(
-  unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
-);
 
 /**
  * Requires 429 above the rate. More than 240 requests within a minute exceed the rate wherever the
@@ -281,8 +276,6 @@ function hasRetryAfter(): Check {
   );
 }
 
-const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
-
 /** Requires an admitted request after the time in `Retry-After`. */
 function admitsAfterDelay(): Check {
   return {
@@ -303,46 +296,38 @@ function admitsAfterDelay(): Check {
   };
 }
 
-/** The checks of `POST /v1/traces`. */
-export const tracesChecks = {
-  'SERVICE-001': acceptsPlain(),
-  'SERVICE-002': acceptsLikePlain(steps.protobuf),
-  'SERVICE-003': acceptsGzip(),
-  'SERVICE-004': acceptsLikePlain(steps.header),
-  'SERVICE-005': checkEach(
-    (exchange) => isValidTraces(exchange) && isAccepted(exchange),
-    (exchange) => (statusOf(exchange) === 200 ? [] : [outcomeFinding(exchange, '200')]),
-    noTraces,
-  ),
-  'SERVICE-006': hasEmptyResponse(),
-  'SERVICE-007': acceptsLikePlain(steps.ignored),
-  'SERVICE-008': acceptsLikePlain(steps.resent, ['re-sent']),
-  'SERVICE-009': acceptsLikePlain(steps.otherSpans),
-  'SERVICE-010': isNeverServerError('valid', 'No valid request was answered.'),
-  'SERVICE-011': isNeverServerError('open', 'No malformed or unusual request was answered.'),
-  'SERVICE-012': acceptsLikePlain(steps.charset, ['control']),
-  'SERVICE-020': checkRefused('traces', ['no id'], 400, noTraces, refusalHints),
-  'SERVICE-021': hasMessageFor400(),
-  'SERVICE-022': checkRefused(
-    'traces',
-    ['text/plain', 'application/octet-stream', 'application/xml'],
-    415,
-    noTraces,
-    refusalHints,
-  ),
-  'SERVICE-023': checkRefused(
-    'traces',
-    ['over 10 MB'],
-    413,
-    requireIntrusiveRun(noTraces),
-    refusalHints,
-  ),
-  'SERVICE-024': accepts(
-    (exchange) => isStep(exchange, 'traces', ...steps.large),
-    requireIntrusiveRun(noTraces),
-  ),
-  'SERVICE-026': limitsRate(),
-  'SERVICE-027': hasRetryAfter(),
-  'SERVICE-028': admitsRate(),
-  'SERVICE-031': admitsAfterDelay(),
-} satisfies Record<keyof typeof tracesRequirements, Check>;
+/** How many requests reach the service, which also limits the rate. */
+const FORWARDED_MAX = 100;
+
+interface RateLimit {
+  /** Requests of a key within a fixed minute. */
+  max: number;
+  /** Whether a new minute resets the count (default: true). */
+  resets?: boolean;
+  retryAfter?: string;
+}
+
+/**
+ * Applies another rate limit. Its minutes start with the first request and when the service
+ * clock has been advanced by a minute.
+ */
+function limitRate({ max, resets = true, retryAfter = '60' }: RateLimit): TransformFactory {
+  return () => {
+    const counts = new Map<string, number>();
+    let advancedMs = 0;
+    return async (request, forward) => {
+      advancedMs += clockAdvanceMs(request);
+      if (resets && advancedMs >= MINUTE_MS) {
+        counts.clear();
+        advancedMs = 0;
+      }
+      if (request.endpoint !== 'traces') return forward(request);
+      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count > max)
+        return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
+      return count > FORWARDED_MAX ? emptyTraceResponse : forward(request);
+    };
+  };
+}

@@ -1,0 +1,143 @@
+/** The key of the service (spec 5): without it, every endpoint refuses. */
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
+import { checkRefused } from '../../../engine/checks/responses.ts';
+import {
+  jsonResponse,
+  respondInstead,
+  to,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
+import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type DistortionEntry, type Subject } from '../../../engine/requirement.ts';
+import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { isStep, type BadKey } from '../steps.ts';
+import { hasKey, hasValidKey, hasWrongKey, isUnauthorized, not } from '../transforms.ts';
+
+const endpoints = ['traces', 'end', 'production', 'simulations'] as const;
+
+const refusesWith = (description: string, response: ProxyResponse): DistortionEntry => ({
+  description,
+  transform: respondInstead(isUnauthorized, () => response),
+});
+
+export const keys: Subject = {
+  requirements: withDefaults(
+    {
+      section: '5',
+      reason: 'Anyone could write conversations into the account or read them.',
+      probes: ['service/keys'],
+    },
+    {
+      'SERVICE-029': {
+        rule: 'The service refuses requests without the API key header.',
+        statements: ['4.1.2', '4.2.3', '5.a1'],
+        check: refusesKey('none'),
+        mutants: acceptAtEach('without-key', 'Accepts requests without a key.', not(hasKey)),
+      },
+      'SERVICE-030': {
+        rule: 'The service refuses requests with an unknown API key.',
+        statements: ['5.a1'],
+        check: refusesKey('wrong'),
+        mutants: acceptAtEach('any-key', 'Accepts any key.', hasWrongKey),
+      },
+    },
+  ),
+  mutants: {
+    'redirected-and-kept': {
+      description: 'Redirects unauthorized callers but stores their spans.',
+      kills: ['SERVICE-029', 'SERVICE-030'],
+      transform: redirectAndKeep,
+    },
+  },
+  legal: {
+    'keys-403': refusesWith('Refuses keys with 403 and an empty body.', {
+      status: 403,
+      headers: {},
+      body: '',
+    }),
+    'keys-404': refusesWith(
+      'Hides every route from unauthorized callers.',
+      jsonResponse(404, { detail: 'Not Found' }),
+    ),
+    'keys-to-login': refusesWith('Redirects unauthorized callers to a login page.', {
+      status: 302,
+      headers: { location: '/login' },
+      body: '',
+    }),
+  },
+};
+
+/** Requires refusals without the right key, on each endpoint that accepts the right key. */
+function refusesKey(key: BadKey): Check {
+  const step = `${key} key` as const;
+  const hint = {
+    accepted: 'Check the API key before anything else, on every path of the interface.',
+  };
+  const checks = endpoints.map((endpoint) =>
+    checkRefused(endpoint, [step], undefined, explainNoValidResponse(endpoint), { [step]: hint }),
+  );
+  return {
+    evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),
+    judge: (evidence, transcript) =>
+      checks.flatMap((check) => {
+        const judged = check.evidence(transcript);
+        return check.judge(
+          evidence.filter(
+            (exchange) => judged.includes(exchange) && !isRefusedByRedirect(exchange, transcript),
+          ),
+          transcript,
+        );
+      }),
+    unjudged: explainNoValidResponse('traces'),
+  };
+}
+
+/** A redirect, such as to a login page, is a refusal unless the service kept the spans anyway. */
+function isRefusedByRedirect(exchange: Exchange, { exchanges }: Transcript): boolean {
+  const status = exchange.response?.status ?? 0;
+  if (status < 300 || status >= 400) return false;
+  if (exchange.endpoint !== 'traces') return true;
+  const key: BadKey = exchange.step === 'none key' ? 'none' : 'wrong';
+  const isKept = exchanges.some(
+    (end) => isStep(end, 'end', `close ${key} key`) && isAccepted(end) && isObject(end.json),
+  );
+  return !isKept;
+}
+
+/** Creates a mutant for each endpoint, which accepts the requests there. */
+function acceptAtEach(
+  name: string,
+  description: string,
+  when: When,
+): Record<string, DistortionEntry> {
+  // A body that every endpoint could return for an accepted request.
+  const acceptance = jsonResponse(200, {
+    items: [],
+    total: 0,
+    skip: 0,
+    limit: 50,
+    conversation_id: 'any',
+    status: 'evaluating',
+  });
+  return Object.fromEntries(
+    endpoints.map((endpoint) => [
+      `${endpoint}-${name}`,
+      { description, transform: respondInstead(to(endpoint, when), () => acceptance) },
+    ]),
+  );
+}
+
+/** Redirects trace requests without the right key, and stores their spans under the last valid key. */
+function redirectAndKeep(): Transform {
+  let lastKey = '';
+  return async (request, forward) => {
+    const isValid = hasValidKey(request);
+    if (isValid) lastKey = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+    if (request.endpoint !== 'traces' || isValid) return forward(request);
+    const headers = { ...request.headers, [SERVICE_API_KEY_HEADER]: lastKey };
+    await forward({ ...request, headers });
+    return { status: 302, headers: { location: '/login' }, body: '' };
+  };
+}

@@ -1,0 +1,81 @@
+/** Closes, and what the checks read from the responses to them. */
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import { isStep, type EndStep, type ResultsStep, type TracesStep } from '../steps.ts';
+import { conversationIdOf, hasControlApi, sessionsById } from '../transcript.ts';
+
+/** Why no close was judged. */
+export const notClosed = explainNoValidResponse('end');
+
+/** Closes of conversations that are closed already. */
+export const laterCloses: readonly EndStep[] = ['close bare again', 'close idle'];
+/** Closes that the requirements of ids judge. */
+export const idCloses: readonly EndStep[] = [
+  ...(['close case', 'close other case', 'close reserved', 'close slash', 'close own'] as const),
+];
+
+export const isClosed = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'end' &&
+  exchange.intent === 'valid' &&
+  isAccepted(exchange) &&
+  isObject(exchange.json);
+export const isFirstClose = (exchange: Exchange): boolean =>
+  isClosed(exchange) && !isStep(exchange, 'end', 'close again', ...laterCloses, ...idCloses);
+export const queuedOf = ({ json }: Exchange): unknown =>
+  resolvePointer(json, '/evaluations_queued');
+export const runOf = ({ json }: Exchange): unknown => resolvePointer(json, '/run');
+
+/** First closes that queue evals. The specification does not describe the others completely. */
+export const isScoringClose = (exchange: Exchange): boolean =>
+  isFirstClose(exchange) && queuedOf(exchange) !== 0;
+
+/** Requires a value in the close responses of some steps, in runs with a control API. */
+export function closesWith(
+  steps: readonly EndStep[],
+  pointer: '/run' | '/evaluations_queued',
+  isRight: (exchange: Exchange, transcript: Transcript) => boolean,
+  expected: string,
+): Check {
+  // Values of the wrong type violate the requirements of the field.
+  const type = pointer === '/run' ? 'string' : 'number';
+  return checkEach(
+    (exchange, transcript) =>
+      isClosed(exchange) &&
+      isStep(exchange, 'end', ...steps) &&
+      typeof resolvePointer(exchange.json, pointer) === type &&
+      hasControlApi(transcript),
+    (exchange, transcript) =>
+      isRight(exchange, transcript) ? [] : [wrongValue(exchange, pointer, expected)],
+    requireControlApi(notClosed),
+  );
+}
+
+/** Requires a conversation to be, or not to be, on a page of its owner. */
+export function lists(
+  sentStep: TracesStep,
+  pageStep: ResultsStep,
+  isListed: boolean,
+  unjudged: Check['unjudged'],
+): Check {
+  return checkEach(
+    (page, { exchanges }) =>
+      isStep(page, 'production', pageStep) &&
+      isAccepted(page) &&
+      isObject(page.json) &&
+      exchanges.some((sent) => sent.step === sentStep && isAccepted(sent)),
+    (page, { exchanges }) => {
+      const sent = exchanges.find((exchange) => isStep(exchange, 'traces', sentStep));
+      const id = sent && conversationIdOf(sent);
+      const describe = (isThere: boolean): string => (isThere ? 'listed' : 'not listed');
+      const isThere = sessionsById(page, id).length > 0;
+      if (isThere === isListed) return [];
+      return [
+        wrongValue(page, '/items', `${formatValue(id)} ${describe(isListed)}`, describe(isThere)),
+      ];
+    },
+    unjudged,
+  );
+}

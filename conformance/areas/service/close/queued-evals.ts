@@ -1,0 +1,175 @@
+/** The evals that a close queues (spec 2.2, 3.1, 8). */
+import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { editAccepted, isAccepted } from '../../../engine/mutants/combinators.ts';
+import type { Transform } from '../../../engine/mutants/mutant.ts';
+import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
+import type { Transcript } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import { isStep } from '../steps.ts';
+import {
+  conversationIdOf,
+  hasControlApi,
+  lastAccepted,
+  lastPolledPage,
+  seededEvalCount,
+  sessionsById,
+} from '../transcript.ts';
+import { conversationIdIn, doubleOutcomes, fastClock, onSessions } from '../transforms.ts';
+import { closesWith, isClosed, isFirstClose, notClosed, queuedOf } from './evidence.ts';
+
+/** Replaces the number of queued evals in the responses to first closes. */
+const queues = (description: string, count: number, replacement: number): MutantEntry => ({
+  description,
+  transform: editAccepted('end', (body) => {
+    const isFirst = body['already_closed'] === undefined;
+    if (isFirst && resolvePointer(body, '/evaluations_queued') === count) {
+      body['evaluations_queued'] = replacement;
+    }
+  }),
+});
+
+export const queuedEvals: Subject = {
+  requirements: {
+    'SERVICE-047': {
+      rule: 'A conversation that is closed twice appears once in the results, with one outcome per eval.',
+      statements: ['3.1.12'],
+      reason: 'Duplicate outcomes distort the pass rate, and each eval costs a model call.',
+      observability: 'provoked',
+      check: scoresOnce(),
+      mutants: {
+        'scores-again': {
+          description: 'Scores a conversation again on a repeated end call.',
+          transform: scoreOnEachClose,
+        },
+      },
+    },
+    'SERVICE-049': {
+      rule: 'Closing a conversation queues every configured eval.',
+      section: '3.1',
+      statements: ['1.10', '2.2.2', '3.1.6'],
+      reason: 'The results would lack an eval, and nothing would report it.',
+      observability: 'provoked',
+      check: queuesAllEvals(),
+      mutants: { 'queues-less': queues('Queues only one of two evals.', 2, 1) },
+    },
+    'SERVICE-050': {
+      rule: 'Closing a conversation queues at most 5 evals.',
+      section: '8',
+      statements: ['2.2.3', '8.a3'],
+      reason: 'Each eval costs a model call for every conversation.',
+      check: queuesFewEvals(),
+      mutants: {
+        'queues-six': {
+          ...queues('Queues six evals.', 2, 6),
+          ...fastClock,
+          alsoKills: ['SERVICE-049'],
+        },
+      },
+    },
+    'SERVICE-051': {
+      rule: 'Without configured evals, a conversation closes with `evaluations_queued: 0`.',
+      section: '3.1',
+      statements: ['2.2.6', '3.1.13', '3.1.14'],
+      reason: 'Customers start sending traces before they choose evals.',
+      observability: 'provoked',
+      probes: ['service/settings'],
+      check: closesWith(
+        ['close bare'],
+        '/evaluations_queued',
+        (exchange) => queuedOf(exchange) === 0,
+        '0',
+      ),
+      mutants: {
+        'queues-none-as-two': queues('Queues evals although none are configured.', 0, 2),
+      },
+    },
+    'SERVICE-053': {
+      rule: 'Closing a conversation skips a deleted eval and queues the others.',
+      statements: ['3.1.16', '3.1.17'],
+      reason: 'One deleted eval would stop the remaining evals from scoring.',
+      observability: 'provoked',
+      probes: ['service/settings'],
+      check: closesWith(
+        ['close deleted'],
+        '/evaluations_queued',
+        (exchange, transcript) => queuedOf(exchange) === seededEvalCount(transcript, 'deleted') - 1,
+        'one less than the number of configured evals',
+      ),
+      mutants: { 'queues-deleted': queues('Counts deleted evals as queued.', 1, 2) },
+    },
+  },
+};
+
+/** Requires a single session with unique evals for the conversation that is closed twice. */
+function scoresOnce(): Check {
+  const idOf = ({ exchanges }: Transcript): string | undefined => {
+    const repeated = exchanges.find(
+      (exchange) => isClosed(exchange) && isStep(exchange, 'end', 'close again'),
+    );
+    return repeated && conversationIdOf(repeated);
+  };
+  return {
+    evidence(transcript) {
+      const id = idOf(transcript);
+      // While it is scored again, a service may hide the session, so either page is evidence.
+      const pages = [lastAccepted(transcript, 'production', 'whole'), lastPolledPage(transcript)];
+      const page = pages.find((candidate) => sessionsById(candidate, id).length > 0);
+      return page && id !== undefined ? [page] : [];
+    },
+    judge: (evidence, transcript) =>
+      evidence.flatMap((page): Finding[] => {
+        const sessions = sessionsById(page, idOf(transcript));
+        const outcomes = resolvePointer(sessions[0], '/eval_outcomes');
+        const names = Array.isArray(outcomes)
+          ? outcomes.map((outcome) => resolvePointer(outcome, '/eval_name'))
+          : [];
+        if (sessions.length === 1 && new Set(names).size === names.length) return [];
+        const received = `${sessions.length} sessions with outcomes of ${formatValue(names)}`;
+        return [wrongValue(page, '/items', 'one session with one outcome per eval', received)];
+      }),
+    unjudged: unjudgedAs('not_observed', 'No conversation that was closed twice is listed.'),
+  };
+}
+
+function queuesAllEvals(): Check {
+  return checkEach(
+    (exchange, transcript) =>
+      isFirstClose(exchange) &&
+      exchange.probe === 'service/conversations' &&
+      typeof queuedOf(exchange) === 'number' &&
+      hasControlApi(transcript),
+    (exchange, transcript) => {
+      const count = seededEvalCount(transcript, 'main');
+      if (queuedOf(exchange) === count) return [];
+      return [wrongValue(exchange, '/evaluations_queued', String(count))];
+    },
+    requireControlApi(notClosed),
+  );
+}
+
+function queuesFewEvals(): Check {
+  return checkEach(
+    (exchange) => isFirstClose(exchange) && typeof queuedOf(exchange) === 'number',
+    (exchange) =>
+      Number(queuedOf(exchange)) <= LIVE_EVALS_MAX
+        ? []
+        : [wrongValue(exchange, '/evaluations_queued', `at most ${LIVE_EVALS_MAX}`)],
+    notClosed,
+  );
+}
+
+/** Doubles the outcomes of conversations that were closed twice. */
+function scoreOnEachClose(): Transform {
+  const closes = new Map<string, number>();
+  const doubleClosed = onSessions('production', (session) => {
+    if ((closes.get(String(session['source_session_id'])) ?? 0) > 1) doubleOutcomes(session);
+  })();
+  return async (request, forward, clock) => {
+    if (request.endpoint !== 'end') return doubleClosed(request, forward, clock);
+    const response = await forward(request);
+    const id = conversationIdIn(request.path);
+    if (isAccepted(response) && id) closes.set(id, (closes.get(id) ?? 0) + 1);
+    return response;
+  };
+}

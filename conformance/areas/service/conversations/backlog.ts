@@ -1,0 +1,196 @@
+/** The backlog: conversations that closed without evals, and are scored when a person asks (spec 3.1). */
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { type Check, outcomeFinding, unjudgedAs } from '../../../engine/checks/check.ts';
+import { jsonResponse, replaceParts, type When } from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type Subject } from '../../../engine/requirement.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import type { ResultsObject } from '../results-api.ts';
+import { isStep } from '../steps.ts';
+import {
+  conversationIdOf,
+  findSession,
+  findTraces,
+  lastAccepted,
+  sessionsById,
+  summaryNumber,
+  turnsOf,
+} from '../transcript.ts';
+import { closesUnscored, conversationIdIn, onSessions } from '../transforms.ts';
+
+const backlogSteps = ['backlog old', 'backlog'] as const;
+
+const noBacklog = requireControlApi(
+  unjudgedAs('not_observed', 'The run has no backlog of unscored conversations.'),
+);
+
+const isBacklogScoring: When = ({ path }) => path.startsWith('/__admin/score-backlog');
+
+export const backlogScoring: Subject = {
+  requirements: withDefaults(
+    { observability: 'provoked', probes: ['service/backlog'] },
+    {
+      'SERVICE-062': {
+        rule: 'Scoring the backlog uses all configured evals and adds each conversation to the run of its date.',
+        statements: ['3.1.22', '3.1.23'],
+        reason: 'A backlog of several days would look like the results of one day.',
+        check: scoresBacklogByDate(),
+        mutants: {
+          'backlog-in-one-run': {
+            description: 'Adds the whole backlog to one run.',
+            transform: onBacklog((session) => {
+              session['run'] = 'Live traces 2026-01-01';
+            }),
+          },
+          'backlog-left': {
+            description: 'Reports that it scores the backlog but does not.',
+            transform: fakeBacklogScoring,
+          },
+        },
+      },
+      'SERVICE-063': {
+        rule: 'The service refuses to score the backlog while no evals are configured.',
+        statements: ['3.1.24'],
+        reason: 'Scoring would appear to succeed without producing any result.',
+        check: refusesWithoutEvals(),
+        mutants: {
+          'backlog-without-evals': {
+            description: 'Accepts scoring the backlog without evals.',
+            transform: replaceParts(isBacklogScoring, { status: 200 }),
+          },
+        },
+      },
+      'SERVICE-064': {
+        rule: 'A conversation that closed without configured evals keeps its turns until it is scored.',
+        statements: ['3.1.15'],
+        reason: 'There would be nothing left to score.',
+        check: keepsTurns(),
+        mutants: {
+          'backlog-traces-gone': {
+            description: 'Discards the turns of unscored conversations.',
+            transform: onBacklog((session) => {
+              if (Array.isArray(session['traces'])) session['traces'] = [];
+            }),
+          },
+        },
+      },
+    },
+  ),
+};
+
+/** Returns the sessions of each conversation in the backlog, in the order of their closes. */
+function readBacklog(transcript: Transcript): {
+  page: Exchange | undefined;
+  sessions: ResultsObject[][];
+} {
+  const page = lastAccepted(transcript, 'production', 'backlog');
+  const sessions = backlogSteps.map((step) => {
+    const request = findTraces(transcript, step);
+    return sessionsById(page, request && conversationIdOf(request));
+  });
+  return { page, sessions };
+}
+
+const isScoringRequested = (transcript: Transcript): boolean =>
+  transcript.exchanges.some((exchange) => isStep(exchange, 'admin', 'score backlog')) &&
+  backlogSteps.every((step) => lastAccepted(transcript, 'end', `close ${step}`));
+
+/** If regular conversations are not listed under their ids, that is the cause. */
+const areOthersListed = (transcript: Transcript): boolean =>
+  findSession(transcript, 'old') !== undefined && findSession(transcript, 'json') !== undefined;
+
+/** Requires all evals for each conversation of the backlog, in the run of its date. */
+function scoresBacklogByDate(): Check {
+  return {
+    evidence(transcript) {
+      const { page } = readBacklog(transcript);
+      return page && isScoringRequested(transcript) && areOthersListed(transcript) ? [page] : [];
+    },
+    judge([page], transcript) {
+      if (!page) return [];
+      const { sessions } = readBacklog(transcript);
+      const seed = transcript.exchanges.find(({ step }) => step === 'evals for backlog')?.sent;
+      const evals = resolvePointer(seed, '/settings/evals');
+      const evalCount = Array.isArray(evals) ? evals.length : 0;
+      const counts = sessions.map((ofConversation) =>
+        ofConversation.map((session) => summaryNumber(session, 'total_evaluations') ?? 'no'),
+      );
+      if (counts.some(({ length }) => length !== 1)) {
+        const listed = counts.map(({ length }) => length).join(' and ');
+        return [wrongValue(page, '/items', 'each conversation of the backlog once', listed)];
+      }
+      if (counts.some(([count]) => typeof count === 'number' && count !== evalCount)) {
+        const expected = `${evalCount} evaluations each`;
+        return [wrongValue(page, '/items', expected, counts.flat().join(' and '))];
+      }
+      const runs = sessions.map(([session]) => session?.['run']);
+      const daysDiffer =
+        findSession(transcript, 'old')?.['run'] !== findSession(transcript, 'json')?.['run'];
+      if (!daysDiffer || typeof runs[0] !== 'string' || runs[0] !== runs[1]) return [];
+      return [wrongValue(page, '/items', 'a different run for each day', formatValue(runs))];
+    },
+    unjudged: noBacklog,
+  };
+}
+
+/** Requires a refusal to score the backlog without evals. */
+function refusesWithoutEvals(): Check {
+  return {
+    evidence: ({ exchanges }) =>
+      exchanges.filter((exchange) => isStep(exchange, 'admin', 'score no evals')),
+    judge: (evidence) =>
+      evidence
+        .filter(isAccepted)
+        .map((exchange) =>
+          outcomeFinding(exchange, 'a refusal that asks to configure evals first'),
+        ),
+    unjudged: noBacklog,
+  };
+}
+
+/** Requires turns in the sessions of the backlog. */
+function keepsTurns(): Check {
+  const singleSessions = (transcript: Transcript): ResultsObject[] =>
+    readBacklog(transcript).sessions.flatMap((sessions) => (sessions.length === 1 ? sessions : []));
+  return {
+    evidence(transcript) {
+      const { page } = readBacklog(transcript);
+      const hasTraces = singleSessions(transcript).some(({ traces }) => Array.isArray(traces));
+      return page && hasTraces ? [page] : [];
+    },
+    judge: ([page], transcript) =>
+      page && singleSessions(transcript).some((session) => turnsOf(session).length === 0)
+        ? [wrongValue(page, '/items', 'the turns that were sent before the close', 'none')]
+        : [],
+    unjudged: noBacklog,
+  };
+}
+
+/** Edits the sessions of conversations that were closed without evals. */
+function onBacklog(edit: (session: ResultsObject) => void): TransformFactory {
+  return (): Transform => {
+    const unscored = new Set<string>();
+    const editUnscored = onSessions('production', (session) => {
+      if (unscored.has(String(session['source_session_id']))) edit(session);
+    })();
+    return async (request, forward, clock) => {
+      const response = await editUnscored(request, forward, clock);
+      const id = conversationIdIn(request.path);
+      if (request.endpoint !== 'end' || response === 'dropped' || id === undefined) return response;
+      if (closesUnscored(response)) unscored.add(id);
+      return response;
+    };
+  };
+}
+
+/** Forwards the first request to score the backlog, which is refused, and fakes the second. */
+function fakeBacklogScoring(): Transform {
+  let isRefused = false;
+  return async (request, forward) => {
+    if (!isBacklogScoring(request)) return forward(request);
+    if (isRefused) return jsonResponse(200, { conversations: 2, evaluations_queued: 4, runs: [] });
+    isRefused = true;
+    return forward(request);
+  };
+}

@@ -1,0 +1,307 @@
+/** Ids of conversations that are easy to confuse: by case, by encoding, and by owner (spec 2.1, 4.2, 5). */
+import {
+  formatValue,
+  resolvePointer,
+  SERVICE_API_KEY_HEADER,
+} from '../../../../src/contract/index.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import {
+  type Check,
+  explainNoValidResponse,
+  type Finding,
+  outcomeFinding,
+  unjudgedAs,
+} from '../../../engine/checks/check.ts';
+import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
+import {
+  changeResponse,
+  editAccepted,
+  isAccepted as isAcceptedResponse,
+  jsonResponse,
+  respondInstead,
+  withBody,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type Subject } from '../../../engine/requirement.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isRateLimited,
+  PREFLIGHT,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import { isStep } from '../steps.ts';
+import {
+  conversationIdOf,
+  isConversationAccepted,
+  lastAccepted,
+  sessionsOf,
+} from '../transcript.ts';
+import { conversationIdIn, errorResponse, fastClock, hasValidKey } from '../transforms.ts';
+
+type IdName = 'case' | 'other case' | 'reserved' | 'slash';
+
+const isPlainTraces = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'json');
+const isPlainClose = (exchange: Exchange): boolean => isStep(exchange, 'end', 'close json');
+
+const isFirstClose = (exchange: Exchange): boolean =>
+  isAccepted(exchange) && isObject(exchange.json) && exchange.json['already_closed'] !== true;
+
+const hasEncodedId: When = ({ endpoint, path }) => endpoint === 'end' && path.includes('%');
+
+export const conversationIds: Subject = {
+  requirements: withDefaults(
+    {
+      reason:
+        'Turns would be scored as part of another conversation, or the conversation could never be closed.',
+      observability: 'provoked',
+      probes: ['service/ids'],
+    },
+    {
+      'SERVICE-065': {
+        rule: 'Conversation ids that differ only in case identify different conversations.',
+        statements: ['2.1.1', '4.2.2'],
+        check: closesById(
+          ['case', 'other case'],
+          'Compare ids byte by byte. Some databases ignore case when they compare text.',
+        ),
+        mutants: {
+          'ids-folded': {
+            description: 'Ignores the case of ids.',
+            transform: foldRequestIds,
+            ...fastClock,
+          },
+          'ids-told-folded': {
+            description: 'Returns ids in lower case.',
+            transform: editAccepted('end', (body) => {
+              body['conversation_id'] = foldIds(String(body['conversation_id']));
+            }),
+          },
+        },
+      },
+      'SERVICE-066': {
+        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, slashes, percent signs, and non-ASCII letters.',
+        section: '4.2',
+        statements: ['2.1.1', '4.2.2'],
+        check: closesById(
+          ['reserved', 'slash'],
+          'Split the path at its slashes before you decode the id, and decode it only once.',
+        ),
+        mutants: {
+          'encoded-ids-unknown': {
+            description: 'Does not decode the id in the path.',
+            transform: respondInstead(hasEncodedId, () => errorResponse(404)),
+          },
+          'slash-unknown': {
+            description: 'Treats an encoded slash as a path separator.',
+            transform: respondInstead(
+              ({ path }) => path.includes('%2F'),
+              () => errorResponse(404),
+            ),
+          },
+          'ids-decoded-twice': { description: 'Decodes ids twice.', transform: decodeTwice },
+          'ids-told-encoded': {
+            description: 'Returns ids in their encoded form.',
+            transform: changeResponse(hasEncodedId, (response, request) => {
+              if (!isAcceptedResponse(response)) return response;
+              const body = JSON.parse(response.body) as object;
+              const encodedId = request.path.split('/')[3];
+              return { ...response, body: JSON.stringify({ ...body, conversation_id: encodedId }) };
+            }),
+          },
+        },
+      },
+      'SERVICE-067': {
+        rule: 'A key cannot close a conversation of another owner.',
+        statements: ['5.a3'],
+        reason:
+          'Later spans are not scored, so any customer could cut off the conversations of others.',
+        check: closesOnlyForOwner(),
+        mutants: {
+          'closes-of-others': {
+            description: 'Closes conversations of other owners.',
+            transform: closeForOthers(true),
+          },
+          'says-closed-to-others': {
+            description: 'Pretends to close conversations of other owners.',
+            transform: closeForOthers(false),
+          },
+        },
+      },
+    },
+  ),
+};
+
+/** Judges unusual ids only if a conversation with a plain id was accepted and closed. */
+function closesById(names: readonly IdName[], hint: string): Check {
+  const closeSteps = names.map((name) => `close ${name}` as const);
+  const check: Check = {
+    evidence: ({ exchanges }) =>
+      exchanges.filter(
+        (exchange) =>
+          !isRateLimited(exchange) &&
+          (isStep(exchange, 'traces', ...names) || isStep(exchange, 'end', ...closeSteps)),
+      ),
+    judge(evidence, transcript) {
+      const refused = evidence.find(
+        (exchange) => exchange.endpoint === 'traces' && !isAccepted(exchange),
+      );
+      if (refused) return [outcomeFinding(refused, 'a 2xx response')];
+      const closes = evidence.filter(({ endpoint }) => endpoint === 'end');
+      const findings = closes.flatMap((close) => findWrongClose(close, transcript, hint));
+      return findings.length > 0 ? findings : findUnlisted(closes, transcript);
+    },
+    unjudged: explainNoValidResponse('end'),
+  };
+  return requirePlainAccepted(
+    isPlainTraces,
+    isAccepted,
+    requirePlainAccepted(isPlainClose, isFirstClose, check),
+  );
+}
+
+function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {
+  const id = conversationIdOf(close);
+  if (!isConversationAccepted(id, transcript)) return [];
+  if (!isAccepted(close) || !isObject(close.json)) {
+    return [outcomeFinding(close, `a 2xx response, because ${formatValue(id)} was sent`, hint)];
+  }
+  if (close.json['already_closed'] === true) {
+    const expected = 'absent or false, because it is the first close';
+    return [{ ...wrongValue(close, '/already_closed', expected), hint }];
+  }
+  if (!returnsPlainId(transcript) || close.json['conversation_id'] === id) return [];
+  return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint }];
+}
+
+/** If even a plain id is returned wrongly, another requirement reports it. */
+function returnsPlainId({ exchanges }: Transcript): boolean {
+  const plain = exchanges.find(isPlainClose);
+  return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
+}
+
+/** Finds scored conversations that are not listed under their id although others of the probe are. */
+function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
+  const page = lastAccepted(transcript, 'production', 'ids');
+  if (!page) return [];
+  const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
+  const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
+  const isScored = ({ json }: Exchange): boolean => {
+    const queued = resolvePointer(json, '/evaluations_queued');
+    // An object with a field `valueOf` or `toString` can't be converted to a number.
+    return typeof queued === 'number' && queued > 0;
+  };
+  const allCloses = transcript.exchanges.filter(
+    (exchange) =>
+      exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
+  );
+  if (!allCloses.some(isListed)) return [];
+  return closes
+    .filter((close) => isScored(close) && !isListed(close))
+    .map((close) =>
+      wrongValue(
+        page,
+        '/items',
+        `${formatValue(conversationIdOf(close))} listed by its id`,
+        'not listed',
+      ),
+    );
+}
+
+/** If unknown conversations can be closed or plain ones can't, other requirements report it. */
+function isCloseBroken({ exchanges }: Transcript): boolean {
+  const plain = exchanges.filter(isPlainClose);
+  const unknown = exchanges.find(
+    ({ endpoint, probe }) => endpoint === 'end' && probe === PREFLIGHT,
+  );
+  return (
+    (unknown !== undefined && isAccepted(unknown)) ||
+    (plain.length > 0 && !plain.some(isFirstClose))
+  );
+}
+
+/** Requires that another owner cannot close a conversation. */
+function closesOnlyForOwner(): Check {
+  const findOwnClose = ({ exchanges }: Transcript): Exchange | undefined =>
+    exchanges.find((exchange) => isStep(exchange, 'end', 'close own') && isAccepted(exchange));
+  return {
+    evidence: (transcript) =>
+      findOwnClose(transcript) && !isCloseBroken(transcript)
+        ? transcript.exchanges.filter(
+            (exchange) =>
+              isStep(exchange, 'end', 'close of another') &&
+              exchange.response &&
+              !isRateLimited(exchange),
+          )
+        : [],
+    judge: (evidence, transcript) =>
+      evidence.flatMap((foreignClose) => {
+        if (isAccepted(foreignClose)) {
+          const expected = '404, because the conversation belongs to another owner';
+          return [outcomeFinding(foreignClose, expected)];
+        }
+        const ownClose = findOwnClose(transcript);
+        const expected = 'absent or false, because only its own key can close it';
+        return ownClose && resolvePointer(ownClose.json, '/already_closed') === true
+          ? [wrongValue(ownClose, '/already_closed', expected)]
+          : [];
+      }),
+    unjudged: requireControlApi(
+      unjudgedAs('not_observed', 'No owner tried to close a conversation of another owner.'),
+    ),
+  };
+}
+
+/** Makes ids of the run equal that differ only in the case of their suffix. */
+function foldIds(text: string): string {
+  return text.replaceAll(
+    /(sk-[a-z0-9]{8}-[a-z0-9]{8}-)ab/gi,
+    (_all, prefix: string) => `${prefix}ab`,
+  );
+}
+
+function foldRequestIds(): Transform {
+  return async (request, forward) => {
+    const path = foldIds(request.path);
+    const body = foldIds(request.body);
+    const isSame = path === request.path && body === request.body;
+    return forward(isSame ? request : { ...withBody(request, body), path });
+  };
+}
+
+function decodeTwice(): Transform {
+  return async (request, forward) => {
+    const [, id] = /^\/v1\/sessions\/([^/]*)\/end$/.exec(request.path) ?? [];
+    if (id === undefined || !hasEncodedId(request)) return forward(request);
+    const decoded = encodeURIComponent(decodeURIComponent(decodeURIComponent(id)));
+    return forward({ ...request, path: `/v1/sessions/${decoded}/end` });
+  };
+}
+
+/** Accepts end calls for conversations of other owners; really closes them or only says so. */
+function closeForOthers(isReallyClosed: boolean): TransformFactory {
+  return () => {
+    const keyById = new Map<string, string>();
+    return async (request, forward) => {
+      const { endpoint, headers, body, path } = request;
+      const id = conversationIdIn(endpoint === 'traces' ? body : path);
+      if (endpoint === 'traces' && hasValidKey(request) && id !== undefined) {
+        keyById.set(id, headers[SERVICE_API_KEY_HEADER] ?? '');
+      }
+      const response = await forward(request);
+      const ownKey = keyById.get(id ?? '');
+      if (endpoint !== 'end' || response.status !== 404 || ownKey === undefined) return response;
+      if (isReallyClosed) {
+        return forward({ ...request, headers: { ...headers, [SERVICE_API_KEY_HEADER]: ownKey } });
+      }
+      return jsonResponse(200, {
+        conversation_id: id,
+        status: 'evaluating',
+        run: 'Any',
+        evaluations_queued: 0,
+      });
+    };
+  };
+}

@@ -1,0 +1,68 @@
+/** Rules of both results endpoints: each is written once, and gives one requirement per endpoint. */
+import type { When } from '../../../engine/mutants/combinators.ts';
+import type { ProxyRequest } from '../../../engine/mutants/mutant.ts';
+import type {
+  MutantEntry,
+  RequirementEntries,
+  RequirementEntry,
+  RequirementId,
+} from '../../../engine/requirement.ts';
+import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import { fastClock, onPages, onSessions } from '../transforms.ts';
+
+type ResultsEdit = (object: ResultsObject, request: ProxyRequest) => void;
+
+/** The endpoint of a rule, and what the rule writes differently for each endpoint. */
+export interface EndpointRules {
+  endpoint: ResultsEndpoint;
+  /** What the pages and sessions are called: "a production page", "a simulation session". */
+  kind: 'production' | 'simulation';
+  /** Returns the first value for production, the second for simulations. */
+  either: <const Production, const Simulations>(
+    production: Production,
+    simulations: Simulations,
+  ) => Production | Simulations;
+  /** Puts the endpoint before the names of mutants. They wait for results, so their clock is fast. */
+  named: (mutants: Readonly<Record<string, MutantEntry>>) => Record<string, MutantEntry>;
+  /** A mutant that edits each page. */
+  editsPages: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
+  /** A mutant that edits each session on the pages. */
+  editsSessions: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
+}
+
+/** Writes a rule of both endpoints: the requirement of each, with its own id. */
+export function ofBothEndpoints(
+  production: RequirementId,
+  simulations: RequirementId,
+  define: (rules: EndpointRules) => RequirementEntry,
+): RequirementEntries {
+  return {
+    [production]: define(createRules('production')),
+    [simulations]: define(createRules('simulations')),
+  };
+}
+
+function createRules(endpoint: ResultsEndpoint): EndpointRules {
+  const isProduction = endpoint === 'production';
+  return {
+    endpoint,
+    kind: isProduction ? 'production' : 'simulation',
+    either: (production, simulations) => (isProduction ? production : simulations),
+    named: (mutants) =>
+      Object.fromEntries(
+        Object.entries(mutants).map(([name, mutant]) => [
+          `${endpoint}-${name}`,
+          // An intrusive run does not wait for results.
+          mutant.intrusive ? mutant : { ...mutant, ...fastClock },
+        ]),
+      ),
+    editsPages: (description, edit, when) => ({
+      description,
+      transform: onPages(endpoint, edit, when),
+    }),
+    editsSessions: (description, edit, when) => ({
+      description,
+      transform: onSessions(endpoint, edit, when),
+    }),
+  };
+}

@@ -1,0 +1,64 @@
+/** The conversations of the run, as it sent them and as the production results list them. */
+import type { TraceSpan } from '../../../../src/contract/index.ts';
+import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import type { Transcript } from '../../../engine/transcript/reading.ts';
+import { wrongValue } from '../findings.ts';
+import type { ResultsObject } from '../results-api.ts';
+import type { TracesStep } from '../steps.ts';
+import { findSession, lastPolledPage, sentChatSpans } from '../transcript.ts';
+
+/** A conversation as the run sent it and as the results list it. */
+export interface ListedConversation {
+  id: string;
+  session: ResultsObject;
+  /** Its chat spans by start time. */
+  spans: TraceSpan[];
+}
+
+/** Conversations with a specified number of turns, which excludes the one with a wrapper span. */
+export const countableSteps: readonly TracesStep[] = [
+  'json',
+  'protobuf',
+  'gzip',
+  'gzip protobuf',
+  're-sent',
+  'ignored',
+  'tools',
+  'failed',
+  'old',
+];
+
+function findConversations(
+  transcript: Transcript,
+  steps: readonly TracesStep[],
+): ListedConversation[] {
+  return steps.flatMap((step) => {
+    const session = findSession(transcript, step);
+    const id = session?.['source_session_id'];
+    if (!session || typeof id !== 'string') return [];
+    const spans = sentChatSpans(id, transcript);
+    return spans.length === 0 ? [] : [{ id, session, spans }];
+  });
+}
+
+/** Judges conversations of the run on the last page that was polled. */
+export function checkConversations(
+  steps: readonly TracesStep[],
+  applies: (conversation: ListedConversation) => boolean,
+  findFaults: (conversation: ListedConversation) => { expected: string; received: string }[],
+): Check {
+  return {
+    evidence(transcript) {
+      const page = lastPolledPage(transcript);
+      return page && findConversations(transcript, steps).some(applies) ? [page] : [];
+    },
+    judge: ([page], transcript) =>
+      page
+        ? findConversations(transcript, steps)
+            .filter(applies)
+            .flatMap(findFaults)
+            .map(({ expected, received }) => wrongValue(page, '/items', expected, received))
+        : [],
+    unjudged: unjudgedAs('not_observed', 'The results list no conversation of the run.'),
+  };
+}

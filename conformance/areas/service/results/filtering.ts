@@ -1,0 +1,79 @@
+/** What a filter selects: the check of a filtered page, and services that filter otherwise. */
+import type { Check, Finding } from '../../../engine/checks/check.ts';
+import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { wrongValue } from '../findings.ts';
+import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
+import { isStep, type ResultsStep } from '../steps.ts';
+import { isResultsPage, sessionsOf } from '../transcript.ts';
+import { hasQuery, rewriteQuery } from '../transforms.ts';
+import { findWholePage, identify, noWholePage } from './evidence.ts';
+
+/** The reason of requirements of a filter. */
+export const WRONG_FILTER = 'A report that uses the filter would count the wrong sessions.';
+
+/** Decides whether a filtered page must list a session; `either` if the run cannot know. */
+export type FilterRule = (
+  session: ResultsObject,
+  page: Exchange,
+  transcript: Transcript,
+) => boolean | 'either';
+
+/** Requires the pages of some steps to list exactly the sessions that the rule selects. */
+export function filtersSessions(
+  endpoint: ResultsEndpoint,
+  steps: readonly ResultsStep[],
+  rule: FilterRule,
+): Check {
+  return {
+    evidence: (transcript) => {
+      const whole = findWholePage(transcript, endpoint);
+      if (!whole || sessionsOf(whole).length === 0) return [];
+      return findPages(transcript, endpoint, steps);
+    },
+    judge: (evidence, transcript) => {
+      const whole = findWholePage(transcript, endpoint);
+      if (!whole) return [];
+      return evidence.flatMap((page) => findFilterFaults(page, whole, rule, transcript));
+    },
+    unjudged: noWholePage,
+  };
+}
+
+/** Returns the pages of some steps. */
+export const findPages = (
+  { exchanges }: Transcript,
+  endpoint: ResultsEndpoint,
+  steps: readonly ResultsStep[],
+): Exchange[] =>
+  exchanges.filter((page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, ...steps));
+
+function findFilterFaults(
+  page: Exchange,
+  whole: Exchange,
+  rule: FilterRule,
+  transcript: Transcript,
+): Finding[] {
+  const all = sessionsOf(whole);
+  const ruleResults = new Map(
+    all.map((session) => [identify(session), rule(session, page, transcript)]),
+  );
+  const listed = new Set(sessionsOf(page).map(identify));
+  const required = new Set(
+    [...ruleResults].filter(([, result]) => result === true).map(([identity]) => identity),
+  );
+  const missing = [...required].filter((identity) => !listed.has(identity));
+  const extra = [...listed].filter((identity) => !(ruleResults.get(identity) ?? false));
+  if (missing.length + extra.length === 0) return [];
+  const expected = `${required.size} of the ${all.length} sessions`;
+  const example =
+    missing[0] === undefined ? `including ${extra[0] ?? ''}` : `without ${missing[0]}`;
+  return [wrongValue(page, '/items', expected, `${listed.size}, ${example}`)];
+}
+
+/** The probes page with smaller limits; those reads stay as they are. */
+export const isFilterRead = hasQuery('limit', '500');
+
+/** Ignores a parameter. */
+export const ignoreParameter = (endpoint: ResultsEndpoint, name: string): TransformFactory =>
+  rewriteQuery(endpoint, (query) => query.delete(name), isFilterRead);

@@ -1,0 +1,486 @@
+/** The filters by name and by time of both results endpoints (spec 4.3, 4.4). */
+import { formatValue, PAGE_LIMIT_MAX, resolvePointer } from '../../../../src/contract/index.ts';
+import { instantMs, isoTime, systemClock } from '../../../../src/platform/clock.ts';
+import { seededRandom } from '../../../../src/platform/random.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { editBody, isAccepted, withQuery } from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
+import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { onForeignService } from '../control-api/foreign-service.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import {
+  objectsAt,
+  queryParameter,
+  sessionsIn,
+  type ResultsEndpoint,
+  type ResultsObject,
+} from '../results-api.ts';
+import type { NameFilter, ResultsStep, Wildcard } from '../steps.ts';
+import {
+  findSeededSession,
+  findUpload,
+  hasControlApi,
+  lastAccepted,
+  queryOf,
+  seededSessions,
+  sentChatSpans,
+  sentSeed,
+  sessionsOf,
+  startedAtMs,
+} from '../transcript.ts';
+import { hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
+import { ofBothEndpoints, type EndpointRules } from './both-endpoints.ts';
+import {
+  findWholePage,
+  identify,
+  isIdentifiablePage,
+  noWholePage,
+  TIME_PRECISION_MS,
+} from './evidence.ts';
+import {
+  filtersSessions,
+  ignoreParameter,
+  isFilterRead,
+  WRONG_FILTER,
+  type FilterRule,
+} from './filtering.ts';
+
+type TimeFilter = 'started_after' | 'started_before';
+
+export const filters: Subject = {
+  requirements: {
+    ...ofBothEndpoints('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, named }) => {
+      const name = either('run', 'agent');
+      const elsewhere = searchElsewhere(endpoint, name, either('source_session_id', 'scenario'));
+      return {
+        rule: `The filter \`${name}\` keeps the ${kind} sessions whose ${name} name contains the value, ignoring case.`,
+        statements: [either('4.4.3', '4.3.5')],
+        reason: WRONG_FILTER,
+        check: filtersSessions(endpoint, nameFilterSteps(name), either(matchesRun, matchesAgent)),
+        mutants: {
+          ...named({ ...wrongMatches(endpoint, name), [`${name}-elsewhere`]: elsewhere }),
+          ...either({}, { 'strange-agent-elsewhere': onForeignService(elsewhere) }),
+        },
+      };
+    }),
+    ...ofBothEndpoints('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, named }) => ({
+      rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
+      statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
+      reason: WRONG_FILTER,
+      check: filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
+      mutants: named(wrongMatches(endpoint, 'eval')),
+    })),
+    ...ofBothEndpoints('SERVICE-117', 'SERVICE-153', (rules) => ({
+      ...byTime('after', rules),
+      statements: [rules.either('4.4.6', '4.3.7')],
+    })),
+    ...ofBothEndpoints('SERVICE-118', 'SERVICE-154', (rules) => ({
+      ...byTime('before', rules),
+      statements: [rules.either('4.4.7', '4.3.8')],
+    })),
+    'SERVICE-147': {
+      rule: 'The filter `agent` keeps the simulation sessions whose agent URL contains the value, ignoring case.',
+      statements: ['4.3.6'],
+      reason: WRONG_FILTER,
+      observability: 'provoked',
+      check: filtersByAgentUrl(),
+      mutants: {
+        'agent-url-unknown': {
+          description: 'Does not search the URL of agents.',
+          transform: rewriteQuery(
+            'simulations',
+            (query) => query.set('agent', seededRandom('none').id(12)),
+            ({ path }) => path.includes('.example'),
+          ),
+        },
+      },
+    },
+  },
+  legal: {
+    'eval-narrows': {
+      description: 'Lists only the outcomes that match the eval filter.',
+      transform: onSessions(
+        'production',
+        (session, { path }) => {
+          const name = (queryParameter(path, 'eval') ?? '').toLowerCase();
+          session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').filter((outcome) =>
+            String(outcome['eval_name']).toLowerCase().includes(name),
+          );
+        },
+        hasQuery('eval'),
+      ),
+    },
+  },
+};
+
+/** Writes the rule of a time filter, except its statements. */
+function byTime(
+  order: 'after' | 'before',
+  { endpoint, kind, either, named }: EndpointRules,
+): Omit<RequirementEntry, 'statements'> {
+  const filter: TimeFilter = `started_${order}`;
+  const byEnd = filterByEnd(endpoint, filter);
+  return {
+    rule: `The filter \`${filter}\` keeps the ${kind} sessions that started at or ${order} that time.`,
+    reason: WRONG_FILTER,
+    check: filtersByTime(endpoint, filter),
+    mutants: {
+      ...named({
+        [`${order}-exclusive`]: {
+          description: `Excludes sessions that start exactly at ${filter}.`,
+          transform: shiftTime(endpoint, filter, order === 'after' ? 1 : -1),
+        },
+        [`${order}-ignored`]: {
+          description: `Ignores ${filter}.`,
+          transform: ignoreParameter(endpoint, filter),
+        },
+        [`${order}-by-end`]: byEnd,
+        [`${order}-by-day`]: {
+          description: `Truncates ${filter} to the day.`,
+          transform: truncateToDay(endpoint, filter),
+        },
+      }),
+      ...either({}, { [`strange-${order}-by-end`]: onForeignService(byEnd) }),
+    },
+  };
+}
+
+/** Returns the steps that use a name filter. */
+function nameFilterSteps(filter: NameFilter): readonly ResultsStep[] {
+  return [
+    filter,
+    `${filter} none`,
+    `${filter} with %`,
+    `${filter} with _`,
+    `${filter} with .`,
+    ...(filter === 'run' ? (['run by session id'] as const) : []),
+    ...(filter === 'agent' ? (['agent by scenario'] as const) : []),
+  ];
+}
+
+function containsText(value: unknown, part: string | undefined): boolean {
+  return (
+    typeof value === 'string' &&
+    part !== undefined &&
+    value.toLowerCase().includes(part.toLowerCase())
+  );
+}
+
+/** Selects sessions by the name of their run. */
+function matchesRun(session: ResultsObject, page: Exchange): boolean {
+  return containsText(session['run'], queryOf(page, 'run'));
+}
+
+/** Selects sessions that have an eval with a matching name. */
+function matchesEval({ eval_outcomes: outcomes }: ResultsObject, page: Exchange): boolean {
+  return (
+    Array.isArray(outcomes) &&
+    outcomes.some((outcome) =>
+      containsText(resolvePointer(outcome, '/eval_name'), queryOf(page, 'eval')),
+    )
+  );
+}
+
+/**
+ * Selects sessions by the name or URL of their agent. If the URL is unknown, a page may list all
+ * sessions of the agent or none.
+ */
+function matchesAgent(
+  session: ResultsObject,
+  page: Exchange,
+  transcript: Transcript,
+): ReturnType<FilterRule> {
+  const part = queryOf(page, 'agent');
+  const { agent } = session;
+  if (containsText(agent, part)) return true;
+  const url = seededAgentUrls(transcript).get(agent);
+  if (url !== undefined) return containsText(url, part);
+  // A valid URL contains a percent sign only as part of an escape sequence.
+  if (part?.includes('%')) return false;
+  const whole = findWholePage(transcript, 'simulations');
+  const countOfAgent = (candidate: Exchange): number =>
+    sessionsOf(candidate).filter((other) => other['agent'] === agent).length;
+  return whole && countOfAgent(page) === countOfAgent(whole) ? 'either' : false;
+}
+
+function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
+  const agents =
+    hasControlApi(transcript) && resolvePointer(sentSeed(transcript, 'main'), '/agents');
+  return new Map(
+    (Array.isArray(agents) ? agents : []).map((agent) => [
+      resolvePointer(agent, '/name'),
+      resolvePointer(agent, '/url'),
+    ]),
+  );
+}
+
+/** Requires exactly the sessions of the agent whose URL was requested. */
+function filtersByAgentUrl(): Check {
+  return checkEach(
+    isIdentifiablePage('agent by URL'),
+    (page, transcript) => {
+      const expected = seededSessions(transcript).filter(({ isDeleted }) => !isDeleted);
+      const personas = sessionsOf(page).map(({ persona }) => persona);
+      const isRight =
+        personas.length === expected.length &&
+        expected.every(({ persona }) => personas.includes(persona));
+      if (isRight) return [];
+      const description = `the ${expected.length} sessions of the agent with that URL`;
+      return [wrongValue(page, '/items', description, String(personas.length))];
+    },
+    requireControlApi(noWholePage),
+  );
+}
+
+/** Returns the exact start of a session that the run sent; undefined for other sessions. */
+function exactStartMs(session: ResultsObject, transcript: Transcript): number | undefined {
+  const id = session['source_session_id'];
+  if (id === undefined) return findSeededSession(session, transcript)?.startMs;
+  if (typeof id !== 'string') return undefined;
+  const [firstSpan] = sentChatSpans(id, transcript);
+  if (firstSpan) return Number(firstSpan.startNs / 1_000_000n);
+  const upload = findUpload(transcript);
+  const startedAt = upload?.['session_id'] === id ? upload['started_at'] : undefined;
+  return typeof startedAt === 'string' ? instantMs(startedAt) : undefined;
+}
+
+/**
+ * Selects sessions by their start. Listed times may be truncated or rounded, so sessions that the
+ * run did not send are undecided near the bound.
+ */
+function matchesTime(filter: TimeFilter): FilterRule {
+  return (session, page, transcript) => {
+    const boundMs = startedAtMs({ started_at: queryOf(page, filter) });
+    const listedMs = startedAtMs(session);
+    const sentMs = exactStartMs(session, transcript);
+    const isExact =
+      sentMs !== undefined &&
+      (listedMs === undefined || Math.abs(listedMs - sentMs) < TIME_PRECISION_MS);
+    const startMs = isExact ? sentMs : listedMs;
+    if (boundMs === undefined || startMs === undefined) return 'either';
+    if (!isExact && Math.abs(startMs - boundMs) <= TIME_PRECISION_MS) return 'either';
+    return filter === 'started_after' ? startMs >= boundMs : startMs <= boundMs;
+  };
+}
+
+/**
+ * Requires a time filter to select exactly the right sessions. The period of the run is a time filter
+ * too: sessions in the period that are listed without it must also be listed with it. Times without
+ * a zone cannot be compared.
+ */
+function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
+  const rule = matchesTime(filter);
+  const step = filter === 'started_after' ? 'started after' : 'started before';
+  const check = filtersSessions(endpoint, [step], rule);
+  return {
+    ...check,
+    evidence(transcript) {
+      const whole = findWholePage(transcript, endpoint);
+      const sessions = whole ? sessionsOf(whole) : [];
+      const filtered = check
+        .evidence(transcript)
+        .filter((page) => sessions.some((session) => rule(session, page, transcript) !== 'either'));
+      return whole && sessionsInPeriod(endpoint, filter, whole, transcript).length > 0
+        ? [...filtered, whole]
+        : filtered;
+    },
+    judge(evidence, transcript) {
+      const whole = findWholePage(transcript, endpoint);
+      const findings = check.judge(
+        evidence.filter((page) => page !== whole),
+        transcript,
+      );
+      return whole && evidence.includes(whole)
+        ? [...findings, ...findMissingInPeriod(endpoint, filter, whole, transcript)]
+        : findings;
+    },
+  };
+}
+
+/** Returns sessions of the unfiltered page that are in the period, on the side of this bound. */
+function sessionsInPeriod(
+  endpoint: ResultsEndpoint,
+  filter: TimeFilter,
+  whole: Exchange,
+  transcript: Transcript,
+): ResultsObject[] {
+  const unfiltered = lastAccepted(transcript, endpoint, 'defaults');
+  const afterMs = startedAtMs({ started_at: queryOf(whole, 'started_after') });
+  const beforeMs = startedAtMs({ started_at: queryOf(whole, 'started_before') });
+  if (!unfiltered || afterMs === undefined || beforeMs === undefined) return [];
+  return sessionsOf(unfiltered).filter((session) => {
+    const startMs = startedAtMs(session);
+    if (startMs === undefined) return false;
+    const isNearStart = startMs - afterMs < beforeMs - startMs;
+    return (
+      startMs > afterMs + TIME_PRECISION_MS &&
+      startMs < beforeMs - TIME_PRECISION_MS &&
+      isNearStart === (filter === 'started_after')
+    );
+  });
+}
+
+function findMissingInPeriod(
+  endpoint: ResultsEndpoint,
+  filter: TimeFilter,
+  whole: Exchange,
+  transcript: Transcript,
+): Finding[] {
+  if (sessionsOf(whole).length >= PAGE_LIMIT_MAX) return [];
+  const listed = new Set(sessionsOf(whole).map(identify));
+  const missing = sessionsInPeriod(endpoint, filter, whole, transcript).find(
+    (session) => !listed.has(identify(session)),
+  );
+  if (!missing) return [];
+  const startedAt = formatValue(missing['started_at']);
+  const expected = `the session that started at ${startedAt}, which is listed without ${filter}`;
+  return [wrongValue(whole, '/items', expected, 'not listed')];
+}
+
+/** Creates services that compare a name with the value of a filter in another way. */
+function wrongMatches(endpoint: ResultsEndpoint, filter: NameFilter): Record<string, MutantEntry> {
+  const matches = (description: string, isMatch: TextMatch): MutantEntry => ({
+    description,
+    transform: replaceMatch(endpoint, filter, isMatch),
+  });
+  const mutants = {
+    [`${filter}-ignored`]: {
+      description: `Ignores ${filter}.`,
+      transform: ignoreParameter(endpoint, filter),
+    },
+    [`${filter}-case`]: {
+      description: `Matches ${filter} case-sensitively.`,
+      transform: matchCase(endpoint, filter),
+    },
+    [`${filter}-by-end`]: matches(`Matches ${filter} only at the end.`, (text, value) =>
+      text.endsWith(value),
+    ),
+    [`${filter}-percent`]: matches(
+      `Treats % in ${filter} as a wildcard.`,
+      matchWildcard('%', '.*'),
+    ),
+  };
+  // One endpoint is enough for the rest, because both endpoints share the rule.
+  if (endpoint === 'simulations') return mutants;
+  return {
+    ...mutants,
+    [`${filter}-by-start`]: matches(`Matches ${filter} only at the start.`, (text, value) =>
+      text.startsWith(value),
+    ),
+    ...(filter === 'eval'
+      ? { 'eval-underscore': matches('Treats _ in eval as a wildcard.', matchWildcard('_', '.')) }
+      : {
+          [`${filter}-pattern`]: matches(
+            `Treats ${filter} as a regular expression.`,
+            matchWildcard('.', '.'),
+          ),
+        }),
+  };
+}
+
+type TextMatch = (text: string, value: string) => boolean;
+
+function replaceMatch(
+  endpoint: ResultsEndpoint,
+  filter: NameFilter,
+  isMatch: TextMatch,
+): TransformFactory {
+  return replaceFilter(endpoint, filter, (session, value) => {
+    const names =
+      filter === 'eval'
+        ? objectsAt(session, 'eval_outcomes').map(({ eval_name: name }) => name)
+        : [session[filter]];
+    return names.some((name) => isMatch(String(name).toLowerCase(), value.toLowerCase()));
+  });
+}
+
+/** Treats one character of the value as a wildcard. */
+function matchWildcard(wildcard: Wildcard, pattern: string): TextMatch {
+  return (text, value) => {
+    const parts = value.split(wildcard).map((part) => part.replaceAll(/[^a-z0-9 ]/g, '\\$&'));
+    return new RegExp(parts.join(pattern)).test(text);
+  };
+}
+
+/** Finds nothing if the value contains upper-case letters. */
+function matchCase(endpoint: ResultsEndpoint, filter: NameFilter): TransformFactory {
+  return onPages(
+    endpoint,
+    (page) => Object.assign(page, { items: [], total: 0 }),
+    ({ path }) => {
+      const value = queryParameter(path, filter);
+      const hasUpperCase = value !== undefined && value !== value.toLowerCase();
+      return hasUpperCase && !path.includes('.example');
+    },
+  );
+}
+
+/** A service that also searches another field than the name. */
+function searchElsewhere(
+  endpoint: ResultsEndpoint,
+  filter: 'run' | 'agent',
+  field: string,
+): MutantEntry {
+  return {
+    description: `Also searches ${field} for ${filter}.`,
+    transform: replaceFilter(endpoint, filter, (session, value) =>
+      [session[filter], session[field]].some((text) =>
+        String(text).toLowerCase().includes(value.toLowerCase()),
+      ),
+    ),
+  };
+}
+
+/** A service that applies a time filter to the end instead of the start. */
+function filterByEnd(endpoint: ResultsEndpoint, filter: TimeFilter): MutantEntry {
+  return {
+    description: `Compares ${filter} with the end of sessions.`,
+    transform: replaceFilter(endpoint, filter, (session, bound) => {
+      const endMs = instantMs(String(session['ended_at'])) ?? 0;
+      const boundMs = instantMs(bound) ?? 0;
+      return filter === 'started_after' ? endMs >= boundMs : endMs <= boundMs;
+    }),
+  };
+}
+
+/** Moves the time of a filter by some milliseconds. */
+function shiftTime(endpoint: ResultsEndpoint, filter: TimeFilter, ms: number): TransformFactory {
+  return rewriteQuery(
+    endpoint,
+    (query) => {
+      const boundMs = instantMs(query.get(filter) ?? '');
+      if (boundMs !== undefined) query.set(filter, isoTime(boundMs + ms));
+    },
+    isFilterRead,
+  );
+}
+
+/** Moves the time of a filter to the start of its day, unless it is in the future. */
+function truncateToDay(endpoint: ResultsEndpoint, filter: TimeFilter): TransformFactory {
+  return rewriteQuery(endpoint, (query) => {
+    const boundMs = instantMs(query.get(filter) ?? '');
+    if (boundMs === undefined || boundMs > systemClock.nowMs()) return;
+    query.set(filter, `${isoTime(boundMs).slice(0, 10)}T00:00:00Z`);
+  });
+}
+
+/** Applies another filter to the sessions that the service lists without the filter. */
+function replaceFilter(
+  endpoint: ResultsEndpoint,
+  filter: NameFilter | TimeFilter,
+  isKept: (session: ResultsObject, value: string) => boolean,
+): TransformFactory {
+  return (): Transform => async (request, forward) => {
+    const value = queryParameter(request.path, filter);
+    if (request.endpoint !== endpoint || value === undefined || !isFilterRead(request)) {
+      return forward(request);
+    }
+    const response = await forward(withQuery(request, (query) => query.delete(filter)));
+    if (!isAccepted(response)) return response;
+    return editBody(response, request, (page) => {
+      const items = sessionsIn(page).filter((session) => isKept(session, value));
+      Object.assign(page, { items, total: items.length });
+    });
+  };
+}

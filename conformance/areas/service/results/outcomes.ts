@@ -1,0 +1,267 @@
+/** The evals of a session: its summary and its outcomes (spec 2.6). */
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { checkEach, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import type { Subject } from '../../../engine/requirement.ts';
+import { wrongValue } from '../findings.ts';
+import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
+import { isResultsPage, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
+import {
+  fastClock,
+  hasQuery,
+  onSessions,
+  onSummary,
+  removeKey,
+  setKey,
+  wantsTraces,
+} from '../transforms.ts';
+import { ofBothEndpoints } from './both-endpoints.ts';
+import {
+  checkSessions,
+  hasSessionFields,
+  hasTypicalValue,
+  OBSERVED_VALUE,
+  WRONG_TYPE,
+} from './evidence.ts';
+
+const summaryFields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
+const outcomeFields = ['eval_name', 'eval_category', 'eval_type', 'outcome', 'reasoning'];
+
+const WRONG_COUNTS = 'Builds pass or fail by these numbers.';
+
+export const outcomes: Subject = {
+  requirements: {
+    ...ofBothEndpoints(
+      'SERVICE-092',
+      'SERVICE-142',
+      ({ endpoint, kind, either, named, editsSessions }) => ({
+        rule: `\`outcome_summary\` of a ${kind} session has the integers \`total_evaluations\`, \`passed_count\`, and \`failed_count\`, and a \`pass_rate\` from 0 to 1.`,
+        section: '2.6',
+        statements: [either('2.5.9', '2.4.12'), '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
+        reason: WRONG_TYPE,
+        check: hasSessionFields(
+          endpoint,
+          '/outcome_summary',
+          ...summaryFields.map((field) => `/outcome_summary/${field}`),
+        ),
+        mutants: named({
+          'rate-percent': editsSessions(
+            'Returns pass_rate as a percentage.',
+            onSummary(setKey('pass_rate', 50)),
+          ),
+          'rate-missing': editsSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
+          'total-count-text': editsSessions(
+            'Returns total_evaluations as a string.',
+            onSummary(setKey('total_evaluations', '2')),
+          ),
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-093',
+      'SERVICE-143',
+      ({ endpoint, kind, either, named, editsSessions }) => ({
+        rule: `\`eval_outcomes\` of a ${kind} session is an array of objects with the strings \`eval_name\`, \`eval_category\`, \`eval_type\`, \`outcome\`, and \`reasoning\`.`,
+        section: '2.6',
+        statements: [either('2.5.10', '2.4.13'), '2.6.6'],
+        reason: WRONG_TYPE,
+        check: hasSessionFields(
+          endpoint,
+          '/eval_outcomes',
+          '/eval_outcomes/*',
+          ...outcomeFields.map((field) => `/eval_outcomes/*/${field}`),
+        ),
+        mutants: named({
+          'reasoning-missing': editsSessions('Omits reasoning.', (session) =>
+            objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
+          ),
+          'category-null': editsSessions('Returns null as eval_category.', (session) =>
+            objectsAt(session, 'eval_outcomes').forEach(setKey('eval_category', null)),
+          ),
+          'outcomes-null': editsSessions(
+            'Returns null as eval_outcomes.',
+            setKey('eval_outcomes', null),
+            hasQuery('include_traces'),
+          ),
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-094',
+      'SERVICE-157',
+      ({ endpoint, kind, either, editsSessions }) => ({
+        rule: `\`passed_count\` plus \`failed_count\` of a ${kind} session is at most \`total_evaluations\`.`,
+        statements: ['2.6.1', '2.6.2', '2.6.3'],
+        reason: WRONG_COUNTS,
+        check: hasPossibleCounts(endpoint),
+        mutants: {
+          [either('counts-too-many', 'simulations-counts-too-many')]: {
+            ...editsSessions(
+              'Counts failed evaluations as passed.',
+              onSummary((summary) => {
+                summary['passed_count'] = summary['total_evaluations'];
+              }),
+            ),
+            ...fastClock,
+          },
+        },
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-095',
+      'SERVICE-158',
+      ({ endpoint, kind, either, editsSessions }) => ({
+        level: 'should',
+        rule: `Without \`failed_only\`, \`eval_outcomes\` of a ${kind} session has \`total_evaluations\` entries.`,
+        statements: ['1.2'],
+        reason: "Programs can't show the reasoning of an outcome that is not listed.",
+        check: listsAllOutcomes(endpoint),
+        mutants: {
+          [either('outcome-left-out', 'simulations-outcome-left-out')]: {
+            ...editsSessions(
+              'Omits one outcome.',
+              (session) => {
+                session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(1);
+              },
+              wantsTraces,
+            ),
+            ...fastClock,
+          },
+        },
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-123',
+      'SERVICE-159',
+      ({ endpoint, kind, named, editsSessions }) => ({
+        rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
+        statements: ['2.6.4'],
+        reason: WRONG_COUNTS,
+        check: hasMatchingRate(endpoint),
+        mutants: named({
+          'rate-inverted': editsSessions(
+            'Returns the share of failed evaluations as pass_rate.',
+            onSummary((summary) => {
+              summary['pass_rate'] = 1 - Number(summary['pass_rate']);
+            }),
+          ),
+          'rate-of-more': editsSessions(
+            'Divides pass_rate by one evaluation too many.',
+            onSummary((summary) => {
+              const total = Number(summary['total_evaluations']) + 1;
+              summary['pass_rate'] = Number(summary['passed_count']) / total;
+            }),
+          ),
+        }),
+      }),
+    ),
+    'SERVICE-107': {
+      level: 'may',
+      rule: '`eval_type` of an outcome is typically `session_level`.',
+      statements: ['2.6.7'],
+      reason: OBSERVED_VALUE,
+      check: hasTypicalValue('production', '/eval_outcomes/0/eval_type', 'session_level'),
+    },
+    'SERVICE-108': {
+      level: 'may',
+      rule: '`outcome` of a passed eval is typically `pass`.',
+      statements: ['2.6.8'],
+      reason: OBSERVED_VALUE,
+      check: hasTypicalPass(),
+      legal: {
+        'outcome-passed': {
+          description: 'Uses success and failed as outcomes.',
+          transform: onSessions('production', (session) => {
+            for (const outcome of objectsAt(session, 'eval_outcomes')) {
+              outcome['outcome'] = `${String(outcome['outcome'])}ed`.replace('passed', 'success');
+            }
+          }),
+        },
+      },
+    },
+  },
+};
+
+function hasAllNumbers(session: ResultsObject): boolean {
+  return summaryFields.every((field) => summaryNumber(session, field) !== undefined);
+}
+
+/** Requires that passed and failed evaluations add up to at most the total. */
+function hasPossibleCounts(endpoint: ResultsEndpoint): Check {
+  return checkSessions(endpoint, hasAllNumbers, (session) => {
+    const passed = summaryNumber(session, 'passed_count') ?? 0;
+    const failed = summaryNumber(session, 'failed_count') ?? 0;
+    const total = summaryNumber(session, 'total_evaluations') ?? 0;
+    const expected = `at most ${total} passed and failed evaluations`;
+    return passed + failed <= total ? undefined : { pointer: '/outcome_summary', expected };
+  });
+}
+
+/** Some services round the rate to one decimal. */
+const RATE_TOLERANCE = 0.051;
+
+/**
+ * Requires the rate that follows from the counts. The specification does not say whether evaluations
+ * without a verdict count, so both quotients are allowed.
+ */
+function hasMatchingRate(endpoint: ResultsEndpoint): Check {
+  const numbersOf = (session: ResultsObject) => ({
+    total: summaryNumber(session, 'total_evaluations') ?? 0,
+    passed: summaryNumber(session, 'passed_count') ?? 0,
+    failed: summaryNumber(session, 'failed_count') ?? 0,
+    rate: summaryNumber(session, 'pass_rate') ?? -1,
+  });
+  return checkSessions(
+    endpoint,
+    (session) => {
+      const { total, passed, failed, rate } = numbersOf(session);
+      return passed + failed > 0 && passed + failed <= total && rate >= 0 && rate <= 1;
+    },
+    (session) => {
+      const { total, passed, failed, rate } = numbersOf(session);
+      const allowed = [passed / total, passed / (passed + failed)];
+      if (allowed.some((quotient) => Math.abs(quotient - rate) <= RATE_TOLERANCE)) return undefined;
+      const expected = `${Math.round((passed / total) * 100) / 100} for ${passed} of ${total}`;
+      return { pointer: '/outcome_summary/pass_rate', expected };
+    },
+    unjudgedAs('not_observed', 'No listed session has evaluations.'),
+  );
+}
+
+/** Requires as many outcomes as evaluations on pages that do not filter outcomes. */
+function listsAllOutcomes(endpoint: ResultsEndpoint): Check {
+  return checkSessions(
+    endpoint,
+    (session, page) =>
+      queryOf(page, 'failed_only') === undefined &&
+      // The specification does not say whether `eval` also filters the listed outcomes.
+      queryOf(page, 'eval') === undefined &&
+      Array.isArray(session['eval_outcomes']) &&
+      hasAllNumbers(session),
+    (session) => {
+      const { eval_outcomes: outcomes } = session;
+      const total = summaryNumber(session, 'total_evaluations');
+      return Array.isArray(outcomes) && outcomes.length === total
+        ? undefined
+        : { pointer: '/eval_outcomes', expected: `${total} outcomes` };
+    },
+  );
+}
+
+function hasTypicalPass(): Check {
+  const isPassed = (session: ResultsObject): boolean => {
+    const total = summaryNumber(session, 'total_evaluations') ?? 0;
+    return total > 0 && summaryNumber(session, 'passed_count') === total;
+  };
+  const outcomeOf = (session: ResultsObject): unknown =>
+    resolvePointer(session, '/eval_outcomes/0/outcome');
+  return checkEach(
+    (page) => isResultsPage('production')(page) && sessionsOf(page).some(isPassed),
+    (page) => {
+      const unusual = sessionsOf(page).find(
+        (session) => isPassed(session) && outcomeOf(session) !== 'pass',
+      );
+      return unusual ? [wrongValue(page, '/items', '"pass"', formatValue(outcomeOf(unusual)))] : [];
+    },
+    unjudgedAs('not_observed', 'No session passed every eval.'),
+  );
+}

@@ -1,0 +1,519 @@
+/** The pages of both results endpoints: their fields, size, order, and owner (spec 2.6, 4.3, 4.4, 8). */
+import {
+  formatValue,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  resolvePointer,
+} from '../../../../src/contract/index.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import {
+  checkEach,
+  explainNoValidResponse,
+  outcomeFinding,
+  unjudgedAs,
+  type Check,
+  type Finding,
+} from '../../../engine/checks/check.ts';
+import { checkAccepted } from '../../../engine/checks/responses.ts';
+import {
+  editBody,
+  isAccepted as isAcceptedResponse,
+  replaceParts,
+  respondInstead,
+  to,
+} from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
+import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import {
+  queryParameter,
+  resultsPaths,
+  sessionsIn,
+  type ResultsEndpoint,
+  type ResultsObject,
+} from '../results-api.ts';
+import { isStep, type ResultsStep } from '../steps.ts';
+import { isResultsPage, queryOf, seededSessions, sessionsOf, startedAtMs } from '../transcript.ts';
+import {
+  errorResponse,
+  hasQuery,
+  intrusiveOnly,
+  not,
+  onPages,
+  removeKey,
+  rewriteQuery,
+  setKey,
+} from '../transforms.ts';
+import { ofBothEndpoints } from './both-endpoints.ts';
+import {
+  findWholePage,
+  identify,
+  isSeededPage,
+  noWholePage,
+  PAGING,
+  WRONG_TYPE,
+} from './evidence.ts';
+
+const OVER_CAP: ResultsStep = 'over the cap';
+
+const hasLimit = hasQuery('limit');
+const hasSkip = hasQuery('skip');
+
+/** A mutant that refuses reads with a value of a query parameter. */
+const refuses = (
+  endpoint: ResultsEndpoint,
+  description: string,
+  query: string,
+  value: string,
+): MutantEntry => ({
+  description,
+  transform: respondInstead(to(endpoint, hasQuery(query, value)), () => errorResponse(400)),
+});
+
+export const pages: Subject = {
+  requirements: {
+    ...ofBothEndpoints('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, named }) => ({
+      rule: `\`GET ${resultsPaths[endpoint]}\` returns a JSON object with a 2xx status.`,
+      ...either(
+        { section: '4.4', statements: ['1.13', '4.4.1', '4.4.2', '4.4.12', '4.4.19', '9.2'] },
+        { section: '4.3', statements: ['1.13', '4.3.1', '4.3.2', '4.3.17', '9.2'] },
+      ),
+      reason: `Builds and reports cannot read any ${kind} result.`,
+      probes: [either('service/production', 'service/simulations')],
+      check: answersReads(endpoint),
+      mutants: named({
+        'failed-only-400': refuses(endpoint, 'Refuses failed_only.', 'failed_only', 'true'),
+        'traces-400': refuses(endpoint, 'Refuses include_traces=false.', 'include_traces', 'false'),
+        'filter-text': {
+          description: 'Returns text when the query has an eval filter.',
+          transform: replaceParts(to(endpoint, hasQuery('eval')), { body: 'none' }),
+        },
+      }),
+    })),
+    ...ofBothEndpoints(
+      'SERVICE-071',
+      'SERVICE-131',
+      ({ endpoint, kind, either, named, editsPages }) => ({
+        rule: `A ${kind} page has an \`items\` array and the integers \`total\`, \`skip\`, and \`limit\`.`,
+        statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', either('4.4.12', '4.3.17')],
+        reason: WRONG_TYPE,
+        check: hasPageFields(endpoint),
+        mutants: named({
+          'total-missing': editsPages('Omits total.', removeKey('total')),
+          'total-text': editsPages('Returns total as a string.', setKey('total', '12')),
+          'skip-missing': editsPages('Omits skip.', removeKey('skip')),
+          'limit-null': editsPages('Returns null as limit.', setKey('limit', null)),
+          'items-object': editsPages('Returns an object as items.', setKey('items', {}), hasSkip),
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-075',
+      'SERVICE-132',
+      ({ endpoint, kind, either, named, editsPages }) => ({
+        rule: `Without \`skip\` and \`limit\`, a ${kind} page has \`skip: 0\`, \`limit: 50\`, and at most 50 items.`,
+        section: '8',
+        statements: [...either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']), '8.a6', '8.a8'],
+        reason: PAGING,
+        probes: ['service/many'],
+        check: usesDefaults(endpoint),
+        mutants: named({
+          'limit-20': editsPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
+          'skip-1': editsPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
+          'page-51': {
+            description: 'Lists 51 sessions by default.',
+            transform: rewriteQuery(
+              endpoint,
+              (query) => query.set('limit', '51'),
+              ({ path }) => path.endsWith('/'),
+            ),
+            ...intrusiveOnly,
+          },
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-077',
+      'SERVICE-133',
+      ({ endpoint, kind, either, named, editsPages }) => ({
+        rule: `A \`limit\` over 500 returns at most 500 ${kind} sessions instead of an error.`,
+        section: '8',
+        statements: [either('4.4.11', '4.3.16'), '8.a7'],
+        reason: PAGING,
+        observability: 'provoked',
+        probes: ['service/many'],
+        check: capsLimit(endpoint),
+        mutants: named({
+          'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
+          'cap-501': {
+            ...editsPages(
+              'Lists more than 500 sessions.',
+              (page) => {
+                const sessions = sessionsIn(page);
+                page['items'] = [...sessions, ...sessions.slice(0, 1)];
+              },
+              hasQuery('limit', '501'),
+            ),
+            ...intrusiveOnly,
+          },
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-078',
+      'SERVICE-134',
+      ({ endpoint, kind, either, named, editsPages }) => ({
+        rule: `A ${kind} page repeats the requested \`skip\` and \`limit\` and has at most \`limit\` items.`,
+        statements: either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']),
+        reason: PAGING,
+        check: echoesLimits(endpoint),
+        mutants: named({
+          'limit-echo': editsPages(
+            'Echoes a limit other than the requested one.',
+            setKey('limit', 50),
+            hasLimit,
+          ),
+          'limit-ignored': {
+            description: 'Ignores limit.',
+            transform: rewriteQuery(endpoint, (query) => query.delete('limit'), hasSkip),
+            alsoKills: [either('SERVICE-080', 'SERVICE-135')],
+          },
+          'skip-ignored': {
+            description: 'Ignores skip.',
+            transform: rewriteQuery(endpoint, (query) => query.delete('skip'), hasSkip),
+            alsoKills: [either('SERVICE-080', 'SERVICE-135')],
+          },
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-080',
+      'SERVICE-135',
+      ({ endpoint, kind, either, named, editsPages }) => ({
+        rule: `Consecutive ${kind} pages list every session exactly once and have the same \`total\`.`,
+        ...either(
+          { section: '4.4', statements: ['2.6.11', '4.4.9', '4.4.16'] },
+          { section: '4.3', statements: ['2.6.11', '4.3.14', '4.3.r3'] },
+        ),
+        reason: PAGING,
+        probes: either(['service/production'], []),
+        check: pagesCompletely(endpoint),
+        mutants: named({
+          'skip-off-by-one': {
+            description: 'Skips one session too many.',
+            transform: skipOneMore(endpoint),
+          },
+          'total-of-page': editsPages(
+            'Counts only the sessions of the page as total.',
+            (page) => {
+              page['total'] = sessionsIn(page).length;
+            },
+            hasSkip,
+          ),
+        }),
+      }),
+    ),
+    ...ofBothEndpoints('SERVICE-081', 'SERVICE-136', ({ endpoint, either, named, editsPages }) => ({
+      rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest.`,
+      ...either(
+        { section: '4.4', statements: ['1.14', '4.4.13'] },
+        { section: '4.3', statements: ['1.14', '4.3.4'] },
+      ),
+      reason: 'A dashboard that reads only the first page would miss the latest sessions.',
+      check: listsNewestFirst(endpoint),
+      mutants: named({
+        'oldest-first': editsPages('Lists the oldest session first.', (page) => {
+          page['items'] = sessionsIn(page).reverse();
+        }),
+      }),
+    })),
+    ...ofBothEndpoints('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, named }) => ({
+      rule: `A key returns no ${kind} session of another owner.`,
+      statements: ['5.a3'],
+      reason: 'Conversations contain private customer data.',
+      observability: 'provoked',
+      check: hidesOtherOwners(endpoint),
+      mutants: named({
+        'owners-mixed': {
+          description: 'Shows the sessions of other owners.',
+          transform: mixOwners(endpoint),
+        },
+      }),
+    })),
+    'SERVICE-155': {
+      rule: 'Without parameters, `total` counts every simulation session of the owner.',
+      statements: ['4.3.3'],
+      reason: 'Missing sessions would go unnoticed.',
+      observability: 'provoked',
+      check: countsAllSessions(),
+      mutants: {
+        'simulation-total-less': {
+          description: 'Counts one session less without parameters.',
+          transform: onPages(
+            'simulations',
+            (page) => {
+              page['total'] = Math.max(0, Number(page['total']) - 1);
+            },
+            ({ path }) => path.endsWith('/'),
+          ),
+        },
+      },
+    },
+  },
+  legal: {
+    'reads-206': {
+      description: 'Returns results with 206.',
+      transform: replaceParts(
+        ({ endpoint }) => endpoint === 'production' || endpoint === 'simulations',
+        { status: 206 },
+        ({ status }) => status === 200,
+      ),
+    },
+    'limit-echo-501': {
+      description: 'Echoes the requested limit even if it is over the cap.',
+      transform: onPages(
+        'production',
+        (page, { path }) => {
+          page['limit'] = Number(queryParameter(path, 'limit'));
+        },
+        hasLimit,
+      ),
+    },
+  },
+};
+
+/** Requires a JSON object for every read except the one with a limit over the cap. */
+function answersReads(endpoint: ResultsEndpoint): Check {
+  return checkAccepted(endpoint, (step) => step !== OVER_CAP, explainNoValidResponse(endpoint));
+}
+
+/** Requires the four fields of a page (spec 2.6). */
+function hasPageFields(endpoint: ResultsEndpoint): Check {
+  const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+  return checkEach(
+    (page) =>
+      page.endpoint === endpoint &&
+      page.intent === 'valid' &&
+      isAccepted(page) &&
+      isObject(page.json),
+    (page) => [
+      ...(Array.isArray(resolvePointer(page.json, '/items'))
+        ? []
+        : [wrongValue(page, '/items', 'an array')]),
+      ...['/total', '/skip', '/limit']
+        .filter((pointer) => !isCount(resolvePointer(page.json, pointer)))
+        .map((pointer) => wrongValue(page, pointer, 'an integer of 0 or more')),
+    ],
+    explainNoValidResponse(endpoint),
+  );
+}
+
+/** Finds a number that differs from the expected one. Other types violate another requirement. */
+function findWrongNumber(page: Exchange, pointer: string, expected: number): Finding[] {
+  const value = resolvePointer(page.json, pointer);
+  return typeof value === 'number' && value !== expected
+    ? [wrongValue(page, pointer, String(expected))]
+    : [];
+}
+
+function findTooManyItems(page: Exchange, max: number): Finding[] {
+  const { length } = sessionsOf(page);
+  return length <= max ? [] : [wrongValue(page, '/items', `at most ${max}`, String(length))];
+}
+
+/** Requires the default limit and skip on pages that request neither. */
+function usesDefaults(endpoint: ResultsEndpoint): Check {
+  const isPage = isResultsPage(endpoint);
+  return checkEach(
+    (page) =>
+      isPage(page) &&
+      page.intent === 'valid' &&
+      queryOf(page, 'limit') === undefined &&
+      queryOf(page, 'skip') === undefined,
+    (page) => [
+      ...findWrongNumber(page, '/limit', PAGE_LIMIT_DEFAULT),
+      ...findWrongNumber(page, '/skip', 0),
+      ...findTooManyItems(page, PAGE_LIMIT_DEFAULT),
+    ],
+    explainNoValidResponse(endpoint),
+  );
+}
+
+/** Requires at most 500 sessions for a higher limit. The echoed limit is not specified. */
+function capsLimit(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    (page) => isStep(page, endpoint, OVER_CAP) && page.response !== undefined,
+    (page) =>
+      isAccepted(page) && isObject(page.json)
+        ? findTooManyItems(page, PAGE_LIMIT_MAX)
+        : [outcomeFinding(page, `a 2xx response with at most ${PAGE_LIMIT_MAX} sessions`)],
+    explainNoValidResponse(endpoint),
+  );
+}
+
+/** Requires pages to repeat the requested limit and skip, and to have at most `limit` items. */
+function echoesLimits(endpoint: ResultsEndpoint): Check {
+  const isPage = isResultsPage(endpoint);
+  return checkEach(
+    (page) =>
+      isPage(page) &&
+      page.intent === 'valid' &&
+      page.step !== OVER_CAP &&
+      queryOf(page, 'limit') !== undefined,
+    (page) => {
+      const limit = Number(queryOf(page, 'limit'));
+      return [
+        ...findWrongNumber(page, '/limit', limit),
+        ...findWrongNumber(page, '/skip', Number(queryOf(page, 'skip') ?? 0)),
+        ...findTooManyItems(page, limit),
+      ];
+    },
+    explainNoValidResponse(endpoint),
+  );
+}
+
+/** Requires consecutive pages to list every session once, with the same total. */
+function pagesCompletely(endpoint: ResultsEndpoint): Check {
+  return {
+    evidence(transcript) {
+      const whole = findWholePage(transcript, endpoint);
+      if (!whole || sessionsOf(whole).length <= 1) return [];
+      return transcript.exchanges.filter(
+        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, 'page'),
+      );
+    },
+    judge(pages, transcript) {
+      const whole = findWholePage(transcript, endpoint);
+      const [first] = pages;
+      if (!whole || !first) return [];
+      const expected = sessionsOf(whole).map(identify).sort();
+      const listed = pages.flatMap(sessionsOf).map(identify).sort();
+      const totals = new Set(
+        [whole, ...pages]
+          .map(({ json }) => resolvePointer(json, '/total'))
+          .filter((total) => typeof total === 'number'),
+      );
+      const isSame = expected.join() === listed.join();
+      const isTotalRight = totals.size < 2 && hasRightTotal(whole, expected.length);
+      const expectedItems = `${expected.length} sessions on ${pages.length} pages, each once`;
+      const expectedTotal = `${expected.length} on every page`;
+      return [
+        ...(isSame ? [] : [wrongValue(first, '/items', expectedItems, describeCount(listed))]),
+        ...(isTotalRight
+          ? []
+          : [wrongValue(first, '/total', expectedTotal, [...totals].join(', '))]),
+      ];
+    },
+    unjudged: noWholePage,
+  };
+}
+
+function hasRightTotal(whole: Exchange, count: number): boolean {
+  const total = resolvePointer(whole.json, '/total');
+  return count >= PAGE_LIMIT_MAX || !Number.isInteger(total) || total === count;
+}
+
+function describeCount(identities: string[]): string {
+  return `${identities.length} sessions, ${new Set(identities).size} of them different`;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Requires sessions that start more than an hour apart to be in order. The specification does not
+ * say which time "newest" refers to, so overlapping sessions may be in any order.
+ */
+function listsNewestFirst(endpoint: ResultsEndpoint): Check {
+  const startsOf = (page: Exchange): number[] =>
+    sessionsOf(page).flatMap((session) => startedAtMs(session) ?? []);
+  const isPage = isResultsPage(endpoint);
+  return checkEach(
+    (page) => {
+      if (!isPage(page) || page.intent !== 'valid') return false;
+      const starts = startsOf(page);
+      const latest = Math.max(...starts);
+      return starts.some((ms) => ms < latest - HOUR_MS);
+    },
+    (page) => {
+      const starts = startsOf(page);
+      const index = starts.findIndex((ms, position) =>
+        starts.slice(position + 1).some((later) => later > ms + HOUR_MS),
+      );
+      if (index < 0) return [];
+      return [wrongValue(page, `/items/${index}/started_at`, 'no newer session after this one')];
+    },
+    unjudgedAs('not_observed', 'No page has sessions that start more than an hour apart.'),
+  );
+}
+
+/** Requires that a page of another owner lists no session of the run. */
+function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
+  return checkEach(
+    (page, transcript) =>
+      isResultsPage(endpoint)(page) &&
+      isStep(page, endpoint, 'another owner') &&
+      findWholePage(transcript, endpoint) !== undefined,
+    (page, transcript) => {
+      const whole = findWholePage(transcript, endpoint);
+      const ownSessions = new Set((whole ? sessionsOf(whole) : []).map(identify));
+      const foreign = sessionsOf(page).find((session) => ownSessions.has(identify(session)));
+      if (!foreign) return [];
+      return [
+        wrongValue(page, '/items', 'no session of another owner', formatValue(foreign['url'])),
+      ];
+    },
+    requireControlApi(noWholePage),
+  );
+}
+
+function countsAllSessions(): Check {
+  return checkEach(
+    isSeededPage('defaults'),
+    (page, transcript) => {
+      const { length } = seededSessions(transcript);
+      const total = resolvePointer(page.json, '/total');
+      return typeof total !== 'number' || total === length
+        ? []
+        : [wrongValue(page, '/total', String(length))];
+    },
+    requireControlApi(noWholePage),
+  );
+}
+
+/** Skips one session more than the query asks for, but echoes the requested number. */
+function skipOneMore(endpoint: ResultsEndpoint): TransformFactory {
+  const increaseSkip = rewriteQuery(endpoint, (query) => {
+    const skip = Number(query.get('skip'));
+    if (skip > 0) query.set('skip', String(skip + 1));
+  });
+  return () => {
+    const transform = increaseSkip();
+    return async (request, forward, clock) => {
+      const response = await transform(request, forward, clock);
+      const skip = queryParameter(request.path, 'skip');
+      if (request.endpoint !== endpoint || skip === undefined || response === 'dropped') {
+        return response;
+      }
+      return editBody(response, request, setKey('skip', Number(skip)));
+    };
+  };
+}
+
+/** Shows owners without sessions the last sessions that another owner received. */
+function mixOwners(endpoint: ResultsEndpoint): TransformFactory {
+  return (): Transform => {
+    let lastSessions: ResultsObject[] = [];
+    return async (request, forward) => {
+      const response = await forward(request);
+      const hasNoQuery = request.path.endsWith('/');
+      if (request.endpoint !== endpoint || !isAcceptedResponse(response) || !hasNoQuery)
+        return response;
+      return editBody(response, request, (page) => {
+        const sessions = sessionsIn(page);
+        if (sessions.length > 0) lastSessions = sessions;
+        else Object.assign(page, { items: lastSessions, total: lastSessions.length });
+      });
+    };
+  };
+}

@@ -1,0 +1,354 @@
+/** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import {
+  editAccepted,
+  editBody,
+  isAccepted as isAcceptedResponse,
+  withQuery,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
+import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { queuedOf } from '../close/evidence.ts';
+import { onForeignService } from '../control-api/foreign-service.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import { objectsAt, queryParameter, sessionsIn, type ResultsObject } from '../results-api.ts';
+import { isStep } from '../steps.ts';
+import {
+  conversationIdOf,
+  findUpload,
+  hasControlApi,
+  lastAccepted,
+  lastPolledPage,
+  seededEvalCount,
+  sessionsById,
+  sessionsOf,
+  startedAtMs,
+  summaryNumber,
+} from '../transcript.ts';
+import {
+  conversationIdIn,
+  fastClock,
+  hasQuery,
+  objectAt,
+  onSessions,
+  setKey,
+  wantsTraces,
+  type SessionEdit,
+} from '../transforms.ts';
+import { checkConversations, countableSteps } from './conversations.ts';
+import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
+
+const edits = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
+  description,
+  transform: onSessions('production', edit, when),
+  ...fastClock,
+});
+
+const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit')(request);
+
+/** Replaces the number of queued evals in the responses to first closes. */
+const queues = (description: string, count: number): MutantEntry => ({
+  description,
+  transform: editAccepted('end', (body) => {
+    if (body['already_closed'] === undefined) body['evaluations_queued'] = count;
+  }),
+});
+
+export const scoredConversations: Subject = {
+  requirements: {
+    'SERVICE-085': {
+      rule: '`run` of a production session equals `run` in the close response.',
+      section: '2.5',
+      statements: ['2.3.4', '2.5.3'],
+      reason: 'Clients filter the results by the run name that the close response gave them.',
+      check: listsSameRun(),
+      mutants: {
+        'run-base-alone': edits('Lists runs without their date.', (session) => {
+          session['run'] = String(session['run']).replace(/^(Live traces) .*/, '$1');
+        }),
+      },
+    },
+    'SERVICE-087': {
+      level: 'should',
+      rule: 'A closed conversation appears in the production results under its own id within 10 seconds.',
+      section: '4.2',
+      statements: ['1.2', '1.8', '1.10', '2.5.5', '4.2.8', '4.4.17'],
+      reason: 'A build that waits for the results fails or takes too long.',
+      probes: ['service/conversations'],
+      check: listsClosedConversations(),
+      mutants: {
+        'own-session-id': {
+          ...edits('Lists sessions under internal ids.', (session) => {
+            session['source_session_id'] = `svc-${String(session['source_session_id'])}`;
+          }),
+          alsoKills: ['SERVICE-120'],
+        },
+      },
+    },
+    'SERVICE-091': {
+      rule: '`started_at` of a production session is the start time of its first span.',
+      statements: ['2.1.r1', '2.1.r3b'],
+      reason: 'Conversations would be filtered and grouped under the wrong date.',
+      check: startsWithFirstSpan(),
+      mutants: {
+        'start-of-ingestion': edits(
+          'Uses the time of arrival as started_at.',
+          setKey('started_at', '2026-01-01T00:00:00.000Z'),
+          (request) => wantsTraces(request) && !request.path.includes('limit=50&'),
+        ),
+      },
+    },
+    'SERVICE-120': {
+      rule: 'The production results include uploaded transcripts.',
+      section: '4.4',
+      statements: ['1.11', '4.4.17'],
+      reason: 'Customers who upload transcripts would not find their results.',
+      observability: 'provoked',
+      check: listsUpload(),
+      mutants: {
+        'upload-hidden': {
+          description: 'Does not list uploaded transcripts.',
+          transform: hideRuns(' upload '),
+          ...fastClock,
+        },
+      },
+    },
+    'SERVICE-122': {
+      rule: 'A closed conversation gets as many evaluations as `evaluations_queued` announced.',
+      section: '2.3',
+      statements: ['1.2', '2.3.6', '3.1.6'],
+      reason: 'A client that waits for this number would wait forever or stop too early.',
+      check: scoresQueuedEvals(),
+      mutants: {
+        'outcome-forgotten': edits(
+          'Queues two evals but scores only one.',
+          keepFirstOutcome,
+          isPolling,
+        ),
+        'outcome-unqueued': edits(
+          'Scores an eval that it did not queue.',
+          addPassedOutcome,
+          isPolling,
+        ),
+        'strange-queues-less': onForeignService(
+          queues('Reports fewer queued evals than it scores.', 1),
+        ),
+        'strange-queues-more': onForeignService(
+          queues('Reports more queued evals than it scores.', 3),
+        ),
+      },
+      legal: {
+        'eval-without-outcome': {
+          description: 'Lacks the outcome of one eval that failed to run.',
+          transform: loseOneOutcome,
+          ...fastClock,
+        },
+      },
+    },
+  },
+};
+
+const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
+
+/** First closes of the main conversations that queued evals. */
+const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
+  exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === 'end' &&
+      exchange.probe === 'service/conversations' &&
+      !isStep(exchange, 'end', 'close again') &&
+      isAccepted(exchange) &&
+      isAboveZero(queuedOf(exchange)),
+  );
+
+const findClosedSession = (transcript: Transcript, close: Exchange): ResultsObject | undefined =>
+  sessionsById(lastPolledPage(transcript), conversationIdOf(close))[0];
+
+/** Requires every closed conversation on the last page that was polled. */
+function listsClosedConversations(): Check {
+  return {
+    evidence: (transcript) => (lastPolledPage(transcript) ? scoringCloses(transcript) : []),
+    judge: (evidence, transcript) =>
+      evidence
+        .filter((close) => !findClosedSession(transcript, close))
+        .map((close) => {
+          const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
+          return wrongValue(close, '', expected, 'not listed');
+        }),
+    unjudged: unjudgedAs('not_observed', 'No evals are configured, so nothing is scored.'),
+  };
+}
+
+/** Requires the run name of the close response in the results. */
+function listsSameRun(): Check {
+  return {
+    evidence: (transcript) =>
+      scoringCloses(transcript).filter(
+        (close) =>
+          typeof resolvePointer(close.json, '/run') === 'string' &&
+          typeof findClosedSession(transcript, close)?.['run'] === 'string',
+      ),
+    judge: (evidence, transcript) =>
+      evidence.flatMap((close) => {
+        const run = findClosedSession(transcript, close)?.['run'];
+        if (run === resolvePointer(close.json, '/run')) return [];
+        return [wrongValue(close, '/run', `${formatValue(run)}, the run of its session`)];
+      }),
+    unjudged: noSessions,
+  };
+}
+
+/** Requires sessions to start when their first span starts. */
+function startsWithFirstSpan(): Check {
+  return checkConversations(
+    [...countableSteps, 'wrapper'],
+    ({ session }) => startedAtMs(session) !== undefined,
+    ({ id, session, spans }) => {
+      const firstMs = Number((spans[0]?.startNs ?? 0n) / 1_000_000n);
+      const offsetMs = Math.abs((startedAtMs(session) ?? 0) - firstMs);
+      if (offsetMs < TIME_PRECISION_MS) return [];
+      const expected = `the start of the first span of ${formatValue(id)}`;
+      return [{ expected, received: `a difference of ${offsetMs} ms` }];
+    },
+  );
+}
+
+function listsUpload(): Check {
+  return {
+    evidence: (transcript) => {
+      const page = lastAccepted(transcript, 'production', 'whole') ?? lastPolledPage(transcript);
+      return page && findUpload(transcript) ? [page] : [];
+    },
+    judge: ([page], transcript) => {
+      const id = findUpload(transcript)?.['session_id'];
+      const isListed =
+        page && sessionsOf(page).some((session) => session['source_session_id'] === id);
+      if (!page || isListed) return [];
+      return [wrongValue(page, '/items', `the transcript ${formatValue(id)}`, 'not listed')];
+    },
+    unjudged: requireControlApi(noSessions),
+  };
+}
+
+/** A close and the number of evaluations that its session has. */
+interface ScoredClose {
+  close: Exchange;
+  queued: number;
+  scored: number;
+}
+
+/** Returns first closes with a listed session. A wrong number of queued evals is not its subject. */
+function findScoredCloses(transcript: Transcript): ScoredClose[] {
+  const polled = lastPolledPage(transcript);
+  // Polling does not wait for closes that queued nothing, so a later page shows them.
+  const later = lastAccepted(transcript, 'production', 'whole again') ?? polled;
+  const configured = hasControlApi(transcript) ? seededEvalCount(transcript, 'main') : 0;
+  const closes = transcript.exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === 'end' &&
+      exchange.probe === 'service/conversations' &&
+      isAccepted(exchange),
+  );
+  return closes.flatMap((close) => {
+    const id = conversationIdOf(close);
+    const queued = queuedOf(close);
+    const [session] = sessionsById(queued === 0 ? later : polled, id);
+    const scored = session && summaryNumber(session, 'total_evaluations');
+    const isSingle = closes.filter((other) => conversationIdOf(other) === id).length === 1;
+    if (typeof queued !== 'number' || scored === undefined || !isSingle) return [];
+    return configured === 0 || configured === queued ? [{ close, queued, scored }] : [];
+  });
+}
+
+/**
+ * Requires at most as many evaluations as were queued in each session, and as many in at least one:
+ * a single eval may fail without a result.
+ */
+function scoresQueuedEvals(): Check {
+  return {
+    evidence: (transcript) => findScoredCloses(transcript).map(({ close }) => close),
+    judge(_evidence, transcript) {
+      const closes = findScoredCloses(transcript);
+      const hasAlwaysLess = closes.every(({ queued, scored }) => scored < queued);
+      return closes
+        .filter(({ queued, scored }) => hasAlwaysLess || scored > queued)
+        .map(({ close, scored }) =>
+          wrongValue(close, '/evaluations_queued', `${scored}, the evaluations of its session`),
+        );
+    },
+    unjudged: unjudgedAs(
+      'not_observed',
+      'The results list no conversation whose close queued evals.',
+    ),
+  };
+}
+
+/** Removes sessions of some runs from pages and totals. */
+function hideRuns(marker: string): TransformFactory {
+  return (): Transform => async (request, forward) => {
+    const skip = Number(queryParameter(request.path, 'skip') ?? 0);
+    const limit = Number(queryParameter(request.path, 'limit') ?? 50);
+    const isValid = Number.isInteger(skip) && limit > 0 && limit <= 500;
+    if (request.endpoint !== 'production' || !isValid) return forward(request);
+    const response = await forward(
+      withQuery(request, (query) => {
+        query.set('limit', '500');
+        query.delete('skip');
+      }),
+    );
+    if (!isAcceptedResponse(response)) return response;
+    return editBody(response, request, (page) => {
+      const visible = sessionsIn(page).filter(({ run }) => !String(run).includes(marker));
+      const items = visible.slice(skip, skip + limit);
+      Object.assign(page, { items, total: visible.length, skip, limit });
+    });
+  };
+}
+
+/** Reduces a session to its first outcome. */
+function keepFirstOutcome(session: ResultsObject): void {
+  const [first] = objectsAt(session, 'eval_outcomes');
+  const passed = first?.['outcome'] === 'pass' ? 1 : 0;
+  session['eval_outcomes'] = [first];
+  session['outcome_summary'] = {
+    total_evaluations: 1,
+    passed_count: passed,
+    failed_count: 1 - passed,
+    pass_rate: passed,
+  };
+}
+
+function addPassedOutcome(session: ResultsObject): void {
+  const outcomes = objectsAt(session, 'eval_outcomes');
+  const summary = objectAt(session, 'outcome_summary');
+  const passed = Number(summary['passed_count']) + 1;
+  const total = Number(summary['total_evaluations']) + 1;
+  const added = { ...outcomes[0], eval_name: 'Another', outcome: 'pass' };
+  session['eval_outcomes'] = [...outcomes, added];
+  Object.assign(summary, {
+    total_evaluations: total,
+    passed_count: passed,
+    pass_rate: passed / total,
+  });
+}
+
+/**
+ * Removes the first of several outcomes from a single session that passed every eval. The run filters by
+ * the name of the second one.
+ */
+function loseOneOutcome(): Transform {
+  let chosenId: unknown;
+  return onSessions('production', (session) => {
+    const { source_session_id: id } = session;
+    const hasPassed = resolvePointer(session, '/outcome_summary/failed_count') === 0;
+    const outcomes = objectsAt(session, 'eval_outcomes');
+    const isLive = conversationIdIn(String(id)) !== undefined;
+    if (hasPassed && isLive && outcomes.length > 1) chosenId ??= id;
+    if (id !== chosenId || id === undefined) return;
+    session['eval_outcomes'] = outcomes.toReversed();
+    keepFirstOutcome(session);
+  })();
+}

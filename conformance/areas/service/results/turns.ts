@@ -1,0 +1,483 @@
+/** The turns that a session shows (spec 2.1, 2.4, 2.5, 3.1). */
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
+import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
+import type { TracesStep } from '../steps.ts';
+import {
+  findSeededSession,
+  hasControlApi,
+  isResultsPage,
+  messageText,
+  sentChatSpans,
+  sessionsOf,
+  summaryNumber,
+  turnsOf,
+} from '../transcript.ts';
+import {
+  conversationIdIn,
+  not,
+  onSessions,
+  removeKey,
+  setKey,
+  wantsTraces,
+} from '../transforms.ts';
+import { ofBothEndpoints } from './both-endpoints.ts';
+import { checkConversations, countableSteps, type ListedConversation } from './conversations.ts';
+import {
+  checkSessions,
+  hasRequestedTurns,
+  noSessions,
+  noWholePage,
+  WRONG_TYPE,
+} from './evidence.ts';
+
+type TurnEdit = (turn: ResultsObject, index: number, turns: ResultsObject[]) => void;
+
+const editsTurns = (
+  endpoint: ResultsEndpoint,
+  description: string,
+  edit: TurnEdit,
+): MutantEntry => ({
+  description,
+  transform: onSessions(endpoint, (session) => objectsAt(session, 'traces').forEach(edit)),
+});
+
+const editsProduction = (description: string, edit: TurnEdit): MutantEntry =>
+  editsTurns('production', description, edit);
+
+const WRONG_TEXT = 'Evals judge the text of the turn.';
+
+const ofProduction = withDefaults(
+  { reason: 'Evals judge the turns, so a missing or extra turn changes the outcome.' },
+  {
+    'SERVICE-099': {
+      rule: 'Chat spans with the same conversation id become turns of one session, even when they arrive in different requests.',
+      section: '2.1',
+      statements: ['1.8', '2.1.1', '2.1.2', '2.1.5'],
+      check: hasTurnPerSpan('json'),
+      mutants: {
+        'turns-of-one-request': {
+          description: 'Keeps only the turns of the first request.',
+          transform: onTurnsOfRequests(
+            (body) => body.split('"chat"').length > 4,
+            (turns) => turns.slice(0, 2),
+          ),
+        },
+      },
+    },
+    'SERVICE-100': {
+      rule: '`user_input` of a turn is the text of `gen_ai.input.messages`.',
+      statements: ['2.1.8', '2.1.9', '2.1.10'],
+      reason: WRONG_TEXT,
+      check: hasSentTexts('user_input'),
+      mutants: {
+        'input-raw': editsProduction('Shows the raw input messages as user_input.', (turn) => {
+          turn['user_input'] = toRawMessages(turn['user_input']);
+        }),
+        'input-empty': editsProduction('Shows an empty user_input.', setKey('user_input', '')),
+        'turns-swapped': {
+          ...editsProduction('Swaps the texts of user and agent.', (turn) => {
+            const { user_input: userInput, agent_response: agentResponse } = turn;
+            Object.assign(turn, { user_input: agentResponse, agent_response: userInput });
+          }),
+          alsoKills: ['SERVICE-101'],
+        },
+      },
+    },
+    'SERVICE-101': {
+      rule: '`agent_response` of a turn is the text of `gen_ai.output.messages`.',
+      statements: ['2.1.11'],
+      reason: WRONG_TEXT,
+      check: hasSentTexts('agent_response'),
+      mutants: {
+        'response-cut': editsProduction('Truncates agent_response.', (turn) => {
+          turn['agent_response'] = String(turn['agent_response']).slice(0, 20);
+        }),
+      },
+    },
+    'SERVICE-102': {
+      rule: 'A span that is sent twice becomes one turn.',
+      statements: ['3.1.2', '3.1.3'],
+      observability: 'provoked',
+      check: hasTurnPerSpan('re-sent'),
+      mutants: {
+        'resent-twice': {
+          description: 'Adds a second turn for a span that is sent again.',
+          transform: onTurnsOfRequests((body, knownBodies) => knownBodies.has(body), addTurn),
+        },
+      },
+    },
+    'SERVICE-103': {
+      rule: 'A span without `gen_ai.operation.name` does not become a turn.',
+      statements: ['2.1.4', '2.1.r2'],
+      observability: 'provoked',
+      check: hasTurnPerSpan('ignored'),
+      mutants: {
+        'nameless-turn': {
+          description: 'Adds a turn for a span without an operation name.',
+          transform: onTurnsOfRequests((body) => body.includes('GET /orders'), addTurn),
+        },
+      },
+    },
+    'SERVICE-104': {
+      rule: 'An `execute_tool` span does not become a turn.',
+      statements: ['2.1.6'],
+      observability: 'provoked',
+      check: hasTurnPerSpan('tools'),
+      mutants: {
+        'tool-turn': {
+          description: 'Adds a turn for a tool call.',
+          transform: onTurnsOfRequests((body) => body.includes('execute_tool'), addTurn),
+        },
+      },
+    },
+  },
+);
+
+/** A mutant that edits the turns of simulations, if they are requested. */
+const editsSimulations = (
+  description: string,
+  edit: (turns: ResultsObject[]) => ResultsObject[],
+): MutantEntry => ({
+  description,
+  transform: onSessions(
+    'simulations',
+    (session) => {
+      session['traces'] = edit(objectsAt(session, 'traces'));
+    },
+    wantsTraces,
+  ),
+});
+
+const turnKeys = {
+  production: ['session_sequence', 'user_input', 'agent_response'],
+  simulations: ['session_sequence', 'user_input', 'user_reason', 'agent_response'],
+} as const satisfies Record<ResultsEndpoint, readonly string[]>;
+
+export const turns: Subject = {
+  requirements: {
+    ...ofBothEndpoints(
+      'SERVICE-097',
+      'SERVICE-144',
+      ({ endpoint, kind, either, named, editsSessions }) => ({
+        rule: `Without \`include_traces=true\`, a ${kind} session has no \`traces\` key.`,
+        ...either(
+          { section: '4.4', statements: ['2.5.12', '4.4.8', '4.4.16'] },
+          { section: '4.3', statements: ['2.4.15', '4.3.13', '4.3.r1', '4.3.r1b'] },
+        ),
+        reason: 'An empty list would look like a conversation without turns.',
+        check: omitsTraces(endpoint),
+        mutants: named({
+          'traces-empty': editsSessions(
+            'Returns empty traces when turns are not requested.',
+            setKey('traces', []),
+            not(wantsTraces),
+          ),
+          'traces-null': editsSessions(
+            'Returns null as traces when turns are not requested.',
+            setKey('traces', null),
+            not(wantsTraces),
+          ),
+        }),
+      }),
+    ),
+    ...ofBothEndpoints(
+      'SERVICE-098',
+      'SERVICE-145',
+      ({ endpoint, kind, either, named, editsSessions }) => ({
+        rule: `With \`include_traces=true\`, each turn in \`traces\` of a ${kind} session has ${listKeys(turnKeys[endpoint])}.`,
+        statements: either(['2.5.11', '2.5.13', '4.4.8'], ['2.4.14', '2.4.16', '4.3.13']),
+        reason: WRONG_TYPE,
+        check: includesTraces(endpoint, turnKeys[endpoint]),
+        mutants: named({
+          'traces-missing': editsSessions(
+            'Omits traces when turns are requested.',
+            removeKey('traces'),
+          ),
+          'sequence-missing': editsTurns(
+            endpoint,
+            'Omits session_sequence.',
+            removeKey('session_sequence'),
+          ),
+        }),
+      }),
+    ),
+    ...ofBothEndpoints('SERVICE-124', 'SERVICE-160', ({ endpoint, kind, either, named }) => ({
+      rule: `\`session_sequence\` numbers the turns of a ${kind} session in order, without duplicates.`,
+      statements: [either('2.5.13', '2.4.16')],
+      reason: 'Readers of a conversation sort its turns by these numbers.',
+      check: numbersTurns(endpoint, either(sentInputs, seededInputs)),
+      mutants: named({
+        'sequence-alike': editsTurns(
+          endpoint,
+          'Returns the same session_sequence for every turn.',
+          setKey('session_sequence', 1),
+        ),
+        'sequence-text': editsTurns(
+          endpoint,
+          'Returns session_sequence as a string.',
+          (turn, index) => {
+            turn['session_sequence'] = String(index + 1);
+          },
+        ),
+        'sequence-reversed': editsTurns(
+          endpoint,
+          'Numbers turns from the last to the first.',
+          (turn, index, turns) => {
+            turn['session_sequence'] = turns.length - index;
+          },
+        ),
+      }),
+    })),
+    ...ofProduction,
+    'SERVICE-162': {
+      rule: 'With `include_traces=true`, `traces` of a simulation session contains the turns of its conversation.',
+      statements: ['2.4.14', '2.4.16', '4.3.13'],
+      reason: 'People read the turns to find out why an eval failed.',
+      observability: 'provoked',
+      check: showsSeededTurns(),
+      mutants: {
+        'simulation-turn-lost': editsSimulations('Omits the last turn.', (turns) =>
+          turns.slice(0, -1),
+        ),
+        'simulation-turn-cut': editsSimulations('Truncates agent_response.', (turns) =>
+          turns.map((turn) => ({ ...turn, agent_response: 'There' })),
+        ),
+      },
+    },
+    'SERVICE-163': {
+      level: 'should',
+      rule: 'With `include_traces=true`, at least one scored simulation session has turns.',
+      statements: ['2.4.14', '4.3.13', '4.3.r1b'],
+      reason: 'Empty lists would look like conversations without turns.',
+      check: showsSomeTurns(),
+      mutants: {
+        'simulation-traces-empty': {
+          ...editsSimulations('Lists no turns for any simulation.', () => []),
+          alsoKills: ['SERVICE-162'],
+        },
+      },
+    },
+  },
+  legal: {
+    'turn-nulls': {
+      description: 'Returns null as user_reason and numbers turns from 0.',
+      transform: onSessions('simulations', (session) => {
+        for (const [index, turn] of objectsAt(session, 'traces').entries()) {
+          Object.assign(turn, { session_sequence: index, user_reason: null });
+        }
+      }),
+    },
+  },
+};
+
+/** Lists keys in a sentence. */
+function listKeys(keys: readonly string[]): string {
+  const quoted = keys.map((key) => `\`${key}\``);
+  return `${quoted.slice(0, -1).join(', ')}, and ${quoted.at(-1)}`;
+}
+
+/** Requires sessions without `traces` on pages that do not ask for them. */
+function omitsTraces(endpoint: ResultsEndpoint): Check {
+  return checkSessions(
+    endpoint,
+    (_session, page) => !hasRequestedTurns(page),
+    (session) =>
+      Object.hasOwn(session, 'traces') ? { pointer: '/traces', expected: 'absent' } : undefined,
+  );
+}
+
+/** Requires turns with these keys on pages that ask for them. Their types are not specified. */
+function includesTraces(endpoint: ResultsEndpoint, keys: readonly string[]): Check {
+  const hasKeys = (turn: unknown): boolean =>
+    isObject(turn) && keys.every((key) => Object.hasOwn(turn, key));
+  return checkSessions(
+    endpoint,
+    (_session, page) => hasRequestedTurns(page),
+    (session) =>
+      Array.isArray(session['traces']) && turnsOf(session).every(hasKeys)
+        ? undefined
+        : { pointer: '/traces', expected: `turns with ${keys.join(', ')}` },
+  );
+}
+
+function hasTurns({ session }: ListedConversation): boolean {
+  return Array.isArray(session['traces']);
+}
+
+/** Requires one turn per chat span. */
+function hasTurnPerSpan(step: TracesStep): Check {
+  return checkConversations([step], hasTurns, ({ id, session, spans }) => {
+    const { length } = turnsOf(session);
+    if (length === spans.length) return [];
+    return [{ expected: `${spans.length} turns in ${formatValue(id)}`, received: String(length) }];
+  });
+}
+
+/** Requires the texts of the span's messages. */
+function hasSentTexts(key: 'user_input' | 'agent_response'): Check {
+  const attribute = key === 'user_input' ? 'gen_ai.input.messages' : 'gen_ai.output.messages';
+  const hasAllTurns = (conversation: ListedConversation): boolean =>
+    hasTurns(conversation) && turnsOf(conversation.session).length === conversation.spans.length;
+  return checkConversations(countableSteps, hasAllTurns, ({ id, session, spans }) => {
+    const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
+    return spans.flatMap((span) => {
+      const sent = messageText(span, attribute);
+      if (sent === undefined || texts.includes(sent)) return [];
+      return [
+        {
+          expected: `${key} ${formatValue(sent)} in ${formatValue(id)}`,
+          received: formatValue(texts),
+        },
+      ];
+    });
+  });
+}
+
+const sequenceOf = (turn: unknown): unknown => resolvePointer(turn, '/session_sequence');
+
+/** Returns the user inputs of a session in order; an empty list if the run did not send them. */
+type InputsOf = (session: ResultsObject, transcript: Transcript) => readonly (string | undefined)[];
+
+/** Requires unique whole numbers for turns, in the order of the inputs if the run knows it. */
+function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Check {
+  const isNumbered = (session: ResultsObject): boolean =>
+    turnsOf(session).length > 0 &&
+    turnsOf(session).every((turn) => isObject(turn) && Object.hasOwn(turn, 'session_sequence'));
+  const findFault = (session: ResultsObject, transcript: Transcript): string | undefined => {
+    const turns = turnsOf(session);
+    const numbers = turns.map(sequenceOf);
+    if (!numbers.every(Number.isInteger)) return 'a whole number for each turn';
+    if (new Set(numbers).size < numbers.length) return 'a different number for each turn';
+    const sent = inputsOf(session, transcript).map((input) =>
+      turns.find((turn) => resolvePointer(turn, '/user_input') === input),
+    );
+    if (sent.includes(undefined)) return undefined;
+    const sentNumbers = sent.map((turn) => Number(sequenceOf(turn)));
+    const isInOrder = sentNumbers.every(
+      (number, index) => index === 0 || number > Number(sentNumbers[index - 1]),
+    );
+    return isInOrder ? undefined : 'numbers in the order of the conversation';
+  };
+  return checkEach(
+    (page) => isResultsPage(endpoint)(page) && sessionsOf(page).some(isNumbered),
+    (page, transcript) =>
+      sessionsOf(page).flatMap((session, index) => {
+        const expected = isNumbered(session) ? findFault(session, transcript) : undefined;
+        if (expected === undefined) return [];
+        const received = formatValue(turnsOf(session).map(sequenceOf));
+        return [wrongValue(page, `/items/${index}/traces`, expected, received)];
+      }),
+    unjudgedAs('not_observed', 'No listed session has turns.'),
+  );
+}
+
+/** Returns the user inputs that the run sent in trace requests. */
+function sentInputs(
+  { source_session_id: id }: ResultsObject,
+  transcript: Transcript,
+): ReturnType<InputsOf> {
+  return typeof id === 'string'
+    ? sentChatSpans(id, transcript).map((span) => messageText(span, 'gen_ai.input.messages'))
+    : [];
+}
+
+const seededTurns = (session: ResultsObject, transcript: Transcript): unknown[] =>
+  hasControlApi(transcript) ? (findSeededSession(session, transcript)?.turns ?? []) : [];
+
+/** Returns the user inputs that the run seeded. */
+function seededInputs(session: ResultsObject, transcript: Transcript): ReturnType<InputsOf> {
+  return seededTurns(session, transcript).map((turn) => {
+    const input = resolvePointer(turn, '/user_input');
+    return typeof input === 'string' ? input : undefined;
+  });
+}
+
+/** Requires the seeded turns in seeded simulation sessions. */
+function showsSeededTurns(): Check {
+  const hasTraces = ({ traces }: ResultsObject): boolean => Array.isArray(traces);
+  // Turns are compared as a whole; `formatValue` shortens them only in the message.
+  const textsOf = (turns: readonly unknown[]): string[] =>
+    turns.map((turn) =>
+      JSON.stringify([
+        resolvePointer(turn, '/user_input'),
+        resolvePointer(turn, '/agent_response'),
+      ]),
+    );
+  return checkEach(
+    (page, transcript) =>
+      isResultsPage('simulations')(page) &&
+      hasRequestedTurns(page) &&
+      sessionsOf(page).some(
+        (session) => hasTraces(session) && seededTurns(session, transcript).length > 0,
+      ),
+    (page, transcript) =>
+      sessionsOf(page).flatMap((session, index): Finding[] => {
+        const seeded = textsOf(seededTurns(session, transcript));
+        if (seeded.length === 0 || !hasTraces(session)) return [];
+        const listed = textsOf(turnsOf(session));
+        const isSame =
+          listed.length === seeded.length && seeded.every((turn) => listed.includes(turn));
+        if (isSame) return [];
+        const expected = `the ${seeded.length} turns of the session: ${formatValue(seeded)}`;
+        return [wrongValue(page, `/items/${index}/traces`, expected, formatValue(listed))];
+      }),
+    requireControlApi(noWholePage),
+  );
+}
+
+/** Requires turns in at least one scored simulation session. */
+function showsSomeTurns(): Check {
+  const scoredSessions = (page: Exchange): ResultsObject[] =>
+    sessionsOf(page).filter(
+      (session) =>
+        (summaryNumber(session, 'total_evaluations') ?? 0) > 0 && Array.isArray(session['traces']),
+    );
+  return checkEach(
+    (page) =>
+      isResultsPage('simulations')(page) &&
+      hasRequestedTurns(page) &&
+      scoredSessions(page).length > 0,
+    (page) =>
+      scoredSessions(page).some((session) => turnsOf(session).length > 0)
+        ? []
+        : [wrongValue(page, '/items', 'turns in the scored sessions', '[] in each of them')],
+    noSessions,
+  );
+}
+
+/** Edits the turns of conversations with a trace request that matches. */
+function onTurnsOfRequests(
+  matches: (body: string, knownBodies: ReadonlySet<string>) => boolean,
+  edit: (turns: ResultsObject[]) => ResultsObject[],
+): TransformFactory {
+  return (): Transform => {
+    const knownBodies = new Set<string>();
+    const ids = new Set<string>();
+    const editMatching = onSessions('production', (session) => {
+      if (!ids.has(String(session['source_session_id']))) return;
+      if (Array.isArray(session['traces'])) session['traces'] = edit(objectsAt(session, 'traces'));
+    })();
+    return async (request, forward, clock) => {
+      if (request.endpoint === 'traces') {
+        const id = conversationIdIn(request.body);
+        if (id !== undefined && matches(request.body, knownBodies)) ids.add(id);
+        knownBodies.add(request.body);
+      }
+      return editMatching(request, forward, clock);
+    };
+  };
+}
+
+function addTurn(turns: ResultsObject[]): ResultsObject[] {
+  return [...turns, { session_sequence: turns.length + 1, user_input: '', agent_response: '' }];
+}
+
+function toRawMessages(text: unknown): string {
+  return JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: text }] }]);
+}

@@ -1,0 +1,251 @@
+/** `POST /v1/traces`: the requests that succeed, and the response to them (spec 2.1, 4.1). */
+import { isObject } from '../../../../src/platform/json.ts';
+import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
+import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
+import {
+  isAccepted as isAcceptedResponse,
+  replaceParts,
+} from '../../../engine/mutants/combinators.ts';
+import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
+import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
+import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
+import { bodyFinding } from '../findings.ts';
+import { isStep, type TracesStep } from '../steps.ts';
+import { errorResponse, hasValidKey } from '../transforms.ts';
+import {
+  accepts,
+  contains,
+  hasType,
+  isGzip,
+  isPlainJson,
+  isValidTraces,
+  isWellFormed,
+  LOST_SPANS,
+  noTraces,
+  refuses,
+  traces,
+} from './trace-requests.ts';
+
+/** Steps that a requirement names. The first requirement judges all others. */
+const special = {
+  protobuf: ['protobuf'],
+  gzip: ['gzip', 'gzip protobuf'],
+  header: ['header'],
+  ignored: ['ignored', 'ignored alone'],
+  resent: ['re-sent again'],
+  otherSpans: ['tools', 'failed', 'wrapper'],
+  large: ['under 10 MB'],
+  twoConversations: ['two ids'],
+  charset: ['charset'],
+  unusualIds: ['case', 'other case', 'reserved', 'slash'],
+} as const satisfies Record<string, readonly TracesStep[]>;
+
+const responds = (description: string, parts: Partial<ProxyResponse>): MutantEntry => ({
+  description,
+  transform: replaceParts(traces(), parts, isAcceptedResponse),
+});
+
+const isFromService = ({ status }: ProxyResponse): boolean => status === 200;
+
+export const acceptedTraces: Subject = {
+  requirements: withDefaults(
+    { reason: LOST_SPANS },
+    {
+      'SERVICE-001': {
+        rule: '`POST /v1/traces` accepts OTLP/JSON with hexadecimal trace and span ids.',
+        section: '4.1',
+        statements: [
+          ...(['1.7', '2.1.1', '2.1.4', '2.1.5', '2.1.9', '2.1.10', '2.1.r3'] as const),
+          ...(['2.1.r3c', '2.1.r3d', '4.1.1', '4.1.3', '4.1.7', '9.1'] as const),
+        ],
+        probes: ['service/conversations'],
+        check: accepts((exchange) => !isStep(exchange, 'traces', ...Object.values(special).flat())),
+        mutants: {
+          'json-refused': refuses(
+            'Refuses JSON.',
+            (request) => isPlainJson(request) && isWellFormed(request),
+          ),
+          'hex-refused': refuses(
+            'Refuses hexadecimal span ids.',
+            (request) => isPlainJson(request) && /"spanId":"[0-9a-f]{16}"/.test(request.body),
+          ),
+          'json-500': {
+            ...refuses(
+              'Returns 500 for JSON.',
+              (request) =>
+                isPlainJson(request) &&
+                isWellFormed(request) &&
+                hasValidKey(request) &&
+                contains('resourceSpans')(request),
+              500,
+            ),
+            alsoKills: ['SERVICE-010', 'SERVICE-011'],
+          },
+        },
+      },
+      'SERVICE-002': {
+        rule: '`POST /v1/traces` accepts OTLP in protobuf.',
+        statements: ['4.1.3', '4.1.7'],
+        probes: ['service/conversations'],
+        check: acceptsLikePlain(special.protobuf),
+        mutants: {
+          'protobuf-refused': refuses(
+            'Refuses protobuf.',
+            (request) => hasType('application/x-protobuf')(request) && !isGzip(request),
+            415,
+          ),
+        },
+      },
+      'SERVICE-003': {
+        rule: '`POST /v1/traces` accepts gzip-encoded JSON and gzip-encoded protobuf.',
+        statements: ['4.1.4'],
+        probes: ['service/conversations'],
+        // The same format, uncompressed, is the plain request.
+        check: requirePlainAccepted(
+          (exchange, { step }) => isStep(exchange, 'traces', step === 'gzip' ? 'json' : 'protobuf'),
+          isAccepted,
+          accepts((exchange) => isStep(exchange, 'traces', ...special.gzip)),
+        ),
+        mutants: { 'gzip-refused': refuses('Refuses gzip.', isGzip, 415) },
+      },
+      'SERVICE-004': {
+        rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
+        section: '4.1',
+        statements: ['2.1.3', '4.1.5', '4.1.6'],
+        check: acceptsLikePlain(special.header),
+        mutants: {
+          'header-ignored': refuses(
+            'Ignores X-Conversation-Id.',
+            ({ headers }) => headers['x-conversation-id'] !== undefined,
+          ),
+        },
+      },
+      'SERVICE-005': {
+        rule: 'The response to an accepted trace request has status 200.',
+        statements: ['4.1.8'],
+        reason: 'Exporters treat other statuses as failures and send the spans again.',
+        check: checkEach(
+          (exchange) => isValidTraces(exchange) && isAccepted(exchange),
+          (exchange) =>
+            exchange.response?.status === 200 ? [] : [outcomeFinding(exchange, '200')],
+          noTraces,
+        ),
+        mutants: {
+          'traces-202': responds('Accepts trace requests with 202.', { status: 202 }),
+          'traces-204': responds('Accepts trace requests with 204.', {
+            status: 204,
+            body: '',
+            headers: {},
+          }),
+        },
+      },
+      'SERVICE-006': {
+        rule: 'The response to an accepted trace request is an empty `ExportTraceServiceResponse`.',
+        statements: ['4.1.8'],
+        reason: 'Exporters read any content as a report of rejected spans.',
+        check: hasEmptyResponse(),
+        mutants: {
+          'partial-success': responds('Reports rejected spans in the response.', {
+            body: '{"partialSuccess":{"rejectedSpans":"1"}}',
+          }),
+          'traces-text': responds('Returns the text OK for trace requests.', { body: 'OK' }),
+        },
+        legal: {
+          'json-empty-body': {
+            description: 'Returns an empty body for JSON trace requests.',
+            transform: replaceParts(traces(), { body: '', headers: {} }, isFromService),
+          },
+          'protobuf-json': {
+            description: 'Returns {} for every trace request.',
+            transform: replaceParts(traces(), { body: '{}' }, isFromService),
+          },
+        },
+      },
+      'SERVICE-007': {
+        rule: 'Spans without `gen_ai.operation.name` cause no error, whether they arrive with a turn or alone.',
+        statements: ['2.1.4', '2.1.r2'],
+        reason:
+          'Instrumentation exports spans of all kinds together; one error loses the whole batch.',
+        observability: 'provoked',
+        check: acceptsLikePlain(special.ignored),
+        mutants: {
+          'nameless-refused': refuses(
+            'Refuses spans without an operation name.',
+            contains('GET /orders'),
+          ),
+        },
+      },
+      'SERVICE-008': {
+        rule: '`POST /v1/traces` accepts a span that was sent before.',
+        statements: ['3.1.1', '3.1.2', '3.1.3'],
+        reason:
+          'Exporters resend spans after a timeout and would report an error for data that arrived.',
+        observability: 'provoked',
+        check: acceptsLikePlain(special.resent, ['re-sent']),
+        mutants: {
+          'resent-refused': {
+            description: 'Refuses spans that it already has.',
+            transform: refuseKnownBodies,
+          },
+        },
+      },
+      'SERVICE-009': {
+        rule: '`POST /v1/traces` accepts `execute_tool` spans, `invoke_agent` spans, failed spans, and all optional attributes.',
+        statements: ['2.1.6', '2.1.7', '2.1.12', '2.1.13', '2.1.14', '2.1.15', '2.1.16', '2.1.17'],
+        check: acceptsLikePlain(special.otherSpans),
+        mutants: {
+          'tools-refused': refuses('Refuses tool calls.', contains('execute_tool')),
+          'errors-refused': refuses('Refuses failed spans.', contains('"code":2')),
+          'wrappers-refused': refuses('Refuses invoke_agent spans.', contains('invoke_agent')),
+        },
+      },
+      'SERVICE-012': {
+        rule: '`POST /v1/traces` accepts `Content-Type: application/json; charset=utf-8`.',
+        statements: ['4.1.3'],
+        probes: ['service/refusals'],
+        check: acceptsLikePlain(special.charset, ['control']),
+        mutants: {
+          'charset-refused': refuses(
+            'Refuses a content type with a charset.',
+            ({ headers }) => (headers['content-type'] ?? '').includes('charset'),
+            415,
+          ),
+        },
+      },
+    },
+  ),
+};
+
+/** Judges some steps only if a plain request was accepted; otherwise that request is the cause. */
+function acceptsLikePlain(
+  steps: readonly TracesStep[],
+  plain: readonly TracesStep[] = ['json', 'old'],
+): Check {
+  return requirePlainAccepted(
+    (exchange) => isStep(exchange, 'traces', ...plain),
+    isAccepted,
+    accepts((exchange) => isStep(exchange, 'traces', ...steps)),
+  );
+}
+
+/** Requires an empty body or an empty JSON object. */
+function hasEmptyResponse(): Check {
+  const isEmpty = ({ response, json }: Exchange): boolean =>
+    response?.body === '' || (isObject(json) && Object.keys(json).length === 0);
+  const expected = 'an empty ExportTraceServiceResponse: {} or no bytes';
+  return checkEach(
+    (exchange) => isValidTraces(exchange) && isAccepted(exchange),
+    (exchange) => (isEmpty(exchange) ? [] : [bodyFinding(exchange, '', expected)]),
+    noTraces,
+  );
+}
+
+function refuseKnownBodies(): Transform {
+  const known = new Set<string>();
+  return async (request, forward) => {
+    if (request.endpoint !== 'traces' || !isPlainJson(request)) return forward(request);
+    if (known.has(request.body)) return errorResponse(409);
+    known.add(request.body);
+    return forward(request);
+  };
+}

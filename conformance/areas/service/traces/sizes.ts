@@ -1,0 +1,60 @@
+/** `POST /v1/traces`: how large a body may be (spec 7, 8). */
+import { checkRefused } from '../../../engine/checks/responses.ts';
+import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
+import { withDefaults, type Subject } from '../../../engine/requirement.ts';
+import { requireIntrusiveRun } from '../findings.ts';
+import { isStep } from '../steps.ts';
+import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
+import { accepts, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
+
+const isTooLarge: When = ({ body }) => body.length > 10_485_760;
+
+export const traceSizes: Subject = {
+  requirements: withDefaults(
+    { observability: 'provoked', probes: ['service/limits'] },
+    {
+      'SERVICE-023': {
+        rule: '`POST /v1/traces` refuses a body larger than 10 MB with 413.',
+        section: '7',
+        statements: ['4.1.9', '7.a5', '8.a1'],
+        reason: 'The status tells the sender to export smaller batches.',
+        check: checkRefused('traces', ['over 10 MB'], 413, requireIntrusiveRun(noTraces), {
+          'over 10 MB': {
+            accepted: 'Count the bytes as they arrive and stop reading after 10 MB.',
+          },
+        }),
+        mutants: {
+          'any-size': {
+            description: 'Accepts bodies of any size.',
+            transform: respondInstead(traces(isTooLarge), () => emptyTraceResponse),
+            ...intrusiveOnly,
+          },
+          'too-large-400': {
+            ...refuses('Refuses large bodies with 400.', isTooLarge),
+            ...intrusiveOnly,
+          },
+          'too-large-dropped': {
+            description: 'Drops the connection when a body is large.',
+            transform: dropInstead(traces(isTooLarge)),
+            ...intrusiveOnly,
+          },
+        },
+      },
+      'SERVICE-024': {
+        rule: '`POST /v1/traces` accepts a body just under 10 MB.',
+        statements: ['8.a1'],
+        reason: LOST_SPANS,
+        check: accepts(
+          (exchange) => isStep(exchange, 'traces', 'under 10 MB'),
+          requireIntrusiveRun(noTraces),
+        ),
+        mutants: {
+          'five-megabytes': {
+            ...refuses('Refuses bodies over 5 MB.', ({ body }) => body.length > 5_000_000, 413),
+            ...intrusiveOnly,
+          },
+        },
+      },
+    },
+  ),
+};

@@ -3,8 +3,7 @@
  * needs none of them.
  */
 import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
-import { clientMutants } from './client/mutants.ts';
-import { clientVariants } from './client/variants.ts';
+import { client } from './client/index.ts';
 import { chatMutants } from './chat/mutants/index.ts';
 import { chatVariants } from './chat/variants.ts';
 import { healthMutants } from './health/mutants.ts';
@@ -15,7 +14,13 @@ import { voiceMutants } from './voice/mutants/index.ts';
 import { voiceVariants } from './voice/variants.ts';
 import { wireVariants } from './wire-variants.ts';
 
-export { clientMutants, clientVariants, serviceMutants, serviceVariants };
+export { serviceMutants, serviceVariants };
+
+/** The faulty clients. Each is the reference client with one fault. */
+export const clientMutants = client.mutants;
+
+/** Unusual but legal clients. */
+export const clientVariants = client.variants;
 
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [

@@ -1,6 +1,9 @@
-import type { Area, Level } from '../../src/contract/index.ts';
+import type { Level } from '../../src/contract/index.ts';
 import type { Check } from './checks/check.ts';
 import type { Distortion } from './mutants/mutant.ts';
+import type { RequirementId } from './requirement-id.ts';
+
+export { areaOf, type RequirementId } from './requirement-id.ts';
 
 /** One rule of the interface that has a check. */
 export interface Requirement {
@@ -104,9 +107,6 @@ export interface UntestableStatements {
   reason: string;
 }
 
-/** The id of a requirement, e.g. `CHAT-012`. Each area exports the union of its ids. */
-export type RequirementId = `${Uppercase<Area>}-${string}`;
-
 /** The requirements of an area by id. Ids are never reused. */
 export type Ledger = Readonly<Record<RequirementId, Requirement>>;
 
@@ -123,11 +123,6 @@ export function toRequirement(entry: RequirementEntry): Requirement {
     observability,
     ...(inMedia && { inMedia }),
   };
-}
-
-/** Returns the area of a requirement: `CHAT-012` belongs to `chat`. */
-export function areaOf(id: RequirementId): Area {
-  return id.slice(0, id.indexOf('-')).toLowerCase() as Area;
 }
 
 /** The requirements that a release of the kit judges. Later ones are notes. */

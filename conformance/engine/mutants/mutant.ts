@@ -1,6 +1,6 @@
 import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
-import type { RequirementId } from '../requirement.ts';
+import type { RequirementId } from '../requirement-id.ts';
 
 /** A request that the proxy received. */
 export interface ProxyRequest {

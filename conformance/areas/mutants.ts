@@ -1,43 +1,30 @@
-/**
- * The mutants and legal variants of all areas. They are loaded on demand, because a check of a peer
- * needs none of them.
- */
+/** The mutants and legal variants of each kind of peer, which its areas define. */
+import type { Suite } from '../engine/area.ts';
 import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
-import { client } from './client/index.ts';
-import { chatMutants } from './chat/mutants/index.ts';
-import { chatVariants } from './chat/variants.ts';
-import { healthMutants } from './health/mutants.ts';
-import { healthVariants } from './health/variants.ts';
-import { serviceMutants, serviceVariants } from './service/mutants.ts';
-import { users } from './users/index.ts';
-import { voiceMutants } from './voice/mutants/index.ts';
-import { voiceVariants } from './voice/variants.ts';
+import { clientSuite, sandboxSuite, serviceSuite } from './index.ts';
 import { wireVariants } from './wire-variants.ts';
 
-export { serviceMutants, serviceVariants };
-
-/** The faulty clients. Each is the reference client with one fault. */
-export const clientMutants = client.mutants;
-
-/** Unusual but legal clients. */
-export const clientVariants = client.variants;
+const mutantsOf = ({ areas }: Suite): readonly Mutant[] => areas.flatMap(({ mutants }) => mutants);
+const variantsOf = ({ areas }: Suite): readonly Variant[] =>
+  areas.flatMap(({ variants }) => variants);
 
 /** The mutants of a sandbox. */
-export const mutants: readonly Mutant[] = [
-  ...chatMutants,
-  ...healthMutants,
-  ...users.mutants,
-  ...voiceMutants,
-];
+export const mutants = mutantsOf(sandboxSuite);
 
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
-export const variants: readonly Variant[] = [
-  ...chatVariants,
-  ...healthVariants,
-  ...users.variants,
-  ...voiceVariants,
-  ...wireVariants,
-];
+export const variants: readonly Variant[] = [...variantsOf(sandboxSuite), ...wireVariants];
+
+/** The mutants of the service. */
+export const serviceMutants = mutantsOf(serviceSuite);
+
+/** The legal variants of the service. */
+export const serviceVariants = variantsOf(serviceSuite);
+
+/** The mutants of a client of the service. */
+export const clientMutants = mutantsOf(clientSuite);
+
+/** The legal variants of a client of the service. */
+export const clientVariants = variantsOf(clientSuite);
 
 /** The mutants of every kind of peer. */
 export const allMutants: readonly Mutant[] = [...mutants, ...serviceMutants, ...clientMutants];

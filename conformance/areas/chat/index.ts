@@ -1,3 +1,5 @@
+import { chatMutants } from './mutants/index.ts';
+import { chatVariants } from './variants.ts';
 import { defineArea } from '../../engine/area.ts';
 import { chatChecks } from './checks.ts';
 import { observeChat } from './observed.ts';
@@ -12,4 +14,6 @@ export const chat = defineArea({
   checks: chatChecks,
   probes: chatProbes,
   observe: observeChat,
+  mutants: chatMutants,
+  variants: chatVariants,
 });

@@ -1,3 +1,5 @@
+import { healthMutants } from './mutants.ts';
+import { healthVariants } from './variants.ts';
 import { healthChecks } from './checks.ts';
 import { healthProbes } from './probes.ts';
 import { healthRequirements } from './requirements.ts';
@@ -41,4 +43,6 @@ export const health = defineArea({
   probes: healthProbes,
   observe: observeHealth,
   notices: healthNotices,
+  mutants: healthMutants,
+  variants: healthVariants,
 });

@@ -1,3 +1,4 @@
+import { serviceMutants, serviceVariants } from './mutants.ts';
 import { authenticationChecks } from './authentication/checks.ts';
 import { keys } from './authentication/probes.ts';
 import { closeChecks } from './close/checks.ts';
@@ -77,4 +78,6 @@ export const service = defineArea({
   probes,
   observe: observeService,
   notices,
+  mutants: serviceMutants,
+  variants: serviceVariants,
 });

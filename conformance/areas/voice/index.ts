@@ -1,3 +1,5 @@
+import { voiceMutants } from './mutants/index.ts';
+import { voiceVariants } from './variants.ts';
 import { findVoiceAbsence } from './absence.ts';
 import { describeRefusedAnswer, isMediaUnjudged } from './checks/call-checks.ts';
 import { voiceChecks } from './checks/index.ts';
@@ -45,4 +47,6 @@ export const voice = defineArea({
   observe: observeVoice,
   notices: voiceNotices,
   findAbsence: findVoiceAbsence,
+  mutants: voiceMutants,
+  variants: voiceVariants,
 });

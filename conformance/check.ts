@@ -7,7 +7,7 @@ import { findBlockingCause } from './engine/preflight/preflight.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
 import { createReport } from './reports/report.ts';
 import type { JudgeOptions } from './engine/judge/judge.ts';
-import { sandboxSuite, suiteOf } from './areas/index.ts';
+import { areaNamesOf, clientSuite, sandboxSuite, serviceSuite, suiteOf } from './areas/index.ts';
 import type { RequirementId, RequirementSet } from './engine/requirement.ts';
 import { createExchangeValidator } from './engine/judge/exchange-validator.ts';
 import { findClosedVoice } from './areas/voice/absence.ts';
@@ -15,13 +15,13 @@ import { conversation } from './areas/voice/probes.ts';
 import type { Transcript } from './engine/transcript/transcript.ts';
 
 /** All areas of a sandbox; the default of a check. */
-export const areas: readonly Area[] = ['chat', 'health', 'users', 'voice'];
+export const areas = areaNamesOf(sandboxSuite);
 
 /** The area of the service. It can't be combined with others because the service is another server. */
-export const serviceArea: readonly Area[] = ['service'];
+export const serviceArea = areaNamesOf(serviceSuite);
 
 /** The area of a client of the service. `judgeClient` judges it, not `check`. */
-export const clientArea: readonly Area[] = ['client'];
+export const clientArea = areaNamesOf(clientSuite);
 
 /** Messages that make many support agents call a tool. `--prompt` replaces them. */
 export const defaultPrompts: readonly string[] = [

@@ -1,4 +1,4 @@
-import { areas, clientArea, planCheck, serviceArea, type PlanOptions } from './check.ts';
+import { areas, planCheck, type PlanOptions } from './check.ts';
 import {
   findArea,
   dryRunText,
@@ -7,7 +7,7 @@ import {
   requirementText,
 } from './reports/listing.ts';
 import type { TextLayout } from '../src/report-kit/terminal.ts';
-import { allRequirementIds } from './areas/index.ts';
+import { allAreas, allRequirementIds } from './areas/index.ts';
 import type { RequirementId } from './engine/requirement.ts';
 
 /** Lists the requirements that `check` would judge. */
@@ -26,17 +26,11 @@ export function dryRun(chosen: PlanOptions, options: TextLayout): string {
  * Explains a requirement, an area, or a statement of the specification. Lists all requirements for an
  * empty word; returns undefined for an unknown one.
  */
-export async function explanation(word: string, options: TextLayout): Promise<string | undefined> {
+export function explanation(word: string, options: TextLayout): string | undefined {
   const area = findArea(word);
-  if (word === '' || area)
-    return requirementList(area ? [area] : [...areas, ...serviceArea, ...clientArea], options);
-  const { allMutants } = await import('./areas/mutants.ts');
-  const explain = (id: RequirementId): string =>
-    requirementText(
-      id,
-      allMutants.filter(({ kills }) => kills.includes(id)),
-      options,
-    );
+  if (area) return requirementList([area], options);
+  if (word === '') return requirementList(allAreas, options);
+  const explain = (id: RequirementId): string => requirementText(id, options);
   const id = allRequirementIds.find((candidate) => candidate === word.toUpperCase());
   if (id) return explain(id);
   const { ids, reason } = idsOfStatement(word);

@@ -65,6 +65,7 @@ export { markdownReport } from './reports/markdown.ts';
 export { mutantIds, peerList, selftestText } from './reports/selftest.ts';
 export { terminalReport } from './reports/terminal.ts';
 export {
+  allAreas,
   areaOf,
   idsOf,
   requirement,

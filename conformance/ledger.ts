@@ -1,14 +1,6 @@
 /** `npm run ledger`: prints how many statements of the specification the requirements cover. */
 import statements from './statements.json' with { type: 'json' };
-import {
-  allRequirementIds,
-  areas,
-  clientArea,
-  idsOf,
-  requirement,
-  serviceArea,
-  untestable,
-} from './index.ts';
+import { allAreas, allRequirementIds, idsOf, requirement, untestable } from './areas/index.ts';
 
 const covered = new Set(allRequirementIds.flatMap((id) => requirement(id).statements));
 const reasoned = new Set(untestable.flatMap((row) => row.statements));
@@ -28,5 +20,4 @@ for (const [name, { all, checked, reasoned: untested }] of sections) {
   const cells = [all, checked, untested, all - checked - untested];
   console.log(`${name.padEnd(18)}${cells.map((cell) => String(cell).padStart(13)).join('')}`);
 }
-for (const area of [...areas, ...serviceArea, ...clientArea])
-  console.log(`${area}: ${idsOf(area).length} requirements`);
+for (const area of allAreas) console.log(`${area}: ${idsOf(area).length} requirements`);

@@ -90,6 +90,16 @@ export function suiteOf({ areas }: { areas: readonly Area[] }): Suite {
   return areas.includes('service') ? serviceSuite : sandboxSuite;
 }
 
+/** Returns the names of the areas of a suite. */
+export function areaNamesOf({ areas }: Suite): readonly Area[] {
+  return areas.map(({ name }) => name);
+}
+
+const suites = [sandboxSuite, serviceSuite, clientSuite];
+
+/** All areas, in the order of reports. */
+export const allAreas: readonly Area[] = suites.flatMap(areaNamesOf);
+
 /** The ids of all requirements of a sandbox, in the order of the ledger. */
 export const { requirementIds } = sandboxSuite;
 
@@ -100,18 +110,15 @@ export const serviceRequirementIds = serviceSuite.requirementIds;
 export const clientRequirementIds = clientSuite.requirementIds;
 
 /** The ids of all requirements, in the order of reports. */
-export const allRequirementIds: readonly RequirementId[] = [
-  ...requirementIds,
-  ...serviceRequirementIds,
-  ...clientRequirementIds,
-];
+export const allRequirementIds: readonly RequirementId[] = suites.flatMap(
+  (suite) => suite.requirementIds,
+);
 
 /** Every requirement by id. */
-export const requirements: Readonly<Record<RequirementId, Requirement>> = {
-  ...sandboxSuite.requirements,
-  ...serviceSuite.requirements,
-  ...clientSuite.requirements,
-};
+export const requirements: Readonly<Record<RequirementId, Requirement>> = Object.assign(
+  {},
+  ...suites.map((suite) => suite.requirements),
+) as Record<RequirementId, Requirement>;
 
 /** Returns the requirement of an id. */
 export function requirement(id: RequirementId): Requirement {

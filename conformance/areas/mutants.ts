@@ -1,38 +1,30 @@
-/**
- * The mutants and legal variants of all areas. They are loaded on demand, because a check of a peer
- * needs none of them.
- */
+/** The mutants and legal variants of each kind of peer, which its areas define. */
+import type { Suite } from '../engine/area.ts';
 import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
-import { clientMutants } from './client/mutants.ts';
-import { clientVariants } from './client/variants.ts';
-import { chat } from './chat/index.ts';
-import { health } from './health/index.ts';
-import { service } from './service/index.ts';
-import { users } from './users/index.ts';
-import { voice } from './voice/index.ts';
+import { clientSuite, sandboxSuite, serviceSuite } from './index.ts';
 import { wireVariants } from './wire-variants.ts';
 
-export { clientMutants, clientVariants };
-
-/** The mutants and the legal variants of the service. */
-export const { mutants: serviceMutants, variants: serviceVariants } = service;
+const mutantsOf = ({ areas }: Suite): readonly Mutant[] => areas.flatMap(({ mutants }) => mutants);
+const variantsOf = ({ areas }: Suite): readonly Variant[] =>
+  areas.flatMap(({ variants }) => variants);
 
 /** The mutants of a sandbox. */
-export const mutants: readonly Mutant[] = [
-  ...chat.mutants,
-  ...health.mutants,
-  ...users.mutants,
-  ...voice.mutants,
-];
+export const mutants = mutantsOf(sandboxSuite);
 
 /** The legal variants of a sandbox: odd behavior about which the specification is silent. */
-export const variants: readonly Variant[] = [
-  ...chat.variants,
-  ...health.variants,
-  ...users.variants,
-  ...voice.variants,
-  ...wireVariants,
-];
+export const variants: readonly Variant[] = [...variantsOf(sandboxSuite), ...wireVariants];
+
+/** The mutants of the service. */
+export const serviceMutants = mutantsOf(serviceSuite);
+
+/** The legal variants of the service. */
+export const serviceVariants = variantsOf(serviceSuite);
+
+/** The mutants of a client of the service. */
+export const clientMutants = mutantsOf(clientSuite);
+
+/** The legal variants of a client of the service. */
+export const clientVariants = variantsOf(clientSuite);
 
 /** The mutants of every kind of peer. */
 export const allMutants: readonly Mutant[] = [...mutants, ...serviceMutants, ...clientMutants];

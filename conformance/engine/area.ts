@@ -15,7 +15,7 @@ import {
 } from './requirement.ts';
 import type { Exchange, Transcript } from './transcript/transcript.ts';
 
-/** One area of the interface: its requirements and everything the engine needs to judge them. */
+/** One area of the interface: its requirements, what the engine needs to judge them, and their proof. */
 export interface AreaDefinition<Id extends RequirementId = RequirementId> {
   name: Area;
   /** The endpoints whose exchanges belong to the area. */
@@ -30,6 +30,10 @@ export interface AreaDefinition<Id extends RequirementId = RequirementId> {
   notices?(transcript: Transcript, options: { isBlocked: boolean }): readonly string[];
   /** Reports that the peer lacks the area. Called if the run checks this area alone. */
   findAbsence?(preflight: Preflight): BlockingCause | undefined;
+  /** Peers that break its rules. */
+  mutants: readonly Mutant[];
+  /** Unusual but legal peers. */
+  variants: readonly Variant[];
 }
 
 /** What the state that the probes of a run share is created from. */
@@ -104,18 +108,15 @@ function mergeAll<Value>(
 }
 
 /** What an area is created from. */
-export interface AreaParts extends Omit<AreaDefinition, 'requirements' | 'checks' | 'probes'> {
+export interface AreaParts extends Pick<
+  AreaDefinition,
+  'name' | 'endpoints' | 'observe' | 'notices' | 'findAbsence'
+> {
   subjects: readonly Subject[];
   /** The probes in the order in which those of one phase start. Requirements name them by id. */
   probes: readonly ProbeEntry[];
   /** The areas whose checks a legal variant must pass (default: the area). */
   legalFor?: readonly Area[];
-}
-
-/** An area with its proof. */
-export interface ProvenArea extends AreaDefinition {
-  mutants: readonly Mutant[];
-  variants: readonly Variant[];
 }
 
 /**
@@ -124,7 +125,7 @@ export interface ProvenArea extends AreaDefinition {
  *
  * @throws {Error} if an id or a name is used twice, or if an entry names something that is missing.
  */
-export function createArea({ subjects, probes, legalFor, ...area }: AreaParts): ProvenArea {
+export function createArea({ subjects, probes, legalFor, ...area }: AreaParts): AreaDefinition {
   const { name } = area;
   const entries = joinAll(subjects.map(({ requirements }) => requirements)) as RequirementEntries;
   const ids = (Object.keys(entries) as RequirementId[]).sort();

@@ -1,9 +1,10 @@
 import { systemClock } from '../../src/platform/clock.ts';
 import { isClientRun, isServiceRun } from '../areas/index.ts';
+import { mutants, serviceMutants } from '../areas/mutants.ts';
 import type { PeerChoice } from './peer-runs.ts';
 import type { SelftestOptions, SelftestResult } from './selftest.ts';
 
-// Mutants are loaded on demand, because `check` doesn't need them.
+// The self-test and its proxies are loaded on demand, because `check` doesn't need them.
 
 /** Returns how many rows a self-test has. */
 export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
@@ -45,7 +46,6 @@ export async function startMutant(
   id: string,
   upstream: string,
 ): Promise<RunningMutant | undefined> {
-  const { mutants, serviceMutants } = await import('../areas/mutants.ts');
   const mutant = [...mutants, ...serviceMutants].find((candidate) => candidate.id === id);
   if (!mutant || mutant.run) return undefined;
   const { startProxy } = await import('./proxy.ts');

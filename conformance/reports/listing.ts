@@ -3,15 +3,16 @@ import { formatCount, formatList, formatNumber } from '../../src/report-kit/form
 import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
 import type { Plan } from '../engine/drive/run.ts';
 import {
+  allAreas,
   allRequirementIds,
   areaOf,
   idsOf,
   requirement,
-  sandboxSuite,
-  serviceSuite,
+  suiteOf,
   untestable,
   type RequirementId,
 } from '../areas/index.ts';
+import { allMutants } from '../areas/mutants.ts';
 import { sinceOf } from '../requirement-sets.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 
@@ -101,11 +102,8 @@ export function requirementList(
 }
 
 /** Explains a requirement: its rule, the probes that exercise it, and the mutants that it must catch. */
-export function requirementText(
-  id: RequirementId,
-  mutants: readonly { id: string; description: string }[],
-  { style, width }: TextLayout,
-): string {
+export function requirementText(id: RequirementId, { style, width }: TextLayout): string {
+  const mutants = allMutants.filter(({ kills }) => kills.includes(id));
   const { level, section, statements, rule, reason, observability } = requirement(id);
   const fields: [string, string][] = [
     ['level', levelDescriptions[level]],
@@ -133,8 +131,8 @@ export function requirementText(
 
 /** Lists the probes that always provide evidence for a requirement; empty if no probe does. */
 function describeProbes(id: RequirementId): string {
-  const ids = [...sandboxSuite.probes, ...serviceSuite.probes]
-    .filter(({ exercises }) => exercises.includes(id))
+  const ids = suiteOf({ areas: [areaOf(id)] })
+    .probes.filter(({ exercises }) => exercises.includes(id))
     .map((probe) => probe.id);
   return ids.length === 0 ? '' : `${ids.join(', ')}; responses to other probes are judged, too`;
 }
@@ -156,6 +154,5 @@ export function idsOfStatement(statement: string): { ids: RequirementId[]; reaso
 
 /** Finds an area by name. */
 export function findArea(word: string): Area | undefined {
-  const id = allRequirementIds.find((candidate) => areaOf(candidate) === word.toLowerCase());
-  return id && areaOf(id);
+  return allAreas.find((area) => area === word.toLowerCase());
 }

@@ -1,3 +1,4 @@
+import { mutants, serviceMutants } from '../areas/mutants.ts';
 import type { SelftestResult, SelftestRow } from '../proof/selftest.ts';
 import type { PeerChoice } from '../proof/peer-runs.ts';
 import { formatDuration } from '../../src/report-kit/format.ts';
@@ -53,16 +54,13 @@ function tally({ rows, ms, unkilled, seed, ok }: SelftestResult, { style }: Text
   return [...lines, ...rest, `${verdict}  ${formatDuration(ms)}, seed ${seed}`];
 }
 
-// The functions below load the mutants on demand, because `check` doesn't need them.
-
 /** Returns the ids of all mutants of a sandbox or of the service that traffic can show. */
-export async function mutantIds(of: 'sandbox' | 'service'): Promise<string[]> {
-  const { mutants, serviceMutants } = await import('../areas/mutants.ts');
+export function mutantIds(of: 'sandbox' | 'service'): string[] {
   const all = of === 'service' ? serviceMutants : mutants;
   return all.filter(({ run }) => !run).map(({ id }) => id);
 }
 
-/** Lists the peers that a self-test would run. */
+/** Lists the peers that a self-test would run. Loads the proxies on demand: `check` needs none. */
 export async function peerList(choice: PeerChoice, layout: TextLayout): Promise<string> {
   const { choosePeers } = await import('../proof/peer-runs.ts');
   const { mutants, variants, deadPeers } = choosePeers(choice);

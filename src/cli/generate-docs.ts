@@ -1,15 +1,19 @@
-/** `npm run docs`: writes docs/cli.md, docs/requirements.md, and the schema of the configuration file. */
-import { writeFileSync } from 'node:fs';
+/**
+ * `npm run docs`: writes docs/cli.md, docs/requirements.md, the schema of the configuration file, and
+ * the counts in hand-written pages.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import * as conformance from '../../conformance/index.ts';
 import { createConfigSchema } from './config/config-schema.ts';
 import { loadCommands } from './commands/index.ts';
+import { findCounts, writeCounts } from './documented-counts.ts';
 import { formatCommandReference, formatRequirementReference } from './reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Returns the generated files by their path from the root of the repository. */
+/** Returns the generated files, and the pages with counts, by their path from the root of the repository. */
 export async function generateDocs(): Promise<Record<string, string>> {
   const commands = await loadCommands();
   const pages = {
@@ -22,7 +26,10 @@ export async function generateDocs(): Promise<Record<string, string>> {
     const parser = path.endsWith('.md') ? 'markdown' : 'json';
     return [path, await format(text, { ...config, parser })] as const;
   });
-  return Object.fromEntries(await Promise.all(formatted));
+  const counted = Object.entries(findCounts(conformance)).map(([path, phrases]) => {
+    return [path, writeCounts(path, readFileSync(join(ROOT, path), 'utf8'), phrases)] as const;
+  });
+  return Object.fromEntries([...(await Promise.all(formatted)), ...counted]);
 }
 
 if (import.meta.main) {

@@ -70,15 +70,13 @@ type Conformance = typeof conformanceModule;
 
 /** Returns docs/requirements.md from the requirements of the conformance engine. */
 export function formatRequirementReference(conformance: Conformance): string {
-  const { clientArea, serviceArea } = conformance;
-  const areas = [...conformance.areas, ...serviceArea, ...clientArea];
   return joinBlocks([
     GENERATED,
     '# Requirements',
     'Each requirement states one rule of the interface specification, with the section that it comes from. `sandbox-kit explain ID` shows its probes and the mutants that it detects.',
     'A broken `must` makes a sandbox not conforming. A broken `should` or a missed `target` is a warning; with `--strict`, it is a failure. `may` and `extension` never fail a check.',
     '`Since` is the release that added a requirement. `sandbox-kit check --requirements SET` judges later ones as notes ([requirement sets](check.md#requirement-sets)).',
-    ...areas.map((area) => formatArea(area, conformance)),
+    ...conformance.allAreas.map((area) => formatArea(area, conformance)),
     '## Statements without a requirement',
     'No check can observe these statements of the specification from outside.',
     formatTable(

@@ -1,3 +1,4 @@
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { type Exchange, retryAfterMsOf, type Transcript } from '../../engine/transcript/reading.ts';
 import { isTraces, readTraces, spanKeyOf, spansOf } from './sent-traces.ts';
 
@@ -14,11 +15,7 @@ interface AttemptIndex {
   byContent: ReadonlyMap<string, readonly Exchange[]>;
 }
 
-const indexCache = new WeakMap<Transcript, AttemptIndex>();
-
-function indexOf(transcript: Transcript): AttemptIndex {
-  const cached = indexCache.get(transcript);
-  if (cached) return cached;
+const indexAttempts = computeOnce(({ exchanges }: Transcript): AttemptIndex => {
   const bySpan = new Map<string, Exchange[]>();
   const byContent = new Map<string, Exchange[]>();
   const add = (map: Map<string, Exchange[]>, key: string, exchange: Exchange): void => {
@@ -26,16 +23,14 @@ function indexOf(transcript: Transcript): AttemptIndex {
     if (list) list.push(exchange);
     else map.set(key, [exchange]);
   };
-  for (const exchange of transcript.exchanges) {
+  for (const exchange of exchanges) {
     const spans = spansOf(exchange);
     for (const key of new Set(spans.map(spanKeyOf))) add(bySpan, key, exchange);
     const content = contentKeyOf(exchange);
     if (content !== undefined) add(byContent, content, exchange);
   }
-  const index = { bySpan, byContent };
-  indexCache.set(transcript, index);
-  return index;
-}
+  return { bySpan, byContent };
+});
 
 /** Returns a key that is equal for requests with the same content, except for the ids of spans. */
 function contentKeyOf(exchange: Exchange): string | undefined {
@@ -56,7 +51,7 @@ function contentKeyOf(exchange: Exchange): string | undefined {
 
 /** Returns the first request that repeats an earlier one after its response. */
 export function findNextAttempt(exchange: Exchange, transcript: Transcript): Attempt | undefined {
-  const { bySpan, byContent } = indexOf(transcript);
+  const { bySpan, byContent } = indexAttempts(transcript);
   const isLater = ({ id, startedMs }: Exchange): boolean =>
     id > exchange.id && startedMs >= exchange.endedMs;
   const [sameSpans] = spansOf(exchange)

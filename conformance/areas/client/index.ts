@@ -1,31 +1,23 @@
-import { defineArea } from '../../engine/area.ts';
-import type { Check } from '../../engine/checks/check.ts';
+import { createArea } from '../../engine/area.ts';
 import { serviceEndpoints } from '../../engine/checks/route-names.ts';
 import type { BlockingCause } from '../../engine/preflight/blocking-cause.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
-import { closeChecks } from './close/checks.ts';
+import { endCalls } from './end-calls.ts';
+import { modelCalls } from './model-calls.ts';
 import { listNotices } from './notices.ts';
 import { observeClient } from './observed.ts';
-import { isForInterface, requestChecks } from './requests/checks.ts';
-import { clientRequirements, type ClientRequirementId } from './requirements.ts';
-import { resultsChecks } from './results/checks.ts';
-import { retryChecks } from './retries/checks.ts';
-import { tracesChecks } from './traces/checks.ts';
-
-const checks: Readonly<Record<ClientRequirementId, Check>> = {
-  ...requestChecks,
-  ...tracesChecks,
-  ...retryChecks,
-  ...closeChecks,
-  ...resultsChecks,
-};
+import { pages } from './pages.ts';
+import { queries } from './queries.ts';
+import { isForInterface, requests } from './requests.ts';
+import { retries } from './retries.ts';
+import { spans } from './spans.ts';
+import { traceRequests } from './trace-requests.ts';
 
 /** A client of the service (spec area A). The evidence is the recording of the service. */
-export const client = defineArea({
+export const client = createArea({
   name: 'client',
   endpoints: [...serviceEndpoints, 'elsewhere'],
-  requirements: clientRequirements,
-  checks,
+  subjects: [requests, traceRequests, spans, modelCalls, retries, endCalls, queries, pages],
   probes: [],
   observe: observeClient,
   notices: listNotices,

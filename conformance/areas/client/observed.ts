@@ -8,7 +8,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { findNextAttempt, formatSeconds, isUnavailable, waitMsOf } from './attempts.ts';
-import { isRead } from './results/reads.ts';
+import { isRead } from './queries.ts';
 import { encodingOf, formatOf, isTraces } from './sent-traces.ts';
 
 /** Returns the number of requests per route, and behavior that the specification leaves open. */

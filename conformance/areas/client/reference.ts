@@ -1,4 +1,7 @@
 /** Facts about the reference client that the mutants depend on. */
+import { resolvePointer } from '../../../src/contract/index.ts';
+import { to, type When } from '../../engine/mutants/combinators.ts';
+import { queryParameter } from '../service/results-api.ts';
 
 /** A conversation whose id is an attribute of its spans. */
 export const SPAN_CONVERSATION = 'client/of spans';
@@ -18,3 +21,27 @@ export const traceIds = {
 
 /** The agent whose sessions the client reads in pages. */
 export const AGENT = 'Reference shop';
+
+const batch = (id: string): When =>
+  to(
+    'traces',
+    ({ json }) => resolvePointer(json, '/resourceSpans/0/scopeSpans/0/spans/0/traceId') === id,
+  );
+
+/** Selects the batch that the service refuses with 429 and then with 503. */
+export const firstBatch = batch(traceIds.first);
+
+/** Selects the batch that most mutants change. The service accepts it the first time. */
+export const secondBatch = batch(traceIds.second);
+
+/** Selects reads of the list that the client reads with filters and a limit. */
+export const pagedRead: When = to(
+  'simulations',
+  ({ path }) => queryParameter(path, 'limit') === '25',
+);
+
+/** Selects reads of the list that the client reads with no parameter except `skip`. */
+export const plainRead: When = to(
+  'simulations',
+  ({ path }) => queryParameter(path, 'limit') === undefined,
+);

@@ -6,6 +6,7 @@ import {
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 
@@ -29,16 +30,8 @@ export type SentTraces =
   /** The body is not recorded, or the headers do not say how to read it. */
   | { kind: 'unknown' };
 
-const cache = new WeakMap<Exchange, SentTraces>();
-
 /** Decodes the body of a trace request according to its headers. */
-export function readTraces(exchange: Exchange): SentTraces {
-  const cached = cache.get(exchange);
-  if (cached) return cached;
-  const traces = decode(exchange);
-  cache.set(exchange, traces);
-  return traces;
-}
+export const readTraces = computeOnce(decode);
 
 /** Returns the spans of a trace request; an empty list if it can't be read. */
 export function spansOf(exchange: Exchange): readonly TraceSpan[] {
@@ -156,29 +149,31 @@ export function headerConversationOf({ request }: Exchange): string | undefined 
   return id === '' ? undefined : id;
 }
 
-const conversationCache = new WeakMap<Transcript, ReadonlyMap<TraceSpan, string>>();
+/** Returns whether a request names a conversation, in its header or on one of its spans. */
+export const hasConversation = (exchange: Exchange): boolean =>
+  headerConversationOf(exchange) !== undefined ||
+  conversationSpansOf(exchange).some((span) => ownConversationOf(span) !== undefined);
 
 /**
  * Returns the conversation id of each span that has one: from its attribute, from the header of its
  * request, or from another span of its trace.
  */
-export function conversationsOf(transcript: Transcript): ReadonlyMap<TraceSpan, string> {
-  const cached = conversationCache.get(transcript);
-  if (cached) return cached;
-  const byTrace = new Map<string, string>();
-  const requests = transcript.exchanges.filter(isTraces);
-  for (const span of requests.flatMap(spansOf)) {
-    const id = ownConversationOf(span);
-    if (id !== undefined && !byTrace.has(span.traceId)) byTrace.set(span.traceId, id);
-  }
-  const conversations = new Map<TraceSpan, string>();
-  for (const exchange of requests) {
-    const header = headerConversationOf(exchange);
-    for (const span of conversationSpansOf(exchange)) {
-      const id = ownConversationOf(span) ?? header ?? byTrace.get(span.traceId);
-      if (id !== undefined) conversations.set(span, id);
+export const conversationsOf = computeOnce(
+  (transcript: Transcript): ReadonlyMap<TraceSpan, string> => {
+    const byTrace = new Map<string, string>();
+    const requests = transcript.exchanges.filter(isTraces);
+    for (const span of requests.flatMap(spansOf)) {
+      const id = ownConversationOf(span);
+      if (id !== undefined && !byTrace.has(span.traceId)) byTrace.set(span.traceId, id);
     }
-  }
-  conversationCache.set(transcript, conversations);
-  return conversations;
-}
+    const conversations = new Map<TraceSpan, string>();
+    for (const exchange of requests) {
+      const header = headerConversationOf(exchange);
+      for (const span of conversationSpansOf(exchange)) {
+        const id = ownConversationOf(span) ?? header ?? byTrace.get(span.traceId);
+        if (id !== undefined) conversations.set(span, id);
+      }
+    }
+    return conversations;
+  },
+);

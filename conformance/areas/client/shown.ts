@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/platform/json.ts';
 import { formatList } from '../../../src/report-kit/format.ts';
 import type { Exchange } from '../../engine/transcript/transcript.ts';
-import { isRead } from './results/reads.ts';
+import { isRead } from './queries.ts';
 import { isTraces, nameSpan, readTraces } from './sent-traces.ts';
 
 /** The most spans to name for one request. */

@@ -1,30 +1,19 @@
+/** Changes to the requests of a client: the reference client behind a proxy that adds one fault. */
 import { resolvePointer } from '../../../src/contract/index.ts';
 import {
   changeRequest,
-  changeResponse,
-  editBody,
   jsonResponse,
-  to,
   withBody,
   type When,
 } from '../../engine/mutants/combinators.ts';
-import {
-  createMutantFactory,
-  createVariantFactory,
-  type Forward,
-  type ProxyRequest,
-  type ProxyResponse,
-  type TransformFactory,
+import type {
+  Forward,
+  ProxyRequest,
+  ProxyResponse,
+  TransformFactory,
 } from '../../engine/mutants/mutant.ts';
-import { queryParameter } from '../service/results-api.ts';
 import type { Attribute, Span } from '../service/spans.ts';
-import { traceIds } from './reference.ts';
-
-/** Creates a faulty client: the reference client behind a proxy that adds one fault. */
-export const mutant = createMutantFactory('client');
-
-/** Creates an unusual but legal client. */
-export const variant = createVariantFactory('client');
+import { secondBatch } from './reference.ts';
 
 /** Returns a request with other headers. */
 export const withHeaders = (
@@ -38,15 +27,17 @@ export function withoutHeader(request: ProxyRequest, name: string): ProxyRequest
   return { ...request, headers };
 }
 
-/** Selects the batch that most transforms change. The service accepts it the first time. */
-export const secondBatch: When = to('traces', ({ json }) => isBatch(json, traceIds.second));
+/** Sets headers of the selected requests. */
+export const setHeaders = (when: When, headers: Record<string, string>): TransformFactory =>
+  changeRequest(when, (request) => withHeaders(request, headers));
 
-/** Selects the batch that the service refuses with 429 and then with 503. */
-export const firstBatch: When = to('traces', ({ json }) => isBatch(json, traceIds.first));
+/** Changes the path and the query of the selected requests. */
+export const changePath = (when: When, change: (path: string) => string): TransformFactory =>
+  changeRequest(when, (request) => ({ ...request, path: change(request.path) }));
 
-function isBatch(json: unknown, id: string): boolean {
-  return resolvePointer(json, '/resourceSpans/0/scopeSpans/0/spans/0/traceId') === id;
-}
+/** Changes the body of the selected requests. */
+export const changeBody = (when: When, change: (body: string) => string): TransformFactory =>
+  changeRequest(when, (request) => withBody(request, change(request.body)));
 
 /** Changes the spans of the second batch. */
 export function editSpans(edit: (spans: Span[]) => void): TransformFactory {
@@ -58,20 +49,29 @@ export function editSpans(edit: (spans: Span[]) => void): TransformFactory {
   });
 }
 
-/** Changes the attributes of every span of the second batch. */
-export function editAttributes(
-  edit: (attributes: Attribute[], span: Span) => Attribute[],
-): TransformFactory {
-  return editSpans((spans) => {
-    for (const span of spans) span.attributes = edit(span.attributes, span);
+/** Changes each span of the second batch. */
+export const editEachSpan = (edit: (span: Span) => void): TransformFactory =>
+  editSpans((spans) => {
+    for (const span of spans) edit(span);
   });
-}
 
-/** Replaces the value of an attribute in the second batch. */
-export const setAttribute = (key: string, value: unknown): TransformFactory =>
-  editAttributes((attributes) =>
+/** Changes the attributes of every span of the second batch. */
+export const editAttributes = (
+  edit: (attributes: Attribute[], span: Span) => Attribute[],
+): TransformFactory =>
+  editEachSpan((span) => {
+    span.attributes = edit(span.attributes, span);
+  });
+
+/** Replaces the value of an attribute in the spans of the second batch that a function selects. */
+export const setAttribute = (
+  key: string,
+  value: Attribute['value'],
+  when: (span: Span) => boolean = () => true,
+): TransformFactory =>
+  editAttributes((attributes, span) =>
     attributes.map((attribute) =>
-      attribute.key === key ? { key, value: value as Attribute['value'] } : attribute,
+      when(span) && attribute.key === key ? { key, value } : attribute,
     ),
   );
 
@@ -96,21 +96,21 @@ export const isOperation =
 /** The response of the service when it has stored the spans. */
 export const storedResponse: ProxyResponse = jsonResponse(200, {});
 
-/** Sends a request again immediately after this status. */
-export const retryImmediately = (when: When, status: number): TransformFactory => {
-  return () => async (request, forward) => {
+/** Sends the selected requests again after they were accepted. */
+export const sendTwice =
+  (when: When): TransformFactory =>
+  () =>
+  async (request, forward) => {
     const response = await forward(request);
-    return when(request) && response.status === status ? forward(request) : response;
+    return when(request) && response.status === 200 ? forward(request) : response;
   };
-};
 
-/** Prevents a retry after this status. */
-export const giveUp = (when: When, status: number): TransformFactory => {
-  return () => async (request, forward) => {
-    const response = await forward(request);
-    return when(request) && response.status === status ? storedResponse : response;
-  };
-};
+/** Suppresses the selected requests. */
+export const omit =
+  (when: When): TransformFactory =>
+  () =>
+  async (request, forward) =>
+    when(request) ? storedResponse : forward(request);
 
 /** Sends additional requests before the first selected one. */
 export function sendBefore(
@@ -128,23 +128,3 @@ export function sendBefore(
     };
   };
 }
-
-/** Returns a factory of transforms that set the `total` of pages, by which a client ends its reads. */
-export const setTotal = (when: When, total: number): TransformFactory =>
-  changeResponse(when, (response, request) =>
-    editBody(response, request, (page) => {
-      page['total'] = total;
-    }),
-  );
-
-/** Selects reads of the list that the client reads with filters and a limit. */
-export const pagedRead: When = to(
-  'simulations',
-  ({ path }) => queryParameter(path, 'limit') === '25',
-);
-
-/** Selects reads of the list that the client reads with no parameter except `skip`. */
-export const plainRead: When = to(
-  'simulations',
-  ({ path }) => queryParameter(path, 'limit') === undefined,
-);

@@ -23,10 +23,9 @@ export const explain = defineCommand({
   async run({ id = '' }, { process: { stdout, env } }) {
     const conformance = await import('../../../conformance/index.ts');
     const out = createTerminal(stdout, env);
-    const text = await conformance.explanation(id, out);
+    const text = conformance.explanation(id, out);
     if (text === undefined) {
-      const { areas, serviceArea, clientArea, allRequirementIds } = conformance;
-      const known = [...areas, ...serviceArea, ...clientArea, ...allRequirementIds];
+      const known = [...conformance.allAreas, ...conformance.allRequirementIds];
       throw new UsageError(
         `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, known)}`,
       );

@@ -23,10 +23,10 @@ export async function loadMutants(
   const { mutant: id, host, port = 0 } = flags;
   if (id === undefined) return undefined;
   const conformance = await import('../../../conformance/index.ts');
-  const ids = await conformance.mutantIds(kind);
+  const ids = conformance.mutantIds(kind);
   if (!ids.includes(id)) {
     const otherKind = kind === 'service' ? 'sandbox' : 'service';
-    const isOther = (await conformance.mutantIds(otherKind)).includes(id);
+    const isOther = conformance.mutantIds(otherKind).includes(id);
     const hint = isOther
       ? `Use sandbox-kit ${commandOf[otherKind]} --mutant ${id}.`
       : didYouMean(id, ids, 'Run sandbox-kit selftest --list to list all.');

@@ -1,0 +1,246 @@
+/** How a client reads the pages of a list (spec 4.3, 4.4, 8). */
+import { computeOnce } from '../../../src/platform/compute-once.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import type { Check, Finding } from '../../engine/checks/check.ts';
+import {
+  chain,
+  changeQuery,
+  changeResponse,
+  editBody,
+  to,
+  type When,
+} from '../../engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../engine/mutants/mutant.ts';
+import type { Subject } from '../../engine/requirement.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { queryParameter } from '../service/results-api.ts';
+import { type Fault, notObserved, toFinding } from './checks.ts';
+import { isRead, queryOf } from './queries.ts';
+import { pagedRead, plainRead } from './reference.ts';
+import { omit, sendTwice } from './transforms.ts';
+
+const NO_PAGES = notObserved(
+  'The client read no list that has more than one page. Use seed data with more sessions.',
+);
+
+const skipOf = ({ path }: { path: string }): string | undefined => queryParameter(path, 'skip');
+const isSecondPage: When = (request) => pagedRead(request) && skipOf(request) === '25';
+const isLaterPage: When = (request) => pagedRead(request) && skipOf(request) !== undefined;
+
+export const pages: Subject = {
+  requirements: {
+    'CLIENT-054': {
+      rule: 'A client that reads pages, or reads without `limit`, continues until `skip + len(items) >= total`.',
+      statements: ['4.3.r3', '8.a6'],
+      reason: 'The client misses the sessions on the other pages.',
+      check: checkReadings((reading) => {
+        const { end, afterGap } = coverageOf(reading);
+        const last = reading.at(-1) ?? reading[0];
+        // CLIENT-055 reports a gap.
+        if (afterGap || end >= last.total) return undefined;
+        return {
+          at: last.exchange,
+          expected: `pages with all ${last.total} sessions`,
+          received: `${end} sessions`,
+          hint: 'Request the next page with skip = skip + len(items) until it reaches total.',
+        };
+      }),
+      mutants: {
+        'first-page-only': {
+          description: 'reads only the first page of a list',
+          transform: setTotal(plainRead, 50),
+        },
+        'stops-early': {
+          description: 'stops one page before the end of a list',
+          transform: setTotal(isSecondPage, 50),
+        },
+      },
+      legal: {
+        'reads-empty-page': {
+          description: 'continues to read until a page is empty',
+          transform: setTotal(plainRead, 61),
+        },
+        'looks-at-newest': {
+          description: 'reads only the ten newest sessions of a list',
+          transform: chain(
+            setTotal(plainRead, 10),
+            changeQuery(plainRead, (query) => query.set('limit', '10')),
+          ),
+        },
+      },
+    },
+    'CLIENT-055': {
+      rule: 'The pages of a list leave no gap: `skip` is at most the end of the previous page.',
+      statements: ['4.3.14', '4.3.r3', '4.4.9'],
+      reason: 'The client misses the sessions in the gap.',
+      check: checkReadings((reading) => {
+        const { end, afterGap } = coverageOf(reading);
+        return (
+          afterGap && {
+            at: afterGap.exchange,
+            expected: `skip=${end}`,
+            received: `skip=${afterGap.skip}`,
+            hint: 'Increase skip by the number of received items, not by the limit.',
+          }
+        );
+      }),
+      mutants: {
+        'skips-sessions': {
+          description: 'leaves a gap between two pages',
+          transform: changeQuery(isSecondPage, (query) => query.set('skip', '30')),
+        },
+      },
+      legal: {
+        'overlapping-pages': {
+          description: 'reads pages that overlap',
+          transform: changeQuery(pagedRead, (query) => {
+            if (query.get('skip') === '50') query.set('skip', '45');
+          }),
+        },
+      },
+    },
+    'CLIENT-056': {
+      rule: 'All pages of a list are read with the same filters.',
+      section: '4.3',
+      statements: ['2.6.11', '4.3.r3'],
+      reason:
+        '`skip` counts the sessions that match the filters, so another filter selects other sessions.',
+      check: {
+        evidence: ({ exchanges }) =>
+          exchanges.filter((exchange) => (pageOf(exchange)?.skip ?? 0) > 0),
+        judge: (_evidence, transcript) => findChangedFilters(transcript),
+        unjudged: NO_PAGES,
+      },
+      mutants: {
+        'changes-filters': {
+          description: 'drops a filter after the first page',
+          transform: changeQuery(isLaterPage, (query) => query.delete('agent')),
+        },
+      },
+    },
+  },
+  legal: {
+    'reads-nothing': {
+      description: 'never reads results',
+      transform: omit((request) => request.method === 'GET'),
+    },
+    polls: {
+      description: 'reads results several times in a row',
+      transform: sendTwice(to('production')),
+    },
+  },
+};
+
+/** Creates a check of every reading that continues after the first page. */
+function checkReadings(
+  findFault: (reading: Reading) => (Fault & { at: Exchange }) | undefined,
+): Check {
+  const paged = (transcript: Transcript): Reading[] => readingsOf(transcript).filter(isPaged);
+  return {
+    evidence: (transcript) =>
+      paged(transcript).flatMap((reading) => reading.map(({ exchange }) => exchange)),
+    judge: (_evidence, transcript) =>
+      paged(transcript).flatMap((reading) => {
+        const fault = findFault(reading);
+        return fault ? [toFinding(fault.at, fault)] : [];
+      }),
+    unjudged: NO_PAGES,
+  };
+}
+
+/** Finds pages that continue the previous page, but with other filters. */
+function findChangedFilters({ exchanges }: Transcript): Finding[] {
+  const all = exchanges.flatMap((exchange) => pageOf(exchange) ?? []);
+  return all.flatMap((page, index) => {
+    const isOfEndpoint = ({ exchange }: Page): boolean =>
+      exchange.endpoint === page.exchange.endpoint;
+    const earlier = all.slice(0, index);
+    const before = earlier.findLast(isOfEndpoint);
+    if (!before || page.skip === 0 || before.list === page.list) return [];
+    const isStarted = earlier.some(({ list, skip }) => list === page.list && skip === 0);
+    if (isStarted || before.skip + before.items !== page.skip) return [];
+    return [
+      toFinding(page.exchange, {
+        expected: `the filters of exchange ${before.exchange.id}`,
+        received: 'other filters',
+        hint: 'After a change of the filters, start with skip=0 again.',
+      }),
+    ];
+  });
+}
+
+/** Sets the `total` of pages, by which a client ends its reads. */
+function setTotal(when: When, total: number): TransformFactory {
+  return changeResponse(when, (response, request) =>
+    editBody(response, request, (page) => {
+      page['total'] = total;
+    }),
+  );
+}
+
+/** A page that the service returned. */
+interface Page {
+  exchange: Exchange;
+  skip: number;
+  items: number;
+  total: number;
+  /** Whether the request has the parameter `limit`. */
+  hasLimit: boolean;
+  /** The endpoint and the filters, which all pages of a list share. */
+  list: string;
+}
+
+/** Returns the page in the response of an exchange; undefined if it has none. */
+function pageOf(exchange: Exchange): Page | undefined {
+  const { endpoint, json } = exchange;
+  if (!isRead(exchange) || !isAccepted(exchange) || !isObject(json)) return undefined;
+  const { items, total, skip } = json;
+  if (!Array.isArray(items) || typeof total !== 'number' || typeof skip !== 'number') {
+    return undefined;
+  }
+  const query = queryOf(exchange);
+  const filters = [...query]
+    .filter(([name, value]) => name !== 'skip' && name !== 'limit' && value !== '')
+    .map(([name, value]) => `${name}=${value}`)
+    .sort();
+  return {
+    ...{ exchange, skip, items: items.length, total },
+    hasLimit: query.has('limit'),
+    list: [endpoint, ...filters].join(' '),
+  };
+}
+
+/** Pages of one list that a client read one after the other, starting with the first page. */
+type Reading = readonly [Page, ...Page[]];
+
+/** Returns the readings of all lists. A request with `skip=0` starts a new reading. */
+const readingsOf = computeOnce(({ exchanges }: Transcript): readonly Reading[] => {
+  const readings: [Page, ...Page[]][] = [];
+  const current = new Map<string, [Page, ...Page[]]>();
+  for (const page of exchanges.flatMap((exchange) => pageOf(exchange) ?? [])) {
+    const reading = current.get(page.list);
+    if (reading && page.skip > 0) reading.push(page);
+    else if (page.skip === 0) {
+      const started: [Page, ...Page[]] = [page];
+      readings.push(started);
+      current.set(page.list, started);
+    }
+  }
+  return readings;
+});
+
+/** Returns whether a client meant to read the whole list, not only its first sessions. */
+function isPaged([first, ...others]: Reading): boolean {
+  return others.length > 0 || (!first.hasLimit && first.total > first.items);
+}
+
+/** Returns the end of the pages that have no gap before them, and the first page after a gap. */
+function coverageOf(reading: Reading): { end: number; afterGap: Page | undefined } {
+  let end = 0;
+  const pages = [...reading].sort((left, right) => left.skip - right.skip);
+  for (const page of pages) {
+    if (page.skip > end) return { end, afterGap: page };
+    end = Math.max(end, page.skip + page.items);
+  }
+  return { end, afterGap: undefined };
+}

@@ -1,0 +1,213 @@
+/** The query parameters of results requests (spec 4.3, 4.4, 8). */
+import { ISO_8601, PAGE_LIMIT_MAX } from '../../../src/contract/index.ts';
+import { findClosest } from '../../../src/platform/suggest.ts';
+import { utcInstantMs } from '../../../src/platform/utc-instant.ts';
+import { changeQuery, to } from '../../engine/mutants/combinators.ts';
+import type { Subject } from '../../engine/requirement.ts';
+import { type Exchange, toPrintable } from '../../engine/transcript/reading.ts';
+import { checkRequests, type Fault, listSome, notObserved } from './checks.ts';
+import { pagedRead } from './reference.ts';
+import { changePath } from './transforms.ts';
+
+export const NO_READ = notObserved('The client read no results.');
+
+const production = to('production');
+
+export const queries: Subject = {
+  requirements: {
+    'CLIENT-050': {
+      rule: 'The names of query parameters are spelled as in the specification.',
+      statements: [
+        '4.3.2',
+        '4.3.5',
+        '4.3.9',
+        '4.3.11',
+        '4.3.13',
+        '4.4.2',
+        '4.4.3',
+        '4.4.4',
+        '4.4.5',
+      ],
+      reason: 'The service ignores a misspelled filter and returns all sessions.',
+      check: checkRequests(isRead, NO_READ, (exchange) =>
+        unknownNames(exchange).flatMap((name) => {
+          const expected = findIntendedName(name, exchange);
+          if (expected === undefined) return [];
+          const hint = 'The service ignores a parameter with this name.';
+          return [{ expected, received: toPrintable(name), hint }];
+        }),
+      ),
+      mutants: {
+        'camel-case-filter': {
+          description: 'spells failed_only as failedOnly',
+          transform: changePath(production, (path) => path.replace('failed_only', 'failedOnly')),
+        },
+        'filter-of-other-list': {
+          description: 'filters production results by agent',
+          transform: changeQuery(production, (query) => query.set('agent', 'shop')),
+        },
+      },
+    },
+    'CLIENT-051': {
+      level: 'may',
+      rule: 'A results request has only query parameters that the endpoint defines.',
+      statements: ['4.3.2', '4.4.2'],
+      reason: 'The specification does not say how a service handles other parameters.',
+      check: checkRequests(isRead, NO_READ, (exchange) => {
+        const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
+        if (others.length === 0) return undefined;
+        const received = listSome(others.map((name) => toPrintable(name, 40)));
+        return { expected: 'no other parameters', received };
+      }),
+      legal: {
+        'cache-buster': {
+          description: 'adds a parameter that resembles no filter',
+          transform: changeQuery(to('simulations'), (query) => query.set('_', '17')),
+        },
+      },
+    },
+    'CLIENT-052': {
+      rule: 'A query parameter occurs once, with a value of its type: ISO 8601 time, boolean, or integer of 0 or more.',
+      statements: ['4.3.7', '4.3.8', '4.3.11', '4.3.13', '4.3.14', '4.3.15', '4.4.5', '4.4.6'],
+      reason: 'The service refuses the request, or applies another filter.',
+      check: checkRequests(isRead, NO_READ, findValueFaults),
+      mutants: {
+        'local-date': {
+          description: 'sends a date that is not ISO 8601',
+          transform: changeQuery(production, (query) => query.set('started_after', '20/11/2026')),
+        },
+        'plus-not-encoded': {
+          description: 'does not percent-encode the + of a UTC offset',
+          transform: changePath(production, (path) => path.replace('%2B', '+')),
+        },
+        'filter-twice': {
+          description: 'sends a filter twice',
+          transform: changePath(production, (path) => `${path}&failed_only=true`),
+        },
+      },
+      legal: {
+        'python-boolean': {
+          description: 'spells booleans as Python does, and sends a time without an offset',
+          transform: changeQuery(production, (query) => {
+            query.set('failed_only', 'True');
+            query.set('started_after', '2026-01-01T00:00:00');
+          }),
+        },
+      },
+    },
+    'CLIENT-053': {
+      level: 'should',
+      rule: '`limit` is at most 500.',
+      section: '8',
+      statements: ['4.3.16', '4.4.11', '8.a7'],
+      reason:
+        'The service returns at most 500 sessions. A client that expects more misses sessions.',
+      check: checkRequests(
+        (exchange) => isRead(exchange) && queryOf(exchange).has('limit'),
+        notObserved('No results request has a limit.'),
+        (exchange) => {
+          const limit = Number(queryOf(exchange).get('limit'));
+          if (!(limit > PAGE_LIMIT_MAX)) return undefined;
+          return { expected: `limit of at most ${PAGE_LIMIT_MAX}`, received: String(limit) };
+        },
+      ),
+      mutants: {
+        'large-limit': {
+          description: 'requests pages of 1000 sessions',
+          transform: changeQuery(pagedRead, (query) => query.set('limit', '1000')),
+        },
+      },
+    },
+  },
+};
+
+/** Returns whether an exchange reads results. */
+export function isRead({ endpoint }: Exchange): boolean {
+  return endpoint === 'simulations' || endpoint === 'production';
+}
+
+/** Returns the query parameters of a request; a name can occur repeatedly. */
+export function queryOf({ request }: Exchange): URLSearchParams {
+  const mark = request.path.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+}
+
+/** Returns the names in the query of a request that are not parameters of its endpoint. */
+function unknownNames(exchange: Exchange): string[] {
+  const known = parametersOf(exchange);
+  return [...new Set(queryOf(exchange).keys())].filter((name) => !known.includes(name));
+}
+
+const SHARED = ['eval', 'failed_only', 'started_after', 'started_before', 'include_traces'];
+const PAGING = ['skip', 'limit'];
+
+/** The query parameters of an endpoint (spec 4.3, 4.4). */
+const parametersOf = ({ endpoint }: Exchange): string[] => [
+  endpoint === 'simulations' ? 'agent' : 'run',
+  ...SHARED,
+  ...PAGING,
+];
+
+/** Wrong names that clients use for a parameter, and its right name. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  ...{ offset: 'skip', page: 'skip', cursor: 'skip', count: 'limit', size: 'limit' },
+  ...{ page_size: 'limit', per_page: 'limit', from: 'started_after', since: 'started_after' },
+  ...{ after: 'started_after', to: 'started_before', until: 'started_before' },
+  ...{ before: 'started_before', failed: 'failed_only', only_failed: 'failed_only' },
+  ...{ traces: 'include_traces', evaluation: 'eval', eval_name: 'eval', agent_name: 'agent' },
+  ...{ run_name: 'run' },
+};
+
+const toSnakeCase = (name: string): string =>
+  name
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toLowerCase();
+
+/** Returns the parameter that a client probably meant by an unknown name. */
+function findIntendedName(name: string, exchange: Exchange): string | undefined {
+  const known = parametersOf(exchange);
+  const snake = toSnakeCase(name);
+  const synonym = SYNONYMS[snake];
+  if (synonym !== undefined && known.includes(synonym)) return synonym;
+  // Each of `agent` and `run` is a parameter of only one endpoint.
+  if (name === 'run') return 'agent';
+  if (name === 'agent') return 'run';
+  return known.includes(snake) ? snake : findClosest(snake, known);
+}
+
+function isTime(value: string): boolean {
+  const ms = ISO_8601.test(value) ? utcInstantMs(value) : undefined;
+  return ms !== undefined && !Number.isNaN(ms);
+}
+
+const isBoolean = (value: string): boolean => /^(true|false|0|1)$/i.test(value);
+const isCount = (value: string): boolean => /^\d+$/.test(value);
+
+/** The types of parameters that are not plain text. */
+const TYPES: Readonly<Record<string, [description: string, isValid: (value: string) => boolean]>> =
+  {
+    started_after: ['an ISO 8601 time', isTime],
+    started_before: ['an ISO 8601 time', isTime],
+    failed_only: ['true or false', isBoolean],
+    include_traces: ['true or false', isBoolean],
+    skip: ['an integer of 0 or more', isCount],
+    limit: ['an integer of 0 or more', isCount],
+  };
+
+function findValueFaults(exchange: Exchange): Fault[] {
+  const query = queryOf(exchange);
+  return parametersOf(exchange).flatMap((name) => {
+    const values = query.getAll(name);
+    const [value = ''] = values;
+    const [expected, isValid] = TYPES[name] ?? ['', () => true];
+    if (values.length > 1) {
+      return [{ expected: `${name} once`, received: `${name} ${values.length} times` }];
+    }
+    if (values.length === 0 || isValid(value)) return [];
+    const hint = isTime(value.replaceAll(' ', '+'))
+      ? 'Percent-encode + as %2B: in a query, + means a space.'
+      : undefined;
+    return [{ expected: `${name} is ${expected}`, received: toPrintable(value, 40), hint }];
+  });
+}

@@ -1,0 +1,180 @@
+/** Trace requests: their headers, size, and format, and the conversation that they name (spec 4.1). */
+import { gzipSync } from 'node:zlib';
+import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
+import { changeRequest } from '../../engine/mutants/combinators.ts';
+import { type Subject, withDefaults } from '../../engine/requirement.ts';
+import { type Exchange, toPrintable } from '../../engine/transcript/reading.ts';
+import { checkRequests, type Fault, listSome, NO_TRACES, notObserved } from './checks.ts';
+import { secondBatch } from './reference.ts';
+import {
+  conversationSpansOf,
+  encodingOf,
+  formatOf,
+  hasConversation,
+  isTraces,
+  readTraces,
+} from './sent-traces.ts';
+import {
+  changeBody,
+  dropAttribute,
+  editAttributes,
+  editSpans,
+  setHeaders,
+  withHeaders,
+} from './transforms.ts';
+
+const MEGABYTES_11 = 11 * 1024 * 1024;
+
+export const traceRequests: Subject = {
+  requirements: withDefaults(
+    { reason: 'The service refuses the request, and its spans are lost.' },
+    {
+      'CLIENT-010': {
+        rule: '`Content-Type` of a trace request is `application/json` or `application/x-protobuf`.',
+        statements: ['4.1.3', '7.a7'],
+        check: checkRequests(isTraces, NO_TRACES, (exchange) => {
+          const type = exchange.request.headers['content-type'];
+          return formatOf(exchange)
+            ? undefined
+            : {
+                expected: 'application/json or application/x-protobuf',
+                received: type === undefined ? 'no Content-Type' : toPrintable(type),
+              };
+        }),
+        mutants: {
+          'text-plain': {
+            description: 'sends a batch as text/plain',
+            transform: setHeaders(secondBatch, { 'content-type': 'text/plain' }),
+          },
+        },
+      },
+      'CLIENT-011': {
+        rule: '`Content-Encoding` of a trace request is `gzip` or absent.',
+        statements: ['4.1.4'],
+        check: checkRequests(isTraces, NO_TRACES, (exchange) => {
+          const encoding = encodingOf(exchange);
+          return ['gzip', 'x-gzip', 'identity'].includes(encoding)
+            ? undefined
+            : { expected: 'gzip, or no Content-Encoding', received: toPrintable(encoding) };
+        }),
+        mutants: {
+          brotli: {
+            description: 'declares a content encoding that the service does not support',
+            transform: setHeaders(secondBatch, { 'content-encoding': 'br' }),
+          },
+        },
+        legal: {
+          'gzip-json': {
+            description: 'compresses a batch of OTLP/JSON, and writes its headers in another case',
+            transform: changeRequest(secondBatch, (request) => ({
+              ...withHeaders(request, {
+                'content-type': 'Application/JSON; charset=utf-8',
+                'content-encoding': 'GZIP',
+              }),
+              bytes: gzipSync(request.body),
+            })),
+          },
+        },
+      },
+      'CLIENT-012': {
+        rule: 'The body of a trace request is an OTLP trace export request in the format that `Content-Type` names.',
+        section: '4.1',
+        statements: ['1.7', '2.1.r3c', '2.1.r3d', '4.1.7'],
+        reason: 'The service refuses the request, or finds no spans in it.',
+        check: checkRequests(
+          (exchange) => isTraces(exchange) && readTraces(exchange).kind !== 'unknown',
+          NO_TRACES,
+          findFormatFault,
+        ),
+        mutants: {
+          'not-otlp': {
+            description: 'sends JSON that is not a trace export request',
+            transform: changeBody(secondBatch, () => '{"resourceSpans":{"spans":[]}}'),
+          },
+          'snake-case': {
+            description: 'sends OTLP/JSON with keys in snake_case',
+            transform: changeBody(secondBatch, (body) =>
+              body.replaceAll('resourceSpans', 'resource_spans'),
+            ),
+          },
+          'protobuf-as-json': {
+            description: 'sends JSON and declares protobuf',
+            transform: setHeaders(secondBatch, { 'content-type': 'application/x-protobuf' }),
+          },
+        },
+      },
+      'CLIENT-013': {
+        rule: 'A trace request is at most 10 MB.',
+        section: '8',
+        statements: ['7.a5', '8.a1'],
+        check: checkRequests(isTraces, NO_TRACES, findSizeFault),
+        mutants: {
+          'large-batch': {
+            description: 'sends a batch of 11 MB',
+            transform: editSpans(([span]) => {
+              if (span) span.name = 'x'.repeat(MEGABYTES_11);
+            }),
+          },
+        },
+      },
+      'CLIENT-014': {
+        rule: 'A trace request with spans of a conversation has `gen_ai.conversation.id` on a span, or the header `X-Conversation-Id`.',
+        section: '7',
+        statements: ['2.1.3', '4.1.5', '4.1.6', '7.a1'],
+        check: checkRequests(
+          (exchange) => conversationSpansOf(exchange).length > 0,
+          notObserved('No span has gen_ai.operation.name.'),
+          (exchange) =>
+            hasConversation(exchange)
+              ? undefined
+              : {
+                  expected: 'gen_ai.conversation.id on a span, or the header X-Conversation-Id',
+                  received: 'neither',
+                  hint: 'Set the attribute on the spans, or add the header to the exporter.',
+                },
+        ),
+        mutants: {
+          'no-conversation': {
+            description: 'sends a batch without any conversation id',
+            transform: dropAttribute('gen_ai.conversation.id'),
+          },
+        },
+        legal: {
+          'no-genai-spans': {
+            description: 'sends a batch in which no span is part of a conversation',
+            transform: editAttributes((attributes) =>
+              attributes.filter(({ key }) => !key.startsWith('gen_ai.')),
+            ),
+          },
+          'no-spans': {
+            description: 'sends a trace request without spans',
+            transform: changeBody(secondBatch, () => '{"resourceSpans":[]}'),
+          },
+        },
+      },
+    },
+  ),
+};
+
+function findFormatFault(exchange: Exchange): Fault | undefined {
+  const traces = readTraces(exchange);
+  const expected = `an OTLP trace export request as ${formatOf(exchange) ?? ''}`;
+  if (traces.kind === 'unreadable') return { expected, received: traces.problem };
+  if (traces.kind === 'unknown' || traces.ignoredKeys.length === 0) return undefined;
+  return {
+    expected: 'keys in lowerCamelCase',
+    received: listSome(traces.ignoredKeys),
+    hint: 'The service ignores these keys, because OTLP/JSON uses lowerCamelCase.',
+  };
+}
+
+function findSizeFault({ request, response }: Exchange): Fault | undefined {
+  const bytes = request.bodyBytes ?? 0;
+  const isRefused = response?.status === 413;
+  if (!isRefused && bytes <= INGEST_BODY_BYTES_MAX) return undefined;
+  return {
+    expected: `at most ${INGEST_BODY_BYTES_MAX} bytes`,
+    received: bytes > 0 ? `${bytes} bytes` : 'more than 10 MB when decompressed',
+    hint: 'Configure the exporter to send smaller batches.',
+  };
+}

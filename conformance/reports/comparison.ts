@@ -4,8 +4,8 @@ import type {
   RequirementVerdict,
   Verdict,
 } from '../../src/contract/index.ts';
-import { describeDifferences } from '../../src/report-kit/comparison.ts';
-import { formatCount, formatInstant } from '../../src/report-kit/format.ts';
+import { comparisonHeading, describeDifferences } from '../../src/report-kit/comparison.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { labeled, wrap, type Style, type TextLayout } from '../../src/report-kit/terminal.ts';
 import { shortList, verdictName } from './summary.ts';
 
@@ -167,10 +167,6 @@ export function completeReport(partial: CheckReport, earlier: CheckReport): Chec
     ),
   };
 }
-
-/** Heading of the comparison in every report. */
-export const comparisonHeading = ({ startedAt }: CheckComparison): string =>
-  `Compared with the run of ${formatInstant(startedAt)}`;
 
 const LABEL_WIDTH = Math.max(...changeNames.map(([, name]) => name.length));
 

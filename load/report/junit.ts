@@ -1,5 +1,5 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
-import { junitXml, type TestCase } from '../../src/report-kit/junit.ts';
+import { junitXml, type Outcome, type TestCase } from '../../src/report-kit/junit.ts';
 import { formatTime, describeTraceId } from './wording.ts';
 
 /**
@@ -14,25 +14,24 @@ export function junitReport(report: LoadReport): string {
     name: 'run',
     outcome: { kind: 'error', message: sentence },
   };
+  const examples = describeExamples(report);
   const cases = [
     ...(verdict === 'NOT TESTED' && exitCode !== 0 ? [untested] : []),
-    ...targets.map((target) => caseOf(target, report)),
+    ...targets.map((target) => ({
+      classname: CLASS_NAME,
+      name: target.id,
+      outcome: outcomeOf(target, report, examples),
+      output: target.verdict === 'PASS' ? target.reason : undefined,
+    })),
   ];
-  const examples = describeExamples(report);
-  return junitXml('sandbox-kit load', [
-    {
-      name: 'load',
-      timestamp: startedAt,
-      cases: cases.map((each) => withExamples(each, examples)),
-    },
-  ]);
+  return junitXml('sandbox-kit load', [{ name: 'load', timestamp: startedAt, cases }]);
 }
 
 const CLASS_NAME = 'sandbox-kit.load';
 
 /** Returns the trace ids of failed and slow requests, one per line. */
-function describeExamples({ faultSamples, slowest = [] }: LoadReport): string {
-  return [
+function describeExamples({ faultSamples, slowest = [] }: LoadReport): string | undefined {
+  const lines = [
     ...faultSamples.map(
       ({ stream, kind, detail, traceId }) =>
         `${stream}, ${kind}: ${detail}${describeTraceId(traceId)}`,
@@ -41,28 +40,26 @@ function describeExamples({ faultSamples, slowest = [] }: LoadReport): string {
       ({ stream, responseMs, traceId }) =>
         `${stream}, slow: ${formatTime(responseMs)}${describeTraceId(traceId)}`,
     ),
-  ].join('\n');
+  ];
+  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
-function withExamples(each: TestCase, examples: string): TestCase {
-  const { outcome } = each;
-  if (outcome?.kind !== 'failure' || examples === '') return each;
-  return { ...each, outcome: { ...outcome, text: examples } };
-}
-
-function caseOf({ id, verdict, reason }: LoadTarget, { exitCode, sentence }: LoadReport): TestCase {
-  const base = { classname: CLASS_NAME, name: id };
+function outcomeOf(
+  { verdict, reason }: LoadTarget,
+  { exitCode, sentence }: LoadReport,
+  examples: string | undefined,
+): Outcome | undefined {
   const message = `${verdict}: ${reason}`;
   switch (verdict) {
     case 'PASS':
-      return { ...base, output: reason };
+      return undefined;
     case 'FAIL':
-      return { ...base, outcome: { kind: 'failure', message } };
+      return { kind: 'failure', message, text: examples };
     case 'INVALID RUN':
-      return { ...base, outcome: { kind: 'error', message: `${verdict}: ${sentence} ${reason}` } };
+      return { kind: 'error', message: `${verdict}: ${sentence} ${reason}` };
     case 'NOT PROVEN':
-      return { ...base, outcome: { kind: exitCode === 0 ? 'skipped' : 'error', message } };
+      return { kind: exitCode === 0 ? 'skipped' : 'error', message };
     case 'NOT TESTED':
-      return { ...base, outcome: { kind: 'skipped', message } };
+      return { kind: 'skipped', message };
   }
 }

@@ -6,7 +6,8 @@ import type {
   VoiceLoad,
   VoiceSummary,
 } from '../../src/contract/index.ts';
-import { formatInstant, formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { comparisonHeading } from '../../src/report-kit/comparison.ts';
+import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   hangingIndent,
@@ -19,7 +20,6 @@ import {
 import { callFaultDescriptions, faultDescriptions } from '../record/fault-descriptions.ts';
 import {
   callTimes,
-  COMPARISON_HEADING,
   describeBound,
   countVerdicts,
   describeCalls,
@@ -220,7 +220,7 @@ function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayou
   });
   const columns = `  ${'target'.padEnd(18)}${'before'.padStart(16)}${'now'.padStart(16)}  change`;
   return [
-    style('bold', `${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}`),
+    style('bold', comparisonHeading(comparison)),
     ...(rows.length === 0 ? [] : [style('dim', columns)]),
     ...rows,
     ...comparison.differences

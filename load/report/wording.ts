@@ -223,6 +223,3 @@ export function describeSelfCheck({ selfCheck, targets }: LoadReport): string {
   const figure = first ? ` (${first.name} ${formatQuantity(first.value, first.unit)})` : '';
   return `The load generator kept up${figure}.`;
 }
-
-/** Heading of a section that compares with an earlier run. */
-export const COMPARISON_HEADING = 'Compared with the run of';

@@ -6,6 +6,7 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
+import { comparisonSection } from '../../../report-kit/comparison.ts';
 import {
   createFilterRules,
   filterClassesOf,
@@ -49,6 +50,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
+import { shortHeading } from './comparison.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;
@@ -101,7 +103,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
     facts: `Seed ${seed}, sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
     remarks: remarks(report),
     sections: [
-      comparisonSection(report.comparison),
+      changesSection(report.comparison),
       scenariosSection(report, shown),
       reasonsSection(report, shown),
       sessionsSection(report, shown, calls),
@@ -141,16 +143,15 @@ function remarks({ blockedBy, counts }: SimulationReport): Html[] {
   ];
 }
 
-function comparisonSection(
+function changesSection(
   comparison: SimulationComparison | undefined,
 ): ReportSection | undefined {
   if (!comparison) return undefined;
-  const { startedAt, differences, rows } = comparison;
+  const { rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');
-  const body = html`${differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-    ${changed.length === 0 ? undefined : renderChanges(changed)}
+  const changes = html`${changed.length > 0 && renderChanges(changed)}
     <p class="soft">${formatCount(rows.length - changed.length, 'scenario')} unchanged.</p>`;
-  return { id: 'comparison', title: `Compared with ${formatInstant(startedAt)}`, body };
+  return comparisonSection(comparison, changes, shortHeading(comparison));
 }
 
 function renderChanges(rows: SimulationComparison['rows']): Html {

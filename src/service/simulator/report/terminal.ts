@@ -6,10 +6,10 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
+import { comparisonHeading } from '../../../report-kit/comparison.ts';
 import {
   formatCount,
   formatDuration,
-  formatInstant,
   formatNumber,
   formatShare,
 } from '../../../report-kit/format.ts';
@@ -164,7 +164,7 @@ function formatComparison(
   comparison: SimulationComparison,
   { style, width }: TextLayout,
 ): string[] {
-  const { startedAt, differences, rows } = comparison;
+  const { differences, rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');
   const lines = changed.map(({ scenario_id: id, change, before, now }) => {
     const isBad = change === 'regressed' || change === 'worse';
@@ -175,7 +175,7 @@ function formatComparison(
   });
   const same = rows.length - changed.length;
   return [
-    `Compared with the run of ${formatInstant(startedAt)}: ${same} unchanged.`,
+    `${comparisonHeading(comparison)}: ${same} unchanged.`,
     ...differences.flatMap((difference) => wrap(difference, width)),
     ...lines,
   ];

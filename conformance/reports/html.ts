@@ -78,7 +78,7 @@ function blocker({ message, cure, evidence }: NonNullable<CheckReport['blockedBy
       ({ exchange, request, outcome, traceId }) =>
         html`<p>
           <a href="#e${exchange}">#${exchange}</a> ${request} &rarr;
-          ${outcome}${traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`}
+          ${outcome}${traceId !== undefined && html`, trace id <code>${traceId}</code>`}
         </p>`,
     )}`;
 }

@@ -114,7 +114,7 @@ function findMaxSection({ findMax }: LoadReport): ReportSection | undefined {
   const body = html`<p>${findMax.summary}</p>
     <figure>
       <figcaption>99th percentile by rate. Filled: sustained. Hollow: failed.</figcaption>
-      ${findMax.steps.length === 0 ? html`` : stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
+      ${findMax.steps.length > 0 && stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
     </figure>
     ${stepsTable(findMax)}`;
   return { id: 'maximum', title: 'Maximum rate', body };
@@ -148,7 +148,7 @@ function chartsSections(report: LoadReport): ReportSection[] {
       [...(isClosed ? [] : [key('c1 dash', 'due')]), key('c2', 'sent'), key('c3', 'completed')],
       rateFigure(times, { hasSchedule: !isClosed }),
     )}
-    ${isClosed ? html`` : figure('Requests in flight', [], inFlightFigure(times))}
+    ${!isClosed && figure('Requests in flight', [], inFlightFigure(times))}
     ${figure(
       isClosed
         ? 'Service time, by the time of sending'

@@ -220,7 +220,7 @@ function scenarioRow(
     <td><b>${id}</b> <span class="soft">${scenario.scenario}, ${persona}</span></td>
     <td>
       <span class="mark ${verdict}">${verdict}</span
-      >${flaky ? html` <span class="warn">flaky</span>` : undefined}
+      >${flaky && html` <span class="warn">flaky</span>`}
     </td>
     <td class="samples">${marks}</td>
     <td class="number">${passed} of ${samples}</td>
@@ -283,12 +283,11 @@ function sessionsSection(
   const examples = new Set(groupUnpassed(shown).map(([first]) => first));
   const body = html`${renderFilters(shown, facets, 'sessions')} ${renderSearch('sessions')}
   ${
-    omitted === 0
-      ? undefined
-      : renderRemark(
-          'warn',
-          `${formatCount(omitted, 'session')} omitted. --json FILE writes all of them.`,
-        )
+    omitted > 0 &&
+    renderRemark(
+      'warn',
+      `${formatCount(omitted, 'session')} omitted. --json FILE writes all of them.`,
+    )
   }
   ${shown.map((session) =>
     renderSession(session, {

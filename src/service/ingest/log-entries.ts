@@ -161,7 +161,7 @@ export type LogCode = keyof typeof logMessages;
  * Collects the log entries of one request: one per code, about the first case, with a total count. So
  * a request of any size adds only a few entries.
  */
-export class LogEntryCollector {
+export class RequestLogEntries {
   readonly #entries = new Map<string, { entry: IngestLogEntry; count: number }>();
   readonly #readableTraces: ReadonlySet<string>;
   readonly #findDialect = createDialectFinder(dialects);

@@ -1,3 +1,4 @@
+import { limitSignal } from '../../platform/abort.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import { readBoundedBody } from '../../platform/bounded-body.ts';
 import { isObject } from '../../platform/json.ts';
@@ -89,16 +90,15 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   return {
     async ask(question, leftMs, signal) {
       const limitMs = Math.min(timeoutMs, leftMs);
-      using deadline = clock.deadline(limitMs);
-      const until = AbortSignal.any([signal, deadline.signal]);
+      using limit = limitSignal(clock, limitMs, signal);
       for (let tried = form; ;) {
-        const response = await post(options, buildRequest(question, tried), until);
+        const response = await post(options, buildRequest(question, tried), limit.signal);
         if (typeof response === 'object' && response.isOk) {
           form = tried;
           return { ok: true, completion: response.body };
         }
         if (signal.aborted) return fail(`${names.task} was canceled.`);
-        if (deadline.signal.aborted)
+        if (limit.isOver())
           return failForNow(`${names.endpoint} did not respond within ${limitMs} ms.`);
         if (response === 'unreachable') return failForNow(`${names.endpoint} can't be reached.`);
         if (response === 'unreadable')

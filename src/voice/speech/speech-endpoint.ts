@@ -1,5 +1,6 @@
-import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
+import { limitSignal } from '../../platform/abort.ts';
 import { readBoundedBody } from '../../platform/bounded-body.ts';
+import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import { isTemporaryStatus, retry, type Failure } from '../../platform/retry.ts';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechError } from './spoken-line.ts';
@@ -62,7 +63,7 @@ async function fetchOnce({
   signal,
 }: FetchLine): Promise<FetchResult> {
   const { baseUrl, apiKey, model = MODEL_DEFAULT, voice = VOICE_DEFAULTS[speaker] } = endpoint;
-  using deadline = clock.deadline(REQUEST_MS_MAX);
+  using limit = limitSignal(clock, REQUEST_MS_MAX, signal);
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/audio/speech`, {
       method: 'POST',
@@ -71,7 +72,7 @@ async function fetchOnce({
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       },
       body: JSON.stringify({ model, voice, input: text, response_format: 'wav' }),
-      signal: AbortSignal.any([signal, deadline.signal]),
+      signal: limit.signal,
     });
     if (response.ok) return await readFile(response);
     await response.body?.cancel();
@@ -80,7 +81,7 @@ async function fetchOnce({
     if (signal.aborted)
       return permanent('the speech synthesizer was closed before the line was ready');
     return temporary(
-      deadline.signal.aborted
+      limit.isOver()
         ? `the speech endpoint did not respond within ${REQUEST_MS_MAX} ms`
         : 'the speech endpoint is unreachable; see SANDBOX_KIT_SPEECH_URL',
     );

@@ -3,7 +3,7 @@ import { readCompletion } from '../../../src/service/model/completion.ts';
 import { createJudge, readVerdict } from '../../../src/service/scoring/judge.ts';
 import { buildJudgePrompt } from '../../../src/service/scoring/judge-prompt.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeToolCall, makeSession } from '../../helpers/scoring.ts';
 

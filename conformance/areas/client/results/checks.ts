@@ -1,6 +1,5 @@
-import { ISO_8601, PAGE_LIMIT_MAX } from '../../../../src/contract/index.ts';
+import { PAGE_LIMIT_MAX, parseIsoTime } from '../../../../src/contract/index.ts';
 import { findClosest } from '../../../../src/platform/suggest.ts';
-import { utcInstantMs } from '../../../../src/platform/utc-instant.ts';
 import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { type Exchange, toPrintable, type Transcript } from '../../../engine/transcript/reading.ts';
 import { listSome, requestFinding } from '../findings.ts';
@@ -75,10 +74,7 @@ function findMisspelling(exchange: Exchange): Finding[] {
   });
 }
 
-function isTime(value: string): boolean {
-  const ms = ISO_8601.test(value) ? utcInstantMs(value) : undefined;
-  return ms !== undefined && !Number.isNaN(ms);
-}
+const isTime = (value: string): boolean => parseIsoTime(value) !== undefined;
 
 const isBoolean = (value: string): boolean => /^(true|false|0|1)$/i.test(value);
 const isCount = (value: string): boolean => /^\d+$/.test(value);

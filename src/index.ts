@@ -37,7 +37,13 @@ export type {
   ServiceKey,
   ServiceOptions,
 } from './service/index.ts';
-export { systemClock, type Clock, type Deadline, type Disposal, type StopSignal } from './platform/clock.ts';
+export {
+  systemClock,
+  type Clock,
+  type Deadline,
+  type Disposal,
+  type StopSignal,
+} from './platform/clock.ts';
 export { manualClock, type ManualClock } from './platform/manual-clock.ts';
 export { SandboxKitError, type SandboxKitErrorCode } from './platform/sandbox-kit-error.ts';
 export type { Log, LogFields } from './platform/log.ts';

@@ -43,9 +43,9 @@ function rowsOf(exchange: Exchange, { at, text, bar }: EventDrawing): TimedRow[]
         ${
           event.text !== undefined &&
           html`<details>
-                <summary class="soft">${event.from === 'kit' ? 'Sent' : 'Received'}</summary>
-                <pre>${text(event.text)}</pre>
-              </details>`
+            <summary class="soft">${event.from === 'kit' ? 'Sent' : 'Received'}</summary>
+            <pre>${text(event.text)}</pre>
+          </details>`
         }
       </li>`,
     };

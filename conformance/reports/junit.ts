@@ -1,5 +1,10 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { junitXml, type Outcome, type TestCase, type TestSuite } from '../../src/report-kit/junit.ts';
+import {
+  junitXml,
+  type Outcome,
+  type TestCase,
+  type TestSuite,
+} from '../../src/report-kit/junit.ts';
 import { commandOf, staleSentence } from './summary.ts';
 
 /**

@@ -70,11 +70,11 @@ function findings(title: string, rows: readonly RequirementVerdict[]): Block {
 
 /** Describes a requirement: what was expected, what to do, and the command that repeats it, once. */
 function finding(row: RequirementVerdict, isRepeated: boolean): ListItem {
-  const { id, rule, section: spec, pointer = '', expected, received, reason, hint, curl = '' } = row;
+  const { id, rule, section, pointer = '', expected, received, reason, hint, curl = '' } = row;
   const traceId = row.evidence[0]?.traceId;
   const isShown = curl !== '' && curl.length <= CURL_LENGTH_MAX && !isRepeated;
   return {
-    text: line`**${id}** ${rule} (spec ${spec})`,
+    text: line`**${id}** ${rule} (spec ${section})`,
     details: [
       ...(pointer === '' ? [] : [line`at ${markdownCode(pointer)}`]),
       ...(expected === undefined ? [] : [`expected ${expected}`]),

@@ -121,10 +121,7 @@ export function markdownLink(url: string): Text {
 }
 
 /** Returns a table; an empty array when there are no rows. */
-function tableLines(
-  columns: readonly string[],
-  rows: readonly (readonly string[])[],
-): string[] {
+function tableLines(columns: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
   const escapeCell = (cell: string): string => escapeMarkdown(cell).replaceAll('|', '\\|');
   return [

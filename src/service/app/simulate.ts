@@ -150,8 +150,7 @@ async function scoreEval(
     return await scoreSession(definition, session, judge, limit.signal);
   } catch (error) {
     if (signal.aborted) return createErrorScore('The scoring was canceled.');
-    if (limit.isOver())
-      return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
+    if (limit.isOver()) return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
     return createErrorScore(
       `Scoring failed (${errorOrigin(error).name}). This is a bug in the kit.`,
     );

@@ -1,4 +1,9 @@
-import { formatValue, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parseIsoTime } from '../../contract/index.ts';
+import {
+  formatValue,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  parseIsoTime,
+} from '../../contract/index.ts';
 import { RequestError } from './errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 

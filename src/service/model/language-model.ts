@@ -19,8 +19,11 @@ export interface ModelTask<Answer> {
   totalMsMax: number;
   /** Responses that are read until one can be used. */
   responsesMax: number;
-  /** Reads a response. Returns a short description of the problem, without text of the response, if it can't be used. */
-  read(response: ReplyObject): Answer | string;
+  /**
+   * Reads a response. Returns a short description of the problem, without text of the response, if it
+   * can't be used.
+   */
+  read: (response: ReplyObject) => Answer | string;
 }
 
 /** Names for failure messages. */

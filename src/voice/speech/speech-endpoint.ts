@@ -52,7 +52,9 @@ export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
     () => fetchOnce(line),
   );
   if (result.ok) return result.file;
-  throw new SpeechError(attempts > 1 ? `${result.message} in ${attempts} attempts` : result.message);
+  throw new SpeechError(
+    attempts > 1 ? `${result.message} in ${attempts} attempts` : result.message,
+  );
 }
 
 async function fetchOnce({

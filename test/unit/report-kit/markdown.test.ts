@@ -52,7 +52,7 @@ void t.test('blocks are separated by blank lines, and those without content are 
 });
 
 void t.test('a cell can contain the separator', (t) => {
-  const [, , , , row] = renderMarkdown('Title', [{ columns: ['a'], rows: [['x|y `p|q`']] }]).split('\n');
-  t.equal(row, String.raw`| x\|y ` + '`p' + String.raw`\|q` + '` |');
+  const text = renderMarkdown('Title', [{ columns: ['a'], rows: [['x|y `p|q`']] }]);
+  t.equal(text.split('\n')[4], String.raw`| x\|y ` + '`p' + String.raw`\|q` + '` |');
   t.end();
 });

@@ -143,9 +143,7 @@ function remarks({ blockedBy, counts }: SimulationReport): Html[] {
   ];
 }
 
-function changesSection(
-  comparison: SimulationComparison | undefined,
-): ReportSection | undefined {
+function changesSection(comparison: SimulationComparison | undefined): ReportSection | undefined {
   if (!comparison) return undefined;
   const { rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');

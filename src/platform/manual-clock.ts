@@ -9,9 +9,17 @@ export interface ManualClock extends Clock {
 
 /** Creates a clock for tests that starts at `startMs`. */
 export function manualClock(startMs: number): ManualClock {
-  return createAdjustableClock({
+  const clock = createAdjustableClock({
     nowMs: () => startMs,
     monotonicMs: () => 0,
     sleep: () => new Promise(() => undefined),
   });
+  // A plain object, so that a test can copy it and replace a function.
+  return {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    deadline: (ms) => clock.deadline(ms),
+    advance: (ms) => clock.advance(ms),
+  };
 }

@@ -14,8 +14,8 @@ export interface Failure {
 export interface RetryLimits {
   clock: Clock;
   attemptsMax: number;
-  /** Time limit for all attempts together, including waits. */
-  totalMsMax: number;
+  /** Time limit for all attempts together, including waits (default: none). */
+  totalMsMax?: number;
   /** Longest wait before another attempt (default: the time that is left). */
   waitMsMax?: number;
   signal: AbortSignal;
@@ -27,27 +27,30 @@ export interface Tried<Success> {
   attempts: number;
   /** The wait that the server asked for, if it was longer than allowed. */
   excessiveWaitMs?: number;
+  /** Whether the signal ended the wait for another attempt. */
+  isCanceled?: boolean;
 }
 
 /** Wait before the second attempt; doubles for each further one. */
 const FIRST_WAIT_MS = 500;
 
-/** Tries until there is a success, a permanent failure, or a limit is reached. */
+/** Tries until there is a success, a permanent failure, or a limit is reached. Rejects if an attempt does. */
 export async function retry<Success extends { ok: true }>(
-  { clock, attemptsMax, totalMsMax, waitMsMax = Infinity, signal }: RetryLimits,
+  { clock, attemptsMax, totalMsMax = Infinity, waitMsMax = Infinity, signal }: RetryLimits,
   attempt: (leftMs: number) => Promise<Success | Failure>,
 ): Promise<Tried<Success>> {
   const endsAtMs = clock.monotonicMs() + totalMsMax;
   for (let attempts = 1; ; attempts += 1) {
     const result = await attempt(endsAtMs - clock.monotonicMs());
-    if (result.ok || !result.isTemporary || attempts >= attemptsMax || signal.aborted) {
-      return { result, attempts };
-    }
+    if (result.ok || !result.isTemporary || attempts >= attemptsMax) return { result, attempts };
     const waitMs = Math.max(0, result.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (attempts - 1));
     if (waitMs > waitMsMax) return { result, attempts, excessiveWaitMs: waitMs };
     if (clock.monotonicMs() + waitMs >= endsAtMs) return { result, attempts };
-    // If the signal aborts, the next attempt fails.
-    await clock.sleep(waitMs, signal).catch(() => undefined);
+    const isCanceled = await clock.sleep(waitMs, signal).then(
+      () => false,
+      () => true,
+    );
+    if (isCanceled) return { result, attempts, isCanceled };
   }
 }
 

@@ -58,20 +58,19 @@ export function openModel<Answer extends object>(
   const limits = { attemptsMax: retriesMax + 1, totalMsMax, waitMsMax: RETRY_AFTER_MS_MAX, clock };
 
   async function askWithRetries(question: Question, signal: AbortSignal): Promise<EndpointReply> {
-    const { result, attempts, excessiveWaitMs } = await retry({ ...limits, signal }, (leftMs) =>
-      endpoint.ask(question, leftMs, signal),
-    );
+    const attempt = (leftMs: number): Promise<EndpointReply> =>
+      endpoint.ask(question, leftMs, signal);
+    const tried = await retry({ ...limits, signal }, attempt);
+    const { result, attempts, excessiveWaitMs, isCanceled } = tried;
     if (result.ok || !result.isTemporary) return result;
+    if (isCanceled) return { ...result, message: `${names.task} was canceled while it waited.` };
+    const waitS = excessiveWaitMs && Math.ceil(excessiveWaitMs / 1000);
     const parts = [
       result.message,
-      ...(attempts > 1 ? [`Gave up after ${attempts} attempts.`] : []),
-      ...(excessiveWaitMs === undefined
-        ? []
-        : [
-            `It asks to wait ${Math.ceil(excessiveWaitMs / 1000)} s, longer than ${names.purpose} may take.`,
-          ]),
+      attempts > 1 && `Gave up after ${attempts} attempts.`,
+      waitS && `It asks to wait ${waitS} s, longer than ${names.purpose} may take.`,
     ];
-    return { ...result, message: parts.join(' ') };
+    return { ...result, message: parts.filter(Boolean).join(' ') };
   }
 
   return {

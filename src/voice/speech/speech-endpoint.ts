@@ -31,6 +31,8 @@ const RESPONSE_BYTES_MAX = 33_554_432;
 
 const ATTEMPTS_MAX = 3;
 
+const CLOSED_MESSAGE = 'the speech synthesizer was closed before the line was ready';
+
 /** A line to fetch. */
 export interface FetchLine {
   endpoint: SpeechModel;
@@ -47,11 +49,12 @@ type FetchResult = { ok: true; file: Uint8Array } | Failure;
  * without any text of the response, because it may contain the API key or the line.
  */
 export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
-  const { result, attempts } = await retry(
-    { ...line, attemptsMax: ATTEMPTS_MAX, totalMsMax: LINE_MS_MAX },
-    () => fetchOnce(line),
+  const limits = { attemptsMax: ATTEMPTS_MAX, totalMsMax: LINE_MS_MAX };
+  const { result, attempts, isCanceled } = await retry({ ...line, ...limits }, () =>
+    fetchOnce(line),
   );
   if (result.ok) return result.file;
+  if (isCanceled) throw new SpeechError(CLOSED_MESSAGE);
   throw new SpeechError(
     attempts > 1 ? `${result.message} in ${attempts} attempts` : result.message,
   );
@@ -80,8 +83,7 @@ async function fetchOnce({
     await response.body?.cancel();
     return explainRefusal(response, clock);
   } catch {
-    if (signal.aborted)
-      return permanent('the speech synthesizer was closed before the line was ready');
+    if (signal.aborted) return permanent(CLOSED_MESSAGE);
     return temporary(
       limit.isOver()
         ? `the speech endpoint did not respond within ${REQUEST_MS_MAX} ms`

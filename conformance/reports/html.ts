@@ -11,7 +11,7 @@ import { toVisible } from '../../src/report-kit/printable.ts';
 import { renderTable } from '../../src/report-kit/table.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
-import { changeNames } from './comparison.ts';
+import { listChanges } from './comparison.ts';
 import { createFindingRules, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
@@ -105,11 +105,7 @@ function changesSection({ comparison, requirements }: CheckReport): ReportSectio
   const linked = new Set(requirements.map(({ id }) => id));
   const link = (id: string): Html =>
     linked.has(id) ? html`<a href="#${id}">${id}</a> ` : html`${id} `;
-  const rows = changeNames.flatMap(([change, name]) => {
-    const ids = comparison[change];
-    if (ids.length === 0) return [];
-    return [renderNamed(name, ids.map(link))];
-  });
+  const rows = listChanges(comparison).map(({ name, ids }) => renderNamed(name, ids.map(link)));
   const unchanged = renderNamed('unchanged', comparison.unchanged.length);
   return comparisonSection(comparison, renderTable({ rows: [...rows, unchanged] }));
 }

@@ -10,7 +10,7 @@ import {
   type ListItem,
 } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
-import { changeNames } from './comparison.ts';
+import { listChanges } from './comparison.ts';
 import {
   commandOf,
   countVerdicts,
@@ -50,10 +50,9 @@ export function markdownReport(original: CheckReport): string {
 
 function changes({ comparison }: CheckReport): Block[] {
   if (!comparison) return [];
-  const rows = changeNames.flatMap(([change, name]) => {
-    const ids = comparison[change];
-    return ids.length === 0 ? [] : [[name, formatNumber(ids.length), ids.join(', ')]];
-  });
+  const rows = listChanges(comparison).map(({ name, ids }) => [
+    ...[name, formatNumber(ids.length), ids.join(', ')],
+  ]);
   const unchanged = ['unchanged', formatNumber(comparison.unchanged.length), ''];
   return comparisonBlocks(comparison, [
     { columns: ['change', 'count', 'requirements'], rows: [...rows, unchanged] },

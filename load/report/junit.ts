@@ -1,6 +1,6 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { junitXml, type Outcome, type TestCase } from '../../src/report-kit/junit.ts';
-import { formatTime, describeTraceId } from './wording.ts';
+import { describeTraceId, listExamples } from './wording.ts';
 
 /**
  * Writes the report as JUnit XML, with a test case per target. FAIL is a `failure`; INVALID RUN is an
@@ -29,18 +29,11 @@ export function junitReport(report: LoadReport): string {
 
 const CLASS_NAME = 'sandbox-kit.load';
 
-/** Returns the trace ids of failed and slow requests, one per line. */
-function describeExamples({ faultSamples, slowest = [] }: LoadReport): string | undefined {
-  const lines = [
-    ...faultSamples.map(
-      ({ stream, kind, detail, traceId }) =>
-        `${stream}, ${kind}: ${detail}${describeTraceId(traceId)}`,
-    ),
-    ...slowest.map(
-      ({ stream, responseMs, traceId }) =>
-        `${stream}, slow: ${formatTime(responseMs)}${describeTraceId(traceId)}`,
-    ),
-  ];
+/** Describes failed and slow requests with their trace ids, one per line. */
+function describeExamples(report: LoadReport): string | undefined {
+  const lines = listExamples(report).map(
+    ({ stream, what, traceId }) => `${stream}, ${what}${describeTraceId(traceId)}`,
+  );
   return lines.length === 0 ? undefined : lines.join('\n');
 }
 

@@ -9,10 +9,12 @@ import {
   describeLoad,
   describePackets,
   describeSelfCheck,
+  describeTraceId,
+  formatRunTime,
   formatTime,
   hasRun,
+  listExamples,
   targetColumns,
-  describeTraceId,
 } from './wording.ts';
 
 const icons = {
@@ -56,17 +58,10 @@ const targetTable = ({ targets }: LoadReport): Block => ({
   ]),
 });
 
-/** Lists failed and slow requests with the ids to look for in the monitoring of the sandbox. */
-function examples({ faultSamples, slowest = [] }: LoadReport): Block {
-  const at = (atMs: number): string => `${formatNumber(atMs / 1000, 1)} s`;
-  const rows = [
-    ...faultSamples.map(({ stream, atMs, kind, detail, traceId = '' }) => [
-      ...[stream, at(atMs), `${kind}: ${detail}`, traceId],
-    ]),
-    ...slowest.map(({ stream, atMs, responseMs, traceId }) => [
-      ...[stream, at(atMs), `slow: ${formatTime(responseMs)}`, traceId],
-    ]),
-  ];
+function examples(report: LoadReport): Block {
+  const rows = listExamples(report).map(({ stream, atMs, what, traceId = '' }) => [
+    ...[stream, formatRunTime(atMs), what, traceId],
+  ]);
   return (
     rows.length > 0 && {
       summary: 'Failed and slowest requests',

@@ -27,6 +27,7 @@ import {
   describePackets,
   describeSelfCheck,
   describeStream,
+  formatRunTime,
   formatTime,
   describeTraceId,
   hasRun,
@@ -128,7 +129,7 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
   const failed = firstOfEach.map(({ kind, stream, atMs, detail, traceId }) =>
     labeled(
       '  ',
-      `${stream} at ${seconds(atMs)}, ${kind}: ${detail}${describeTraceId(traceId)}`,
+      `${stream} at ${formatRunTime(atMs)}, ${kind}: ${detail}${describeTraceId(traceId)}`,
       width,
     ),
   );
@@ -136,7 +137,7 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
     .slice(0, SLOWEST_SHOWN)
     .map(
       ({ stream, atMs, responseMs, traceId }) =>
-        `  ${stream} at ${seconds(atMs)}, ${formatTime(responseMs)}${describeTraceId(traceId)}`,
+        `  ${stream} at ${formatRunTime(atMs)}, ${formatTime(responseMs)}${describeTraceId(traceId)}`,
     );
   return [
     ...(failed.length === 0 ? [] : [style('bold', 'Failed, first of each kind')]),
@@ -147,8 +148,6 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
 }
 
 const SLOWEST_SHOWN = 3;
-
-const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
 
 const timeRow = (title: string, cells: readonly string[]): string =>
   `  ${title.padEnd(24)}${cells.map((cell) => cell.padStart(9)).join('')}`;

@@ -13,6 +13,15 @@ export function withComparison(
   return { ...report, comparison: { startedAt: earlier.startedAt, differences, rows } };
 }
 
+/** Returns the scenarios whose results changed, regressions first, and how many did not. */
+export function listChanges({ rows }: SimulationComparison): {
+  changed: SimulationComparison['rows'];
+  unchanged: number;
+} {
+  const changed = rows.filter(({ change }) => change !== 'same');
+  return { changed, unchanged: rows.length - changed.length };
+}
+
 /** Returns the heading of a comparison in Markdown and on a page. */
 export const shortHeading = ({ startedAt }: SimulationComparison): string =>
   `Compared with ${formatInstant(startedAt)}`;

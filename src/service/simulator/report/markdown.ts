@@ -16,7 +16,7 @@ import {
   listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
-import { shortHeading } from './comparison.ts';
+import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */
@@ -42,8 +42,7 @@ export function markdownReport(original: SimulationReport): string {
 
 function changes({ comparison }: SimulationReport): Block[] {
   if (!comparison) return [];
-  const changed = comparison.rows.filter(({ change }) => change !== 'same');
-  const unchanged = comparison.rows.length - changed.length;
+  const { changed, unchanged } = listChanges(comparison);
   const rows = changed.map(({ scenario_id: id, change, before, now }) => [
     ...[id, change, describeStanding(before), describeStanding(now)],
   ]);

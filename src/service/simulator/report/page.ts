@@ -50,7 +50,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
-import { shortHeading } from './comparison.ts';
+import { listChanges, shortHeading } from './comparison.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;
@@ -145,10 +145,9 @@ function remarks({ blockedBy, counts }: SimulationReport): Html[] {
 
 function changesSection(comparison: SimulationComparison | undefined): ReportSection | undefined {
   if (!comparison) return undefined;
-  const { rows } = comparison;
-  const changed = rows.filter(({ change }) => change !== 'same');
+  const { changed, unchanged } = listChanges(comparison);
   const changes = html`${changed.length > 0 && renderChanges(changed)}
-    <p class="soft">${formatCount(rows.length - changed.length, 'scenario')} unchanged.</p>`;
+    <p class="soft">${formatCount(unchanged, 'scenario')} unchanged.</p>`;
   return comparisonSection(comparison, changes, shortHeading(comparison));
 }
 

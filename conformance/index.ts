@@ -24,7 +24,7 @@ export {
   type CheckResult,
   type CheckOptions,
 } from './check.ts';
-export { SUITE, type Plan } from './engine/drive/run.ts';
+export type { Plan } from './engine/drive/run.ts';
 export { createTimeLeft, type TimeLeft } from './engine/drive/time-left.ts';
 export {
   judgeClient,

@@ -1,7 +1,7 @@
 import type { ExchangeRecord, RunRecord, ServiceFault } from '../src/contract/index.ts';
 import { clientSuite } from './areas/index.ts';
 import { clientArea, type CheckResult } from './check.ts';
-import { SUITE } from './engine/drive/run.ts';
+import { SUITE_NAME } from './engine/drive/run.ts';
 import type { JudgeOptions } from './engine/judge/judge.ts';
 import { toExchange, type Transcript } from './engine/transcript/transcript.ts';
 import { createReport } from './reports/report.ts';
@@ -53,7 +53,7 @@ export function toClientTranscript(
   const { recording, target, kitVersion, isInterrupted = false } = options;
   const { startedAt, apiKeyHeader, exchanges, droppedRequests } = recording;
   const run: RunRecord = {
-    ...{ record: 'run', kitVersion, suite: SUITE, target, seed: 'none', startedAt },
+    ...{ record: 'run', kitVersion, suite: SUITE_NAME, target, seed: 'none', startedAt },
     areas: [...clientArea],
     allowHttp: true,
     keyGiven: exchanges.some(({ request }) => (request.headers[apiKeyHeader] ?? '') !== ''),

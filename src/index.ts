@@ -38,14 +38,13 @@ export type {
   ServiceOptions,
 } from './service/index.ts';
 export {
-  manualClock,
   systemClock,
   type Clock,
   type Deadline,
   type Disposal,
-  type ManualClock,
   type StopSignal,
 } from './platform/clock.ts';
+export { manualClock, type ManualClock } from './platform/manual-clock.ts';
 export { SandboxKitError, type SandboxKitErrorCode } from './platform/sandbox-kit-error.ts';
 export type { Log, LogFields } from './platform/log.ts';
 export type { ClientCertificate } from './platform/connection.ts';

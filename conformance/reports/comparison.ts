@@ -4,8 +4,8 @@ import type {
   RequirementVerdict,
   Verdict,
 } from '../../src/contract/index.ts';
-import { describeDifferences } from '../../src/report-kit/comparison.ts';
-import { formatCount, formatInstant } from '../../src/report-kit/format.ts';
+import { comparisonHeading, describeDifferences } from '../../src/report-kit/comparison.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { labeled, wrap, type Style, type TextLayout } from '../../src/report-kit/terminal.ts';
 import { shortList, verdictName } from './summary.ts';
 
@@ -16,7 +16,10 @@ const severities: Partial<Record<Verdict, number>> = { pass: 0, note: 0, warn: 1
  * Adds the differences from an earlier report. Requirements that this run did not select are omitted.
  * The verdict and the exit code stay the same.
  */
-export function compareReports(report: CheckReport, earlier: CheckReport): CheckReport {
+export function compareReports(
+  report: CheckReport,
+  earlier: CheckReport,
+): CheckReport & { comparison: CheckComparison } {
   const before = rowsOf(earlier);
   const now = rowsOf(report);
   const comparison: CheckComparison = {
@@ -98,8 +101,7 @@ function describeUnknown(lacks: CheckReport, has: CheckReport, subject: string):
 
 type Change = Exclude<keyof CheckComparison, 'startedAt' | 'differences' | 'unchanged'>;
 
-/** The kinds of changes in the order in which every report shows them. */
-export const changeNames: readonly (readonly [change: Change, name: string, style: Style])[] = [
+const changeNames: readonly (readonly [change: Change, name: string, style: Style])[] = [
   ['regressions', 'regressed', 'red'],
   ['newFailures', 'new failures', 'red'],
   ['fixes', 'fixed', 'green'],
@@ -108,6 +110,14 @@ export const changeNames: readonly (readonly [change: Change, name: string, styl
   ['onlyBefore', 'checked only before', 'dim'],
   ['otherChanges', 'other changes', 'dim'],
 ];
+
+/** Returns the changes of a comparison in the order in which every report shows them. */
+export const listChanges = (
+  comparison: CheckComparison,
+): { change: Change; name: string; style: Style; ids: readonly string[] }[] =>
+  changeNames
+    .map(([change, name, style]) => ({ change, name, style, ids: comparison[change] }))
+    .filter(({ ids }) => ids.length > 0);
 
 /** Changes that a rerun of failed requirements is about. */
 const RERUN_CHANGES: readonly Change[] = ['regressions', 'newFailures', 'fixes', 'stillFailing'];
@@ -119,18 +129,21 @@ const LISTED_MAX = 12;
  * States in one sentence what changed since an earlier run: "Changed since run 1: fixed CHAT-024; note
  * to pass HEALTH-015." A requirement that only one of the runs selected is not a change.
  */
-export function describeChanges(report: CheckReport, earlier: CheckReport, name: string): string {
+export function describeChanges(
+  report: CheckReport,
+  earlier: CheckReport,
+  earlierName: string,
+): string {
   const { comparison } = compareReports(report, earlier);
   const parts = [
-    ...changeNames.flatMap(([change, label]) => {
-      const ids = comparison?.[change] ?? [];
-      return RERUN_CHANGES.includes(change) && ids.length > 0 ? [`${label} ${shortList(ids)}`] : [];
-    }),
-    ...describeOtherChanges(comparison?.otherChanges ?? [], rowsOf(earlier), rowsOf(report)),
+    ...listChanges(comparison)
+      .filter(({ change }) => RERUN_CHANGES.includes(change))
+      .map(({ name, ids }) => `${name} ${shortList(ids)}`),
+    ...describeOtherChanges(comparison.otherChanges, rowsOf(earlier), rowsOf(report)),
   ];
   const isSame = parts.length === 0 || parts.every((part) => part.startsWith('still'));
   const lead = isSame ? 'Nothing changed' : 'Changed';
-  return `${lead} since ${name}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}.`;
+  return `${lead} since ${earlierName}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}.`;
 }
 
 /** Verdicts between which a change says nothing new about the peer. */
@@ -168,10 +181,6 @@ export function completeReport(partial: CheckReport, earlier: CheckReport): Chec
   };
 }
 
-/** Heading of the comparison in every report. */
-export const comparisonHeading = ({ startedAt }: CheckComparison): string =>
-  `Compared with the run of ${formatInstant(startedAt)}`;
-
 const LABEL_WIDTH = Math.max(...changeNames.map(([, name]) => name.length));
 
 /** Lays out the comparison for the terminal, regressions first; empty without one. */
@@ -183,11 +192,9 @@ export function comparisonLines(
   return [
     style('bold', comparisonHeading(comparison)),
     ...comparison.differences.flatMap((difference) => wrap(difference, width)),
-    ...changeNames.flatMap(([change, name, color]) => {
-      const ids = comparison[change];
-      const label = `  ${style(color, name.padEnd(LABEL_WIDTH))}  `;
-      return ids.length === 0 ? [] : labeled(label, shortList(ids), width);
-    }),
+    ...listChanges(comparison).flatMap(({ name, style: color, ids }) =>
+      labeled(`  ${style(color, name.padEnd(LABEL_WIDTH))}  `, shortList(ids), width),
+    ),
     `  ${'unchanged'.padEnd(LABEL_WIDTH)}  ${comparison.unchanged.length}`,
   ];
 }

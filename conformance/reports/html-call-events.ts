@@ -39,14 +39,13 @@ function rowsOf(exchange: Exchange, { at, text, bar }: EventDrawing): TimedRow[]
         <a class="soft" href="#${id}">${at(event.atMs)}</a>
         <a class="id" href="#e${exchange.id}">#${exchange.id}</a>
         ${describeEvent(event, types.get(event))}
-        ${isLong ? bar(event.atMs, event.untilMs ?? event.atMs) : undefined}
+        ${isLong && bar(event.atMs, event.untilMs ?? event.atMs)}
         ${
-          event.text === undefined
-            ? undefined
-            : html`<details>
-                <summary class="soft">${event.from === 'kit' ? 'Sent' : 'Received'}</summary>
-                <pre>${text(event.text)}</pre>
-              </details>`
+          event.text !== undefined &&
+          html`<details>
+            <summary class="soft">${event.from === 'kit' ? 'Sent' : 'Received'}</summary>
+            <pre>${text(event.text)}</pre>
+          </details>`
         }
       </li>`,
     };

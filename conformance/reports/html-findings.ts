@@ -70,9 +70,7 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>, sameAs?: s
   const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
   const command =
     sameAs === undefined
-      ? curl === undefined
-        ? undefined
-        : html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`
+      ? curl !== undefined && html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`
       : html`<p class="soft">The same request as <a href="#${sameAs}">${sameAs}</a>.</p>`;
   const isOpen = OPEN.includes(verdict) && !isAccepted(row);
   return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
@@ -114,7 +112,7 @@ function exchanges(items: readonly EvidenceItem[], shown: ReadonlySet<number>): 
     const name = shown.has(exchange)
       ? html`<a href="#e${exchange}">#${exchange}</a>`
       : html`#${exchange} (cut)`;
-    const trace = traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`;
+    const trace = traceId !== undefined && html`, trace id <code>${traceId}</code>`;
     return html`<li>${name} "${step}": ${request} &rarr; ${outcome}${trace}</li>`;
   });
   return html`<ul>

@@ -101,12 +101,11 @@ export function timelineSections(
           send time.
         </p>
         ${
-          cutCount === 0
-            ? undefined
-            : renderRemark(
-                'warn',
-                `Cut: ${formatCount(cutCount, 'more exchange')}. --record writes all of them.`,
-              )
+          cutCount > 0 &&
+          renderRemark(
+            'warn',
+            `Cut: ${formatCount(cutCount, 'more exchange')}. --record writes all of them.`,
+          )
         }
         <details class="exchanges">
           <summary>${formatCount(others.length, 'exchange')} without a finding</summary>
@@ -149,8 +148,8 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
       <h3>Sent</h3>
       ${message(request.headers, request.body, drawing.budget)}
       <h3>Received</h3>
-      ${failure ? html`<p>${failure.kind}: ${cutText(failure.message, HEADER_LENGTH_MAX)}</p>` : undefined}
-      ${response ? message(response.headers, response.body, drawing.budget) : undefined}
+      ${failure && html`<p>${failure.kind}: ${cutText(failure.message, HEADER_LENGTH_MAX)}</p>`}
+      ${response && message(response.headers, response.body, drawing.budget)}
     </details>
   </li>`;
 }

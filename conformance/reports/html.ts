@@ -1,4 +1,5 @@
 import type { CheckReport } from '../../src/contract/index.ts';
+import { comparisonSection } from '../../src/report-kit/comparison.ts';
 import { formatInstant } from '../../src/report-kit/format.ts';
 import { html, withCode, type Html } from '../../src/report-kit/html.ts';
 import {
@@ -10,7 +11,7 @@ import { toVisible } from '../../src/report-kit/printable.ts';
 import { renderTable } from '../../src/report-kit/table.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
-import { changeNames, comparisonHeading } from './comparison.ts';
+import { listChanges } from './comparison.ts';
 import { createFindingRules, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
@@ -47,7 +48,7 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
     remarks: remarks(report),
     sections: [
       causesSection(report),
-      comparisonSection(report),
+      changesSection(report),
       { id: 'findings', title: 'Requirements', body: renderFindings(report, shown) },
       observedSection(report, peer),
       ...timelineSections(report, transcript, exchanges),
@@ -77,7 +78,7 @@ function blocker({ message, cure, evidence }: NonNullable<CheckReport['blockedBy
       ({ exchange, request, outcome, traceId }) =>
         html`<p>
           <a href="#e${exchange}">#${exchange}</a> ${request} &rarr;
-          ${outcome}${traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`}
+          ${outcome}${traceId !== undefined && html`, trace id <code>${traceId}</code>`}
         </p>`,
     )}`;
 }
@@ -99,19 +100,14 @@ function causesSection(report: CheckReport): ReportSection | undefined {
 }
 
 /** Renders the comparison with an earlier run, regressions first. */
-function comparisonSection({ comparison, requirements }: CheckReport): ReportSection | undefined {
+function changesSection({ comparison, requirements }: CheckReport): ReportSection | undefined {
   if (!comparison) return undefined;
   const linked = new Set(requirements.map(({ id }) => id));
   const link = (id: string): Html =>
     linked.has(id) ? html`<a href="#${id}">${id}</a> ` : html`${id} `;
-  const rows = changeNames.flatMap(([change, name]) => {
-    const ids = comparison[change];
-    if (ids.length === 0) return [];
-    return [renderNamed(name, ids.map(link))];
-  });
-  const body = html`${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-  ${renderTable({ rows: [...rows, renderNamed('unchanged', comparison.unchanged.length)] })}`;
-  return { id: 'comparison', title: comparisonHeading(comparison), body };
+  const rows = listChanges(comparison).map(({ name, ids }) => renderNamed(name, ids.map(link)));
+  const unchanged = renderNamed('unchanged', comparison.unchanged.length);
+  return comparisonSection(comparison, renderTable({ rows: [...rows, unchanged] }));
 }
 
 const renderNamed = (name: string, value: readonly Html[] | string | number): Html =>

@@ -1,5 +1,10 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { junitXml, type TestCase, type TestSuite } from '../../src/report-kit/junit.ts';
+import {
+  junitXml,
+  type Outcome,
+  type TestCase,
+  type TestSuite,
+} from '../../src/report-kit/junit.ts';
 import { commandOf, staleSentence } from './summary.ts';
 
 /**
@@ -18,12 +23,9 @@ export function junitReport({ requirements, ...report }: CheckReport): string {
   const hasError = suites.some(({ cases }) =>
     cases.some(({ outcome }) => outcome?.kind === 'error'),
   );
-  const runCases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(report))];
-  const runSuite = { name: 'run', timestamp: report.startedAt, cases: runCases };
-  return junitXml(commandOf({ requirements }), [
-    ...(runCases.length > 0 ? [runSuite] : []),
-    ...suites,
-  ]);
+  const cases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(report))];
+  const runSuites = cases.length > 0 ? [{ name: 'run', timestamp: report.startedAt, cases }] : [];
+  return junitXml(commandOf({ requirements }), [...runSuites, ...suites]);
 }
 
 const RUN_CLASS = 'sandbox-kit.run';
@@ -35,68 +37,64 @@ const staleCases = ({ staleKnownFailures = [] }: Partial<CheckReport>): TestCase
     outcome: { kind: 'failure', message: staleSentence([id]) },
   }));
 
-function notJudgedCases({
-  verdict,
-  blockedBy,
-}: Pick<CheckReport, 'verdict' | 'blockedBy'>): TestCase[] {
+function notJudgedCases({ verdict, blockedBy }: RunResult): TestCase[] {
   if (verdict !== 'not-judged') return [];
   const reason = blockedBy?.message ?? 'The run observed nothing that supports a verdict.';
+  const message = `not judged: ${reason}`;
   return [
     {
       classname: RUN_CLASS,
       name: 'judgment',
-      outcome: {
-        kind: 'error',
-        message: `not judged: ${reason}`,
-        ...traceText(blockedBy),
-      },
+      outcome: { kind: 'error', message, text: describeTrace(blockedBy) },
     },
   ];
 }
 
+type RunResult = Pick<CheckReport, 'verdict' | 'blockedBy'>;
+
 /** Returns the trace id of the exchange that shows a cause. */
-function traceText(blockedBy: CheckReport['blockedBy']): { text?: string } {
+function describeTrace(blockedBy: CheckReport['blockedBy']): string | undefined {
   const traceId = blockedBy?.evidence[0]?.traceId;
-  return traceId === undefined ? {} : { text: `trace id ${traceId}` };
+  return traceId === undefined ? undefined : `trace id ${traceId}`;
 }
 
-function testCase(
-  row: RequirementVerdict,
-  { verdict: runVerdict, blockedBy }: Pick<CheckReport, 'verdict' | 'blockedBy'>,
-): TestCase {
-  const { id, area, rule, verdict, accepted, addedLater, expected = '', received = '' } = row;
-  const base = { classname: `sandbox-kit.${area}`, name: `${id} ${rule}` };
-  const reason = row.reason ?? verdict;
+function testCase(row: RequirementVerdict, run: RunResult): TestCase {
+  const outcome = outcomeOf(row, run);
+  const isRemark = outcome === undefined && row.verdict !== 'pass';
+  return {
+    classname: `sandbox-kit.${row.area}`,
+    name: `${row.id} ${row.rule}`,
+    outcome,
+    output: isRemark ? describeFinding(row) : undefined,
+  };
+}
+
+function outcomeOf(row: RequirementVerdict, run: RunResult): Outcome | undefined {
+  const { verdict, accepted, addedLater, reason = verdict, expected = '', received = '' } = row;
+  const message = `${verdict}: ${reason}`;
   if (accepted !== undefined) {
-    return {
-      ...base,
-      outcome: { kind: 'skipped', message: `${verdict}, known failure: ${accepted}` },
-    };
+    return { kind: 'skipped', message: `${verdict}, known failure: ${accepted}` };
   }
-  if (addedLater && /^(error|blocked)$/.test(verdict)) {
-    return { ...base, outcome: { kind: 'skipped', message: `${verdict}: ${reason}` } };
-  }
+  if (addedLater && /^(error|blocked)$/.test(verdict)) return { kind: 'skipped', message };
   switch (verdict) {
     case 'pass':
-      return base;
-    case 'fail': {
-      const message = `expected ${expected}, received ${received}`;
-      return { ...base, outcome: { kind: 'failure', message, text: describeFinding(row) } };
-    }
     case 'warn':
     case 'note':
-      return { ...base, output: describeFinding(row) };
+      return undefined;
+    case 'fail': {
+      const difference = `expected ${expected}, received ${received}`;
+      return { kind: 'failure', message: difference, text: describeFinding(row) };
+    }
     case 'error':
-      return { ...base, outcome: { kind: 'error', message: reason } };
+      return { kind: 'error', message: reason };
     case 'blocked': {
-      const kind = runVerdict === 'not-judged' ? 'error' : 'skipped';
-      const message = `blocked: ${reason}`;
-      return { ...base, outcome: { kind, message, ...traceText(blockedBy) } };
+      const kind = run.verdict === 'not-judged' ? 'error' : 'skipped';
+      return { kind, message, text: describeTrace(run.blockedBy) };
     }
     case 'not_applicable':
     case 'not_observed':
     case 'not_selected':
-      return { ...base, outcome: { kind: 'skipped', message: `${verdict}: ${reason}` } };
+      return { kind: 'skipped', message };
   }
 }
 

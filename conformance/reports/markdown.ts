@@ -1,19 +1,22 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { comparisonBlocks } from '../../src/report-kit/comparison.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import {
-  escapeMarkdown,
-  markdownBlock,
+  line,
   markdownCode,
   markdownLink,
-  markdownTable,
+  renderMarkdown,
+  type Block,
+  type ListItem,
 } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
-import { changeNames, comparisonHeading } from './comparison.ts';
+import { listChanges } from './comparison.ts';
 import {
   commandOf,
   countVerdicts,
   describeShare,
   describeSuite,
+  findRepeatedCommands,
   headlineOf,
   headlines,
   isClientReport,
@@ -28,99 +31,80 @@ export function markdownReport(original: CheckReport): string {
   const { notices = [], staleKnownFailures: stale = [], blockedBy, requirements } = report;
   const withVerdict = (verdict: string): RequirementVerdict[] =>
     requirements.filter((row) => row.verdict === verdict && row.accepted === undefined);
-  const seed = isClientReport(report) ? '' : `, seed ${escapeMarkdown(report.seed)}`;
+  const seed = isClientReport(report) ? '' : `, seed ${report.seed}`;
   const counts = countVerdicts(report).map(([, text]) => text);
-  const lines = [
-    `## ${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`,
-    '',
-    `${markdownLink(report.target)}, suite ${escapeMarkdown(describeSuite(report))}${seed}: ${counts.join(', ')}.`,
-    ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}.`),
-    ...notices.map((notice) => `\n> ${escapeMarkdown(notice)}`),
-    ...(stale.length === 0 ? [] : ['', `**${escapeMarkdown(staleSentence(stale))}**`]),
-    ...(blockedBy
-      ? ['', `**${escapeMarkdown(blockedBy.message)}** ${escapeMarkdown(blockedBy.cure)}`]
-      : []),
-    ...comparison(report),
-    ...findings('Failures', [...withVerdict('error'), ...withVerdict('fail')]),
-    ...causes(report),
-    ...findings('Warnings', withVerdict('warn')),
-    ...knownFailures(report),
-    ...observedBehavior(report),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function comparison({ comparison: compared }: CheckReport): string[] {
-  if (!compared) return [];
-  const rows = changeNames.flatMap(([change, name]) => {
-    const ids = compared[change];
-    return ids.length === 0 ? [] : [[name, formatNumber(ids.length), ids.join(', ')]];
-  });
-  return section(comparisonHeading(compared), [
-    ...compared.differences.map((difference) => `> ${escapeMarkdown(difference)}\n`),
-    ...markdownTable(
-      ['change', 'count', 'requirements'],
-      [...rows, ['unchanged', formatNumber(compared.unchanged.length), '']],
-    ),
+  return renderMarkdown(`${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`, [
+    line`${markdownLink(report.target)}, suite ${describeSuite(report)}${seed}: ${counts.join(', ')}.`,
+    ...report.waived.map((waiver) => ({ quote: `Waived: ${waiver}.` })),
+    ...notices.map((notice) => ({ quote: notice })),
+    stale.length > 0 && line`**${staleSentence(stale)}**`,
+    blockedBy && line`**${blockedBy.message}** ${blockedBy.cure}`,
+    ...changes(report),
+    findings('Failures', [...withVerdict('error'), ...withVerdict('fail')]),
+    { title: sectionTitles.causes, blocks: [{ list: describeCauses(report) }] },
+    findings('Warnings', withVerdict('warn')),
+    { title: sectionTitles.knownFailures, blocks: [knownFailures(report)] },
+    observedBehavior(report),
   ]);
 }
 
-const section = (title: string, lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : ['', `### ${title}`, '', ...lines];
-
-function findings(title: string, rows: readonly RequirementVerdict[]): string[] {
-  const commands = new Set<string>();
-  return section(
-    title,
-    rows.flatMap((row) => finding(row, commands)),
-  );
+function changes({ comparison }: CheckReport): Block[] {
+  if (!comparison) return [];
+  const rows = listChanges(comparison).map(({ name, ids }) => [
+    ...[name, formatNumber(ids.length), ids.join(', ')],
+  ]);
+  const unchanged = ['unchanged', formatNumber(comparison.unchanged.length), ''];
+  return comparisonBlocks(comparison, [
+    { columns: ['change', 'count', 'requirements'], rows: [...rows, unchanged] },
+  ]);
 }
 
 /** The longest command to show. */
 const CURL_LENGTH_MAX = 2_000;
 
-/** Writes a requirement with what was expected, what to do, and the command that repeats it, once. */
-function finding(row: RequirementVerdict, commands: Set<string>): string[] {
-  const { id, rule, section: spec, pointer = '', expected, received, reason, hint, curl } = row;
+function findings(title: string, rows: readonly RequirementVerdict[]): Block {
+  const repeated = findRepeatedCommands(rows);
+  return { title, blocks: [{ list: rows.map((row) => finding(row, repeated.has(row.id))) }] };
+}
+
+/** Describes a requirement: what was expected, what to do, and the command that repeats it, once. */
+function finding(row: RequirementVerdict, isRepeated: boolean): ListItem {
+  const { id, rule, section, pointer = '', expected, received, reason, hint, curl = '' } = row;
   const traceId = row.evidence[0]?.traceId;
-  const details = [
-    ...(pointer === '' ? [] : [`at ${markdownCode(pointer)}`]),
-    ...(expected === undefined ? [] : [`expected ${escapeMarkdown(expected)}`]),
-    ...(received === undefined ? [] : [`received ${escapeMarkdown(received)}`]),
-    ...(reason === undefined ? [] : [escapeMarkdown(reason)]),
-    ...(hint === undefined ? [] : [`hint: ${escapeMarkdown(hint)}`]),
-    ...(traceId === undefined ? [] : [`trace id ${markdownCode(traceId)}`]),
-  ];
-  const isNew = curl !== undefined && curl.length <= CURL_LENGTH_MAX && !commands.has(curl);
-  if (isNew) commands.add(curl);
-  return [
-    `- **${id}** ${escapeMarkdown(rule)} (spec ${spec})`,
-    ...details.map((detail) => `  - ${detail}`),
-    ...(isNew ? ['', ...markdownBlock(curl, 'sh', 2)] : []),
-  ];
+  const isShown = curl !== '' && curl.length <= CURL_LENGTH_MAX && !isRepeated;
+  return {
+    text: line`**${id}** ${rule} (spec ${section})`,
+    details: [
+      ...(pointer === '' ? [] : [line`at ${markdownCode(pointer)}`]),
+      ...(expected === undefined ? [] : [`expected ${expected}`]),
+      ...(received === undefined ? [] : [`received ${received}`]),
+      ...(reason === undefined ? [] : [reason]),
+      ...(hint === undefined ? [] : [`hint: ${hint}`]),
+      ...(traceId === undefined ? [] : [line`trace id ${markdownCode(traceId)}`]),
+    ],
+    command: isShown ? curl : undefined,
+  };
 }
 
-function causes(report: CheckReport): string[] {
-  const items = openCauses(report).map(
+const describeCauses = (report: CheckReport): string[] =>
+  openCauses(report).map(
     (cause, nth) =>
-      `- ${escapeMarkdown(cause.description)}. This ${describeShare(cause, nth, report)}: ${escapeMarkdown(cause.clears.join(', '))}.`,
+      `${cause.description}. This ${describeShare(cause, nth, report)}: ${cause.clears.join(', ')}.`,
   );
-  return section(sectionTitles.causes, items);
-}
 
-function knownFailures({ requirements }: CheckReport): string[] {
-  const rows = requirements.flatMap(({ id, verdict, accepted }) =>
+const knownFailures = ({ requirements }: CheckReport): Block => ({
+  columns: ['requirement', 'verdict', 'comment'],
+  rows: requirements.flatMap(({ id, verdict, accepted }) =>
     accepted === undefined ? [] : [[id, verdict, accepted]],
-  );
-  return section(
-    sectionTitles.knownFailures,
-    markdownTable(['requirement', 'verdict', 'comment'], rows),
-  );
-}
+  ),
+});
 
-function observedBehavior({ observedBehavior: observed }: CheckReport): string[] {
-  const table = markdownTable(['topic', 'observed'], Object.entries(observed));
-  if (table.length === 0) return [];
-  const summary = `${sectionTitles.observed} where the specification is silent`;
-  return ['', `<details><summary>${summary}</summary>`, '', ...table, '', '</details>'];
+function observedBehavior({ observedBehavior: observed }: CheckReport): Block {
+  const rows = Object.entries(observed);
+  return (
+    rows.length > 0 && {
+      summary: `${sectionTitles.observed} where the specification is silent`,
+      blocks: [{ columns: ['topic', 'observed'], rows }],
+    }
+  );
 }

@@ -11,7 +11,7 @@ import type { ExchangeResult, OutgoingRequest } from './transport.ts';
 export const AUTOCANNON_NAME = `autocannon ${autocannonPackage.version}`;
 
 /** A request to send, and what to do with its result. */
-export interface Exchange {
+export interface NextRequest {
   outgoing: OutgoingRequest;
   onEnd: (result: ExchangeResult) => void;
 }
@@ -27,7 +27,7 @@ export interface AutocannonOptions {
   /** A request that takes longer is a timeout; 1 s or more. */
   timeoutMs: number;
   /** Returns the next request immediately before it is sent. */
-  next: () => Exchange;
+  next: () => NextRequest;
   /** Called when autocannon can't read the responses on a connection any more. */
   onUnreadable: () => void;
 }
@@ -79,7 +79,7 @@ export function startAutocannon(options: AutocannonOptions): AutocannonRun {
 }
 
 /** A request without a result so far. */
-interface Current extends Exchange {
+interface Current extends NextRequest {
   sentMs: number;
   firstByteMs?: number;
   /** Whether it was sent again after a close that the sandbox had announced. */

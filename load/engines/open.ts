@@ -65,12 +65,13 @@ export function createOpenTransport(options: TransportOptions): Transport {
       // Reuses the most recently used connection, so that the others can expire.
       const connection = idle.pop() ?? newConnection();
       all.add(connection);
-      const exchange = new Exchange({ clock, connection, deadlines, deadlineAtMs }, (result) => {
+      const parts = { clock, connection, deadlines, deadlineAtMs };
+      const request = new RequestInFlight(parts, (result) => {
         if (result.fault) drop(connection);
         else release(connection);
         onEnd(result);
       });
-      exchange.start(base, outgoing);
+      request.start(base, outgoing);
     },
     async close() {
       deadlines.close();
@@ -108,7 +109,7 @@ function createConnection(
   return connection;
 }
 
-interface ExchangeParts {
+interface RequestParts {
   clock: Clock;
   connection: OpenConnection;
   deadlines: Deadlines;
@@ -116,8 +117,8 @@ interface ExchangeParts {
 }
 
 /** A request on its connection, from send to end. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #parts: ExchangeParts;
+class RequestInFlight implements Dispatcher.DispatchHandler {
+  readonly #parts: RequestParts;
   readonly #onEnd: (result: ExchangeResult) => void;
   readonly #chunks: Uint8Array[] = [];
   #result: ExchangeResult;
@@ -126,7 +127,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isReused = false;
   #deadline: Deadline | undefined;
 
-  constructor(parts: ExchangeParts, onEnd: (result: ExchangeResult) => void) {
+  constructor(parts: RequestParts, onEnd: (result: ExchangeResult) => void) {
     this.#parts = parts;
     this.#onEnd = onEnd;
     const sentMs = parts.clock.monotonicMs();

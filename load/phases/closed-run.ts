@@ -1,6 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
 import { formatCount } from '../../src/report-kit/format.ts';
-import { startAutocannon, type Exchange } from '../engines/autocannon.ts';
+import { startAutocannon, type NextRequest } from '../engines/autocannon.ts';
 import { withHeaders } from '../engines/transport.ts';
 import { createResponseValidator, type ValidatedResult } from '../profiles/validate-response.ts';
 import { createRecorder } from '../record/recorder.ts';
@@ -45,7 +45,7 @@ export async function runClosed(parts: ClosedRunParts): Promise<RequestRun> {
     onResult: createStopRule(end),
   });
   let sentCount = 0;
-  const next = (): Exchange => {
+  const next = (): NextRequest => {
     const request = stream.nextRequest();
     const dueMs = sinceStart();
     if (sentCount >= plan.requests) end.endEarly({ kind: 'full', detail: '' });

@@ -1,6 +1,6 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
-import { junitXml, type TestCase } from '../../src/report-kit/junit.ts';
-import { formatTime, describeTraceId } from './wording.ts';
+import { junitXml, type Outcome, type TestCase } from '../../src/report-kit/junit.ts';
+import { describeTraceId, listExamples } from './wording.ts';
 
 /**
  * Writes the report as JUnit XML, with a test case per target. FAIL is a `failure`; INVALID RUN is an
@@ -14,55 +14,45 @@ export function junitReport(report: LoadReport): string {
     name: 'run',
     outcome: { kind: 'error', message: sentence },
   };
+  const examples = describeExamples(report);
   const cases = [
     ...(verdict === 'NOT TESTED' && exitCode !== 0 ? [untested] : []),
-    ...targets.map((target) => caseOf(target, report)),
+    ...targets.map((target) => ({
+      classname: CLASS_NAME,
+      name: target.id,
+      outcome: outcomeOf(target, report, examples),
+      output: target.verdict === 'PASS' ? target.reason : undefined,
+    })),
   ];
-  const examples = describeExamples(report);
-  return junitXml('sandbox-kit load', [
-    {
-      name: 'load',
-      timestamp: startedAt,
-      cases: cases.map((each) => withExamples(each, examples)),
-    },
-  ]);
+  return junitXml('sandbox-kit load', [{ name: 'load', timestamp: startedAt, cases }]);
 }
 
 const CLASS_NAME = 'sandbox-kit.load';
 
-/** Returns the trace ids of failed and slow requests, one per line. */
-function describeExamples({ faultSamples, slowest = [] }: LoadReport): string {
-  return [
-    ...faultSamples.map(
-      ({ stream, kind, detail, traceId }) =>
-        `${stream}, ${kind}: ${detail}${describeTraceId(traceId)}`,
-    ),
-    ...slowest.map(
-      ({ stream, responseMs, traceId }) =>
-        `${stream}, slow: ${formatTime(responseMs)}${describeTraceId(traceId)}`,
-    ),
-  ].join('\n');
+/** Describes failed and slow requests with their trace ids, one per line. */
+function describeExamples(report: LoadReport): string | undefined {
+  const lines = listExamples(report).map(
+    ({ stream, what, traceId }) => `${stream}, ${what}${describeTraceId(traceId)}`,
+  );
+  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
-function withExamples(each: TestCase, examples: string): TestCase {
-  const { outcome } = each;
-  if (outcome?.kind !== 'failure' || examples === '') return each;
-  return { ...each, outcome: { ...outcome, text: examples } };
-}
-
-function caseOf({ id, verdict, reason }: LoadTarget, { exitCode, sentence }: LoadReport): TestCase {
-  const base = { classname: CLASS_NAME, name: id };
+function outcomeOf(
+  { verdict, reason }: LoadTarget,
+  { exitCode, sentence }: LoadReport,
+  examples: string | undefined,
+): Outcome | undefined {
   const message = `${verdict}: ${reason}`;
   switch (verdict) {
     case 'PASS':
-      return { ...base, output: reason };
+      return undefined;
     case 'FAIL':
-      return { ...base, outcome: { kind: 'failure', message } };
+      return { kind: 'failure', message, text: examples };
     case 'INVALID RUN':
-      return { ...base, outcome: { kind: 'error', message: `${verdict}: ${sentence} ${reason}` } };
+      return { kind: 'error', message: `${verdict}: ${sentence} ${reason}` };
     case 'NOT PROVEN':
-      return { ...base, outcome: { kind: exitCode === 0 ? 'skipped' : 'error', message } };
+      return { kind: exitCode === 0 ? 'skipped' : 'error', message };
     case 'NOT TESTED':
-      return { ...base, outcome: { kind: 'skipped', message } };
+      return { kind: 'skipped', message };
   }
 }

@@ -6,7 +6,8 @@ import type {
   VoiceLoad,
   VoiceSummary,
 } from '../../src/contract/index.ts';
-import { formatInstant, formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { comparisonHeading } from '../../src/report-kit/comparison.ts';
+import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   hangingIndent,
@@ -19,7 +20,6 @@ import {
 import { callFaultDescriptions, faultDescriptions } from '../record/fault-descriptions.ts';
 import {
   callTimes,
-  COMPARISON_HEADING,
   describeBound,
   countVerdicts,
   describeCalls,
@@ -27,6 +27,7 @@ import {
   describePackets,
   describeSelfCheck,
   describeStream,
+  formatRunTime,
   formatTime,
   describeTraceId,
   hasRun,
@@ -128,7 +129,7 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
   const failed = firstOfEach.map(({ kind, stream, atMs, detail, traceId }) =>
     labeled(
       '  ',
-      `${stream} at ${seconds(atMs)}, ${kind}: ${detail}${describeTraceId(traceId)}`,
+      `${stream} at ${formatRunTime(atMs)}, ${kind}: ${detail}${describeTraceId(traceId)}`,
       width,
     ),
   );
@@ -136,7 +137,7 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
     .slice(0, SLOWEST_SHOWN)
     .map(
       ({ stream, atMs, responseMs, traceId }) =>
-        `  ${stream} at ${seconds(atMs)}, ${formatTime(responseMs)}${describeTraceId(traceId)}`,
+        `  ${stream} at ${formatRunTime(atMs)}, ${formatTime(responseMs)}${describeTraceId(traceId)}`,
     );
   return [
     ...(failed.length === 0 ? [] : [style('bold', 'Failed, first of each kind')]),
@@ -147,8 +148,6 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
 }
 
 const SLOWEST_SHOWN = 3;
-
-const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
 
 const timeRow = (title: string, cells: readonly string[]): string =>
   `  ${title.padEnd(24)}${cells.map((cell) => cell.padStart(9)).join('')}`;
@@ -220,7 +219,7 @@ function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayou
   });
   const columns = `  ${'target'.padEnd(18)}${'before'.padStart(16)}${'now'.padStart(16)}  change`;
   return [
-    style('bold', `${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}`),
+    style('bold', comparisonHeading(comparison)),
     ...(rows.length === 0 ? [] : [style('dim', columns)]),
     ...rows,
     ...comparison.differences

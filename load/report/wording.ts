@@ -25,6 +25,21 @@ export function describeTraceId(traceId: string | undefined): string {
   return traceId === undefined ? '' : `, trace id ${traceId}`;
 }
 
+/** Lists failed and slow requests, with the ids to look for in the monitoring of the sandbox. */
+export const listExamples = ({
+  faultSamples,
+  slowest = [],
+}: LoadReport): { stream: string; atMs: number; what: string; traceId?: string }[] => [
+  ...faultSamples.map(({ kind, detail, ...rest }) => ({ ...rest, what: `${kind}: ${detail}` })),
+  ...slowest.map(({ responseMs, ...rest }) => ({
+    ...rest,
+    what: `slow: ${formatTime(responseMs)}`,
+  })),
+];
+
+/** Formats a time of the run: "2.5 s". */
+export const formatRunTime = (atMs: number): string => `${formatNumber(atMs / 1000, 1)} s`;
+
 /** States the verdict of a run in one or two sentences. */
 export function describeVerdict(report: Judged): string {
   const { verdict, targets, selfCheck, blockedBy } = report;
@@ -223,6 +238,3 @@ export function describeSelfCheck({ selfCheck, targets }: LoadReport): string {
   const figure = first ? ` (${first.name} ${formatQuantity(first.value, first.unit)})` : '';
   return `The load generator kept up${figure}.`;
 }
-
-/** Heading of a section that compares with an earlier run. */
-export const COMPARISON_HEADING = 'Compared with the run of';

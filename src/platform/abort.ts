@@ -1,23 +1,34 @@
 import type { Clock } from './clock.ts';
 
-/** Returns a signal that aborts with another signal or after a time. Dispose of it to release both. */
+/** A signal with a time limit. Dispose of it to release the timer and the other signals. */
+export interface SignalLimit extends Disposable {
+  /** Aborts with another signal or after the time, with the reason of whichever was first. */
+  signal: AbortSignal;
+  /** Returns whether the time is over. */
+  isOver(): boolean;
+}
+
+/** Returns a signal that aborts with any of the given signals or after a time. */
 export function limitSignal(
   clock: Clock,
   timeoutMs: number,
-  signal: AbortSignal,
-): Disposable & { signal: AbortSignal } {
+  ...signals: readonly AbortSignal[]
+): SignalLimit {
   const deadline = clock.deadline(timeoutMs);
-  const control = new AbortController();
-  const passOn = (): void => control.abort(signal.reason);
-  const end = (): void => control.abort(deadline.signal.reason);
-  // A signal that is already aborted fires no event.
-  if (signal.aborted) passOn();
-  signal.addEventListener('abort', passOn, { once: true });
-  deadline.signal.addEventListener('abort', end, { once: true });
+  const limited = new AbortController();
+  const released = new AbortController();
+  for (const each of [...signals, deadline.signal]) {
+    const passOn = (): void => limited.abort(each.reason);
+    // A signal that is already aborted fires no event.
+    if (each.aborted) passOn();
+    // Removed afterwards, because the other signals may live as long as the process.
+    each.addEventListener('abort', passOn, { once: true, signal: released.signal });
+  }
   return {
-    signal: control.signal,
+    signal: limited.signal,
+    isOver: () => deadline.signal.aborted,
     [Symbol.dispose]() {
-      signal.removeEventListener('abort', passOn);
+      released.abort();
       deadline[Symbol.dispose]();
     },
   };

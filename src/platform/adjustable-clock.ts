@@ -35,8 +35,11 @@ export interface AdjustableClock extends Clock {
   runningMs(): number;
 }
 
+/** The clock below an adjustable one. */
+type BaseClock = Pick<Clock, 'nowMs' | 'monotonicMs' | 'sleep'>;
+
 /** Creates an adjustable clock. It uses the timers of the base clock. */
-export function createAdjustableClock(base: Clock): AdjustableClock {
+export function createAdjustableClock(base: BaseClock): AdjustableClock {
   return new OffsetClock(base);
 }
 
@@ -47,12 +50,12 @@ interface Timer {
 }
 
 class OffsetClock implements AdjustableClock {
-  readonly #base: Clock;
+  readonly #base: BaseClock;
   readonly #timers = new Set<Timer>();
   #aheadMs = 0;
   #wallAheadMs = 0;
 
-  constructor(base: Clock) {
+  constructor(base: BaseClock) {
     this.#base = base;
   }
 

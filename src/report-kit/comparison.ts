@@ -1,3 +1,9 @@
+/** What every report of a run shows of a comparison with an earlier run. */
+import { formatInstant } from './format.ts';
+import { html, type Html } from './html.ts';
+import type { Block } from './markdown.ts';
+import type { ReportSection } from './run-report.ts';
+
 /** A setting of two runs that are compared. */
 export type ComparedSetting = readonly [name: string, before: unknown, now: unknown];
 
@@ -8,4 +14,35 @@ export function describeDifferences(settings: readonly ComparedSetting[]): strin
     .map(
       ([name, before, now]) => `Different ${name}: ${String(before)} before, ${String(now)} now.`,
     );
+}
+
+/** A comparison in a report. */
+export interface Compared {
+  /** Start of the earlier run, an ISO time. */
+  startedAt: string;
+  differences: readonly string[];
+}
+
+/** Returns the heading of a comparison. */
+export const comparisonHeading = ({ startedAt }: Pick<Compared, 'startedAt'>): string =>
+  `Compared with the run of ${formatInstant(startedAt)}`;
+
+/** Returns a comparison for Markdown: what makes the runs differ, then the changes. */
+export function comparisonBlocks(
+  compared: Compared,
+  changes: readonly Block[],
+  heading = comparisonHeading(compared),
+): Block[] {
+  return [{ heading }, ...compared.differences.map((quote) => ({ quote })), ...changes];
+}
+
+/** Returns a comparison for a page: what makes the runs differ, then the changes. */
+export function comparisonSection(
+  compared: Compared,
+  changes: Html,
+  title = comparisonHeading(compared),
+): ReportSection {
+  const body = html`${compared.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
+  ${changes}`;
+  return { id: 'comparison', title, body };
 }

@@ -14,7 +14,7 @@ export function renderFactList(facts: readonly Fact[]): Html {
     ${known.map(
       ([name, value, className]) =>
         html`<dt>${name}</dt>
-          <dd${className === undefined ? undefined : html` class="${className}"`}>${value}</dd>`,
+          <dd${className !== undefined && html` class="${className}"`}>${value}</dd>`,
     )}
   </dl>`;
 }

@@ -5,14 +5,17 @@ export interface TestCase {
   classname: string;
   name: string;
   durationMs?: number;
-  outcome?: {
-    kind: 'failure' | 'error' | 'skipped';
-    message: string;
-    /** Details, line by line. */
-    text?: string;
-  };
+  outcome?: Outcome | undefined;
   /** What the case printed, line by line. */
   output?: string | undefined;
+}
+
+/** Why a test case did not pass. */
+export interface Outcome {
+  kind: 'failure' | 'error' | 'skipped';
+  message: string;
+  /** Details, line by line. */
+  text?: string | undefined;
 }
 
 /** A test suite. */
@@ -55,7 +58,7 @@ function caseLines({ classname, name, durationMs, outcome, output }: TestCase): 
   return [`${open}>`, ...children.map((child) => `      ${child}`), '    </testcase>'];
 }
 
-function outcomeElement({ kind, message, text }: NonNullable<TestCase['outcome']>): string {
+function outcomeElement({ kind, message, text }: Outcome): string {
   const open = `<${kind} message="${attribute(message)}"`;
   return text === undefined ? `${open}/>` : `${open}>${escapeXml(text)}</${kind}>`;
 }

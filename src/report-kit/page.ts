@@ -42,7 +42,7 @@ export function renderPage(content: PageContent): string {
         ${new Html(`<style>${style}</style>`)}
       </head>
       <body>
-        ${body} ${script === undefined ? undefined : new Html(`<script>${script}</script>`)}
+        ${body} ${script !== undefined && new Html(`<script>${script}</script>`)}
       </body>
     </html> `.text;
 }

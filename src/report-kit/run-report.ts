@@ -59,7 +59,7 @@ export function renderRunReport(report: RunReport): string {
         <p class="kind">${command}</p>
         <h1 class="${standing}">${headline}</h1>
         <p class="subject">${subject}</p>
-        ${sentence === undefined ? undefined : html`<p class="sentence">${sentence}</p>`}
+        ${sentence !== undefined && html`<p class="sentence">${sentence}</p>`}
         <ul class="tally" aria-label="Counts">
           ${tally.map(([className, text]) => html`<li class="${className}">${text}</li>`)}
         </ul>

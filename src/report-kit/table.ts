@@ -30,13 +30,12 @@ export function renderTable({ label, columns = [], rows, className }: TableConte
   const tableClass = isFramed || className === undefined ? '' : html` class="${className}"`;
   const table = html`<table${tableClass}>
     ${
-      columns.length === 0
-        ? undefined
-        : html`<thead>
-            <tr>
-              ${columns.map(renderHeading)}
-            </tr>
-          </thead>`
+      columns.length > 0 &&
+      html`<thead>
+        <tr>
+          ${columns.map(renderHeading)}
+        </tr>
+      </thead>`
     }
     <tbody>
       ${rows}

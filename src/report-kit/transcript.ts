@@ -72,7 +72,7 @@ function renderTurn(
 ): Html {
   const { sequence, userInput, userReason, agentResponse, toolCalls = [] } = turn;
   const of = (part: TurnMark['part']): TurnMark[] => marks.filter((mark) => mark.part === part);
-  const anchor = hasAnchors && sequence !== undefined ? html`id="turn-${sequence}"` : undefined;
+  const anchor = hasAnchors && sequence !== undefined && html`id="turn-${sequence}"`;
   const differs = sequence === differingTurn;
   return html`<li class="turn${differs ? ' differs' : ''}" ${anchor}>
     <div class="about-turn">
@@ -84,10 +84,10 @@ function renderTurn(
             >`
       }
       ${turn.late && html`<b class="undecided">${LATE_NOTES[turn.late]}</b>`} ${renderChips(marks)}
-      ${differs ? html`<b>first difference</b>` : undefined}
+      ${differs && html`<b>first difference</b>`}
     </div>
     ${renderLine('user', userInput, { marks: of('user'), textCharsMax })}
-    ${userReason === undefined || userReason === '' ? '' : html`<div class="soft why">${userReason}</div>`}
+    ${userReason !== undefined && userReason !== '' && html`<div class="soft why">${userReason}</div>`}
     ${toolCalls.map((call, index) => {
       const isMarked = of('tool_call').some((mark) => (mark.call ?? index) === index);
       return renderToolCall(call, { isMarked, textCharsMax });
@@ -95,9 +95,8 @@ function renderTurn(
     ${renderLine('agent', agentResponse, { marks: of('agent'), textCharsMax })}
     ${renderMetrics(turn, of('latency').length > 0)}
     ${
-      turn.evaluationMetadata
-        ? renderHints(turn.evaluationMetadata, of('evaluation_metadata').length > 0)
-        : ''
+      turn.evaluationMetadata &&
+      renderHints(turn.evaluationMetadata, of('evaluation_metadata').length > 0)
     }
   </li>`;
 }

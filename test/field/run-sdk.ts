@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import { makeContainsEval, withService, type Bench } from '../helpers/service.ts';
 import { readSessionPage } from '../helpers/session-page.ts';
 import { dialog, startModelServer } from './model-server.ts';

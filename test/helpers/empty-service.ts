@@ -2,7 +2,7 @@
 import root, { type Test } from 'tap';
 import { createKitFunctions } from '../../src/library/kit-functions.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
-import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../src/platform/manual-clock.ts';
 import { createBench, START_MS, type Bench } from './service.ts';
 
 let shared: Promise<{ service: RunningService; clock: ManualClock }> | undefined;

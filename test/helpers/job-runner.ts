@@ -6,7 +6,7 @@ import {
 } from '../../src/service/scoring/job-runner.ts';
 import type { ScoredSession } from '../../src/service/domain/scored-session.ts';
 import type { Judge, Score } from '../../src/service/scoring/score.ts';
-import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../src/platform/manual-clock.ts';
 import { createLineLog } from './log-lines.ts';
 import { createMemoryJobs, type MemoryJobs } from './memory-jobs.ts';
 import { makeEval, makeSession } from './scoring.ts';

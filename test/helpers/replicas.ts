@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import type { ServiceSetup } from '../../src/service/app/options.ts';
 import { start, type RunningProcess } from './command.ts';
 import { withPostgres } from './postgres.ts';

@@ -10,7 +10,7 @@ import {
   type ProductionSessionPage,
   type SimulationSessionPage,
 } from '../../src/contract/index.ts';
-import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../src/platform/manual-clock.ts';
 import { makeTraceRequest } from './otlp.ts';
 import { withServicesAsOne } from './round-robin.ts';
 import { newDatabaseOption, replicaCount } from './store.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import t from 'tap';
 import { readScript, startAgent } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import {
   makeChatRequest,
   CHAT_ROUTE,

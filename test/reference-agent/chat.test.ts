@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import {
   makeChatRequest,
   CHAT_ROUTE,

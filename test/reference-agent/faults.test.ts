@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readFault, startAgent } from '../../reference-agent/index.ts';
 import { schemas, type AgentFault } from '../../src/contract/index.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import {
   makeChatRequest,
   CHAT_ROUTE,

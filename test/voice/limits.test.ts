@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations } from '../../src/contract/index.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import { WebSocket } from 'ws';
 import { withAgent } from '../helpers/agent.ts';
 import {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import { measureLevelDb } from '../../src/voice/activity/index.ts';
-import { manualClock } from '../../src/platform/clock.ts';
+import { manualClock } from '../../src/platform/manual-clock.ts';
 import { createDecoder, countPacketTicks, type Clip } from '../../src/voice/opus/index.ts';
 import {
   createSpeechSynthesizer,

@@ -1,7 +1,6 @@
 /** The query parameters of results requests (spec 4.3, 4.4, 8). */
-import { ISO_8601, PAGE_LIMIT_MAX } from '../../../src/contract/index.ts';
+import { PAGE_LIMIT_MAX, parseIsoTime } from '../../../src/contract/index.ts';
 import { findClosest } from '../../../src/platform/suggest.ts';
-import { utcInstantMs } from '../../../src/platform/utc-instant.ts';
 import { changeQuery, to } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, toPrintable } from '../../engine/transcript/reading.ts';
@@ -176,10 +175,7 @@ function findIntendedName(name: string, exchange: Exchange): string | undefined 
   return known.includes(snake) ? snake : findClosest(snake, known);
 }
 
-function isTime(value: string): boolean {
-  const ms = ISO_8601.test(value) ? utcInstantMs(value) : undefined;
-  return ms !== undefined && !Number.isNaN(ms);
-}
+const isTime = (value: string): boolean => parseIsoTime(value) !== undefined;
 
 const isBoolean = (value: string): boolean => /^(true|false|0|1)$/i.test(value);
 const isCount = (value: string): boolean => /^\d+$/.test(value);

@@ -68,7 +68,7 @@ export interface RunOptions {
 }
 
 /** The name of this set of requirements, recorded with every run. */
-export const SUITE = '2026-11';
+export const SUITE_NAME = '2026-11';
 
 /** Timeout of `GET /health`: the 10 s of the specification and a margin for the kit. */
 const HEALTH_DEADLINE_MS = 10_250;
@@ -243,7 +243,7 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
   return {
     record: 'run',
     kitVersion: options.kitVersion,
-    suite: SUITE,
+    suite: SUITE_NAME,
     target: options.target,
     seed: options.seed,
     startedAt: isoTime(options.clock.nowMs()),

@@ -3,6 +3,7 @@ import {
   HEALTH_RESPONSE_MS_TARGET,
   type LoadReport,
 } from '../../../src/contract/index.ts';
+import { comparisonSection } from '../../../src/report-kit/comparison.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatInstant, formatQuantity } from '../../../src/report-kit/format.ts';
 import { LOAD_STANDINGS } from '../../../src/report-kit/load-standings.ts';
@@ -13,13 +14,7 @@ import {
   type ReportSection,
 } from '../../../src/report-kit/run-report.ts';
 import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
-import {
-  COMPARISON_HEADING,
-  describeLoad,
-  describeOutages,
-  describeSelfCheck,
-  hasRun,
-} from '../wording.ts';
+import { describeLoad, describeOutages, describeSelfCheck, hasRun } from '../wording.ts';
 import {
   curveFigure,
   errorFigure,
@@ -60,7 +55,7 @@ export function htmlReport(original: LoadReport): string {
       hasRun(report) ? { id: 'targets', title: 'Targets', body: targetsTable(targets) } : undefined,
       selfCheckSection(report),
       findMaxSection(report),
-      comparisonSection(report),
+      changesSection(report),
       voiceSection(report),
       ...chartsSections(report),
       timesSection(report),
@@ -119,21 +114,19 @@ function findMaxSection({ findMax }: LoadReport): ReportSection | undefined {
   const body = html`<p>${findMax.summary}</p>
     <figure>
       <figcaption>99th percentile by rate. Filled: sustained. Hollow: failed.</figcaption>
-      ${findMax.steps.length === 0 ? html`` : stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
+      ${findMax.steps.length > 0 && stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
     </figure>
     ${stepsTable(findMax)}`;
   return { id: 'maximum', title: 'Maximum rate', body };
 }
 
-function comparisonSection({ comparison }: LoadReport): ReportSection | undefined {
+function changesSection({ comparison }: LoadReport): ReportSection | undefined {
   if (!comparison) return undefined;
-  const body = html`${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-    ${comparisonTable(comparison)}
+  const changes = html`${comparisonTable(comparison)}
     <p class="soft">
       A target is better or worse only if the 95% ranges of both runs do not overlap.
     </p>`;
-  const title = `${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}`;
-  return { id: 'comparison', title, body };
+  return comparisonSection(comparison, changes);
 }
 
 function chartsSections(report: LoadReport): ReportSection[] {
@@ -155,7 +148,7 @@ function chartsSections(report: LoadReport): ReportSection[] {
       [...(isClosed ? [] : [key('c1 dash', 'due')]), key('c2', 'sent'), key('c3', 'completed')],
       rateFigure(times, { hasSchedule: !isClosed }),
     )}
-    ${isClosed ? html`` : figure('Requests in flight', [], inFlightFigure(times))}
+    ${!isClosed && figure('Requests in flight', [], inFlightFigure(times))}
     ${figure(
       isClosed
         ? 'Service time, by the time of sending'

@@ -10,6 +10,7 @@ import { numberColumn, renderTable } from '../../../src/report-kit/table.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import {
   describeStream,
+  formatRunTime,
   formatTime,
   requestTimesOf,
   targetColumns,
@@ -145,7 +146,7 @@ export function errorsTable(counted: string, errors: readonly ErrorRow[]): Html 
             ${examples.map(
               ({ atMs, source, detail, traceId }) =>
                 html`<div>
-                  ${formatNumber(atMs / 1000, 1)} s, ${source}: ${detail}${describeTraceId(traceId)}
+                  ${formatRunTime(atMs)}, ${source}: ${detail}${describeTraceId(traceId)}
                 </div>`,
             )}
           </td>
@@ -186,7 +187,7 @@ export function slowestTable({ slowest = [] }: LoadReport): Html {
     rows: slowest.map(
       ({ atMs, stream, session, responseMs, fault, traceId }) =>
         html`<tr>
-          <td>${formatNumber(atMs / 1000, 1)} s</td>
+          <td>${formatRunTime(atMs)}</td>
           <td>${nameSource(stream, session)}</td>
           <td class="number">
             ${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}

@@ -29,7 +29,7 @@ export function createControls(options: AdminOptions & { ownerName: string }): S
     sessions: async () => listVerdicts(options, await findOwner()),
     async advance(ms) {
       checkOptions('advance', advanceArguments, { ms });
-      await explainErrors('advance', () => changeClock(options, { advance_ms: ms }));
+      await explainErrors('advance', () => changeClock(options, { advance_ms: ms }, 'ms'));
     },
     setFaults(values) {
       rejectFaults('setFaults', values, findFaultProblem);
@@ -60,7 +60,7 @@ function inBackground(applied: Promise<void>): void {
 /** Rethrows an error that a route would respond with, for callers of a method. */
 function explain(caller: string, error: unknown): Error {
   if (!(error instanceof RequestError)) throw error;
-  const message = `${caller}: ${error.message.replace('/advance_ms', 'ms')}`;
+  const message = `${caller}: ${error.message}`;
   if (error.code === 'bad_request') return new TypeError(message, { cause: error });
   if (error.code === 'busy') return new SandboxKitError('timeout', message, { cause: error });
   throw error;

@@ -111,11 +111,13 @@ const readClock = ({ clock }: Pick<AdminOptions, 'clock'>): object => {
 
 /**
  * Advances or sets the service clock, and resolves after everything that became due.
+ * @param advanceName How messages name the time to advance by.
  * @throws RequestError `bad_request`.
  */
 export async function changeClock(
   { clock, settle, sharing }: Pick<AdminOptions, 'clock' | 'settle' | 'sharing'>,
   change: unknown,
+  advanceName = '/advance_ms',
 ): Promise<void> {
   const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', change);
   if ((advanceMs === undefined) === (setMs === undefined)) {
@@ -123,7 +125,7 @@ export async function changeClock(
   }
   if (advanceMs !== undefined) {
     if (clock.nowMs() + advanceMs > CLOCK_ENDS_MS) {
-      const message = `/advance_ms must not move the clock beyond ${isoTime(CLOCK_ENDS_MS)}.`;
+      const message = `${advanceName} must not move the clock beyond ${isoTime(CLOCK_ENDS_MS)}.`;
       throw new RequestError('bad_request', message);
     }
   }

@@ -64,8 +64,11 @@ export function createServerErrorLog(
   };
 }
 
-/** Sends an error as bytes, which `finishRequestFirst` recognizes. */
+/** The replies that are errors, for `finishRequestFirst`. */
+const errorReplies = new WeakSet<FastifyReply>();
+
 function sendError(reply: FastifyReply, { status, headers, body }: HttpError): FastifyReply {
+  errorReplies.add(reply);
   const bytes = Buffer.from(JSON.stringify(body));
   return reply.code(status).headers(headers).type(JSON_CONTENT_TYPE).send(bytes);
 }
@@ -91,10 +94,10 @@ export function leaveBodiesUnread(scope: FastifyInstance): void {
  * `Connection: close` would lose its connection while sending.
  */
 export function finishRequestFirst(scope: FastifyInstance): void {
-  scope.addHook('onSend', (request, reply, payload, done) => {
+  scope.addHook<Buffer>('onSend', (request, reply, payload, done) => {
     // A body that was cut because it was too slow gets no more time.
     const isCut = reply.statusCode === SERVICE_ERROR_STATUS.request_timeout;
-    if (request.raw.complete || isCut || !Buffer.isBuffer(payload)) {
+    if (request.raw.complete || isCut || !errorReplies.has(reply)) {
       done(null, payload);
       return;
     }

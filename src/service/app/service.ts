@@ -68,7 +68,7 @@ import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 export interface ServiceParts {
   clock: AdjustableClock;
   /** Limits how long a request body may take. Moving the service clock must not cut any. */
-  bodyClock: Clock;
+  baseClock: Clock;
   log: Log;
   authentication: Authentication & PageAuthentication;
   store: Store;
@@ -223,14 +223,14 @@ const listReported = (parts: ServiceParts): { clear: () => void }[] => [
 ];
 
 /** Creates the rate limiter, which replicas share. */
-function createLimiter({ store, clock, bodyClock, log }: ServiceParts): {
+function createLimiter({ store, clock, baseClock, log }: ServiceParts): {
   rateLimiter: RateLimiter;
   /** Forgets what this process remembers after another replica cleared it. */
   forgetOwner: (ownerId: string) => void;
 } {
   const rateLimiter = store.replicas?.createRateLimiter({
     ...{ clock, machineClock: systemClock, log },
-    isClockInjected: bodyClock !== systemClock,
+    isClockInjected: baseClock !== systemClock,
   });
   return rateLimiter
     ? { rateLimiter, forgetOwner: rateLimiter.forgetOwner }
@@ -266,11 +266,11 @@ function addInterfaceRoutes(
   parts: ServiceParts,
   { rateLimiter, close, injectInto, databaseProblems }: InterfaceOptions,
 ): void {
-  const { clock, bodyClock, log, authentication, store, writer, appUrl } = parts;
+  const { clock, baseClock, log, authentication, store, writer, appUrl } = parts;
   const { misdirectedTraces, rejectedRequests, counters } = parts;
   const { ingestLog } = store;
   addIngestRoute(api, {
-    ...{ clock, bodyClock, log, authentication, writer, ingestLog, rejectedRequests, counters },
+    ...{ clock, baseClock, log, authentication, writer, ingestLog, rejectedRequests, counters },
     databaseProblems,
     rate: rateLimiter,
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),

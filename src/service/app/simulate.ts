@@ -6,6 +6,7 @@ import type {
   SimulationBlocker,
   SimulationReport,
 } from '../../contract/index.ts';
+import { limitSignal } from '../../platform/abort.ts';
 import { seededRandom } from '../../platform/random.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
@@ -144,14 +145,12 @@ async function scoreEval(
   { judge, signal, clock }: ScoringContext,
 ): Promise<Score> {
   if (definition.kind === 'judge' && !judge) return createErrorScore(NO_JUDGE_IN_RUN);
-  using deadline = clock.deadline(SCORING_MS_MAX);
-  const limit = AbortSignal.any([signal, deadline.signal]);
+  using limit = limitSignal(clock, SCORING_MS_MAX, signal);
   try {
-    return await scoreSession(definition, session, judge, limit);
+    return await scoreSession(definition, session, judge, limit.signal);
   } catch (error) {
     if (signal.aborted) return createErrorScore('The scoring was canceled.');
-    if (deadline.signal.aborted)
-      return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
+    if (limit.isOver()) return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
     return createErrorScore(
       `Scoring failed (${errorOrigin(error).name}). This is a bug in the kit.`,
     );

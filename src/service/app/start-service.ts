@@ -148,15 +148,15 @@ async function start(
   const rejectedRequests = createRejectedRequests(clock);
   const reporting = { store, reportedProblems, clock, log, ownerName };
   const callers = createUnauthorizedCallers({ ...reporting, rejectedRequests, apiKeyHeader });
-  const machineClock = options.clock ?? systemClock;
-  const sessions = createPageSessions(machineClock, () => appUrl().startsWith('https:'), replica);
+  const baseClock = options.clock ?? systemClock;
+  const sessions = createPageSessions(baseClock, () => appUrl().startsWith('https:'), replica);
   const keyOptions = { host, owners, apiKeyHeader, apiKey, sessions, appUrl };
   const recordsCallers = options.recordCallers === true;
   const callerRecorder = recordsCallers ? recordCallers(options, apiKeyHeader, apiKey) : undefined;
   const service = buildService({
     ...{ clock, log, store, replica, writer, spanRemover, ...workers },
     ...{ apiKeyHeader, ownerName, appUrl, callerRecorder },
-    bodyClock: machineClock,
+    baseClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     ...{ unauthorizedCallers: callers, rejectedRequests, reportedProblems },
     misdirectedTraces: createMisdirectedTraces(reporting),
@@ -170,7 +170,7 @@ async function start(
   cleanups.push(async () => {
     // Load balancers need time to see that the service is not ready anymore.
     draining.abort();
-    if (options.drainMs) await machineClock.sleep(options.drainMs);
+    if (options.drainMs) await baseClock.sleep(options.drainMs);
     await closeService(service, stopping);
   });
   await guard(() => loadSeed(service, store, { ...options, ownerName }));

@@ -3,11 +3,11 @@ import {
   describeViolations,
   isMessage,
   findViolations,
+  parseIsoTime,
   type MessageName,
   type Messages,
 } from '../../contract/index.ts';
 import { suggestion } from '../../platform/suggest.ts';
-import { utcInstantMs } from '../../platform/utc-instant.ts';
 import { InvalidDocumentError, RequestError } from './errors.ts';
 
 const KNOWN_IDS_SHOWN_MAX = 5;
@@ -83,7 +83,7 @@ export function parseInstant(pointer: string, iso: string): number;
 export function parseInstant(pointer: string, iso: string | undefined): number | undefined;
 export function parseInstant(pointer: string, iso: string | undefined): number | undefined {
   if (iso === undefined) return undefined;
-  const ms = utcInstantMs(iso);
+  const ms = parseIsoTime(iso);
   if (ms !== undefined && ms >= EARLIEST_MS && ms <= LATEST_MS) return Math.floor(ms);
   throw new InvalidDocumentError(pointer, `must be a valid date and time, got ${formatValue(iso)}`);
 }

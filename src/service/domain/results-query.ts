@@ -1,5 +1,9 @@
-import { formatValue, ISO_8601, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../contract/index.ts';
-import { utcInstantMs } from '../../platform/utc-instant.ts';
+import {
+  formatValue,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  parseIsoTime,
+} from '../../contract/index.ts';
 import { RequestError } from './errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 
@@ -69,8 +73,8 @@ function readInstant(query: URLSearchParams, name: string): number | undefined {
   if (text === undefined) return undefined;
   // A `+` of a UTC offset that was not percent-encoded arrives as a space.
   const iso = text.replace(/ (?=\d\d(?::?\d\d)?$)/, '+');
-  const ms = ISO_8601.test(iso) ? utcInstantMs(iso) : undefined;
-  if (ms !== undefined && !Number.isNaN(ms)) return ms;
+  const ms = parseIsoTime(iso);
+  if (ms !== undefined) return ms;
   throw new RequestError(
     'bad_request',
     `${name} must be an ISO 8601 time such as 2026-11-20T09:30:00Z (UTC if it has no offset), ` +

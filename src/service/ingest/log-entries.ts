@@ -5,7 +5,7 @@ import { dialects } from './dialects/table.ts';
 
 /**
  * The messages of the ingest log, by stable code: what happened to the spans, and how to fix it.
- * `store/sqlite/span-writer.ts` has the messages that depend on stored data.
+ * `store/span-writer.ts` has the messages that depend on stored data.
  */
 export const logMessages = {
   no_conversation_id: {
@@ -161,7 +161,7 @@ export type LogCode = keyof typeof logMessages;
  * Collects the log entries of one request: one per code, about the first case, with a total count. So
  * a request of any size adds only a few entries.
  */
-export class LogEntryCollector {
+export class RequestLogEntries {
   readonly #entries = new Map<string, { entry: IngestLogEntry; count: number }>();
   readonly #readableTraces: ReadonlySet<string>;
   readonly #findDialect = createDialectFinder(dialects);

@@ -8,7 +8,7 @@ import {
 } from './conversation-ids.ts';
 import { createDialectFinder } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
-import { LogEntryCollector, logMessages, type LogCode } from './log-entries.ts';
+import { RequestLogEntries, logMessages, type LogCode } from './log-entries.ts';
 import {
   hasTurnText,
   hasValidIds,
@@ -48,7 +48,7 @@ export function readSpans(
   request: TraceRequest,
   context: RequestContext,
 ): TraceRequestRows | RejectedSpans {
-  const log = new LogEntryCollector(findReadableTraces(request));
+  const log = new RequestLogEntries(findReadableTraces(request));
   checkRequest(request, log);
   const genAiSpans = request.spans.filter((span) => isGenAiSpan(span, log));
   const validSpans = genAiSpans.filter((span) => checkIds(span, log));
@@ -88,7 +88,7 @@ function collectLinks(spans: readonly TraceSpan[]): SpanLink[] {
 function toRows(
   validSpans: readonly TraceSpan[],
   conversations: ReadonlyMap<TraceSpan, string>,
-  { context, log }: { context: RequestContext; log: LogEntryCollector },
+  { context, log }: { context: RequestContext; log: RequestLogEntries },
 ): Omit<TraceRequestRows, 'links'> {
   const { ownerId, receivedAtMs } = context;
   const spans = new Map<string, NewSpan>();
@@ -118,7 +118,7 @@ const raiseLevel = (entry: IngestLogEntry): IngestLogEntry =>
 function reject(
   code: RejectedSpans['rejection']['code'],
   reason: LogCode,
-  log: LogEntryCollector,
+  log: RequestLogEntries,
   hint = '',
 ): RejectedSpans {
   const message = logMessages[reason].message + hint;
@@ -160,13 +160,13 @@ function findConversationIdHint(spans: readonly TraceSpan[]): string {
   return SPAN_PROCESSOR_HINT;
 }
 
-function checkRequest({ spans, ignoredKeys }: TraceRequest, log: LogEntryCollector): void {
+function checkRequest({ spans, ignoredKeys }: TraceRequest, log: RequestLogEntries): void {
   if (ignoredKeys.length > 0) log.add('ignored_keys', { keys: ignoredKeys.join(', ') });
   else if (spans.length === 0) log.add('empty_request');
 }
 
 /** Returns whether a span is part of a conversation; all others are ignored (spec 2.1). */
-function isGenAiSpan(span: TraceSpan, log: LogEntryCollector): boolean {
+function isGenAiSpan(span: TraceSpan, log: RequestLogEntries): boolean {
   if (readOperation(span) !== undefined) return true;
   const about = { ...describeSpan(span), scope: span.scope.slice(0, 100) };
   if (OPERATION_KEY in span.attributes) log.add('malformed_operation', about);
@@ -182,7 +182,7 @@ function findReadableTraces({ spans }: TraceRequest): Set<string> {
   return new Set(spans.filter(hasTurnText).map(({ traceId }) => traceId));
 }
 
-function checkIds(span: TraceSpan, log: LogEntryCollector): boolean {
+function checkIds(span: TraceSpan, log: RequestLogEntries): boolean {
   if (hasValidIds(span)) return true;
   log.add('malformed_ids', describeSpan(span));
   return false;
@@ -190,7 +190,7 @@ function checkIds(span: TraceSpan, log: LogEntryCollector): boolean {
 
 function readHeader(
   { headerConversationId }: RequestContext,
-  log: LogEntryCollector,
+  log: RequestLogEntries,
 ): string | undefined {
   if (headerConversationId === undefined || isConversationId(headerConversationId)) {
     return headerConversationId;
@@ -200,7 +200,7 @@ function readHeader(
 }
 
 /** Logs the spans that the header separates from other spans of their trace. */
-function checkHeader(header: string, spans: readonly TraceSpan[], log: LogEntryCollector): void {
+function checkHeader(header: string, spans: readonly TraceSpan[], log: RequestLogEntries): void {
   const otherTraces = new Set(
     spans
       .filter((span) => (readConversationId(span) ?? header) !== header)
@@ -213,7 +213,7 @@ function checkHeader(header: string, spans: readonly TraceSpan[], log: LogEntryC
   }
 }
 
-function checkConversationId(span: TraceSpan, log: LogEntryCollector): void {
+function checkConversationId(span: TraceSpan, log: RequestLogEntries): void {
   const id = span.attributes[CONVERSATION_ID_KEY];
   if (id !== undefined && !isConversationId(id)) {
     log.add('malformed_conversation_id', describeSpan(span));

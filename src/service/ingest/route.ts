@@ -25,7 +25,7 @@ import type { IngestResult, IngestThread } from './ingest-thread.ts';
 export interface IngestDeps {
   clock: Clock;
   /** Limits how long a body may take. It is the system clock, because clients send in real time. */
-  bodyClock: Clock;
+  baseClock: Clock;
   log: Log;
   databaseProblems: DatabaseProblemLog;
   authentication: Authentication;
@@ -116,14 +116,14 @@ function admit(admission: RateLimitResult): void {
  * @throws RequestError
  */
 async function receive(
-  { rate, bodyClock }: IngestDeps,
+  { rate, baseClock }: IngestDeps,
   caller: Caller,
   request: FastifyRequest,
   share: Share,
 ): Promise<{ format: BodyFormat; body: ArrayBuffer } | undefined> {
   try {
     const format = readBodyFormat(request.raw.headers);
-    const body = await readWholeBody(request, share, bodyClock);
+    const body = await readWholeBody(request, share, baseClock);
     if (body === undefined) return undefined;
     admit(await rate.countRequest(caller));
     return { format, body };

@@ -3,7 +3,7 @@ import { parseJson } from '../../platform/json.ts';
 import type { NewSpan, SpanLink } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
 import { CONVERSATION_ID_KEY } from './conversation-ids.ts';
-import type { LogEntryCollector } from './log-entries.ts';
+import type { RequestLogEntries } from './log-entries.ts';
 
 /** Spans without this attribute are ignored (spec 2.1). */
 export const OPERATION_KEY = 'gen_ai.operation.name';
@@ -43,7 +43,7 @@ export function hasValidIds({ traceId, spanId }: TraceSpan): boolean {
 }
 
 /** Converts a span to a row. Logs anything unusual, but never drops the span. */
-export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCollector): NewSpan {
+export function toSpanRow(span: TraceSpan, context: RowContext, log: RequestLogEntries): NewSpan {
   const { conversationId, operation } = context;
   const { traceId, spanId, name } = span;
   const about = { conversation_id: conversationId, trace_id: traceId, span_id: spanId };

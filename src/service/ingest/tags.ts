@@ -1,6 +1,6 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
 import type { Tag } from '../store/store.ts';
-import type { LogEntryCollector } from './log-entries.ts';
+import type { RequestLogEntries } from './log-entries.ts';
 
 /** Limits for one request. Without them, a small body could create millions of rows. */
 export const tagLimits = {
@@ -22,11 +22,11 @@ interface Label {
  */
 export class TagCollector {
   readonly tags: Tag[] = [];
-  readonly #log: LogEntryCollector;
+  readonly #log: RequestLogEntries;
   readonly #labelsOf = new Map<Attributes, Label[]>();
   readonly #conversations = new Map<string, { pairs: Set<string>; resources: Set<Attributes> }>();
 
-  constructor(log: LogEntryCollector) {
+  constructor(log: RequestLogEntries) {
     this.#log = log;
   }
 
@@ -68,7 +68,7 @@ export class TagCollector {
 }
 
 /** Returns up to one label more than a conversation can have, so that the limit is noticed. */
-function toLabels(attributes: Attributes, log: LogEntryCollector): Label[] {
+function toLabels(attributes: Attributes, log: RequestLogEntries): Label[] {
   const labels: Label[] = [];
   for (const key of Object.keys(attributes)) {
     if (key.startsWith('gen_ai.')) continue;

@@ -1,5 +1,8 @@
+import { limitSignal } from '../../platform/abort.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
+import { readBoundedBody } from '../../platform/bounded-body.ts';
 import { isObject } from '../../platform/json.ts';
+import { isTemporaryStatus, type Failure } from '../../platform/retry.ts';
 
 /** Largest response that is read. A useful one has a few hundred bytes. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
@@ -48,9 +51,7 @@ export interface EndpointNames {
 }
 
 /** A body that should be a chat completion, or the reason why there is none. */
-export type EndpointReply =
-  | { ok: true; completion: unknown }
-  | { ok: false; message: string; isRetryable: boolean; retryAfterMs?: number | undefined };
+export type EndpointReply = { ok: true; completion: unknown } | Failure;
 
 /** An OpenAI-compatible endpoint. */
 export interface Endpoint {
@@ -89,18 +90,17 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   return {
     async ask(question, leftMs, signal) {
       const limitMs = Math.min(timeoutMs, leftMs);
-      using deadline = clock.deadline(limitMs);
-      const until = AbortSignal.any([signal, deadline.signal]);
+      using limit = limitSignal(clock, limitMs, signal);
       for (let tried = form; ;) {
-        const response = await post(options, buildRequest(question, tried), until);
+        const response = await post(options, buildRequest(question, tried), limit.signal);
         if (typeof response === 'object' && response.isOk) {
           form = tried;
           return { ok: true, completion: response.body };
         }
         if (signal.aborted) return fail(`${names.task} was canceled.`);
-        if (deadline.signal.aborted)
-          return failRetryably(`${names.endpoint} did not respond within ${limitMs} ms.`);
-        if (response === 'unreachable') return failRetryably(`${names.endpoint} can't be reached.`);
+        if (limit.isOver())
+          return failForNow(`${names.endpoint} did not respond within ${limitMs} ms.`);
+        if (response === 'unreachable') return failForNow(`${names.endpoint} can't be reached.`);
         if (response === 'unreadable')
           return fail(`${names.endpoint} did not return a chat completion.`);
         const simpler = simplify(tried, response);
@@ -136,7 +136,9 @@ async function post(
   const { ok: isOk, status, headers } = response;
   const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '');
   const read = async (): Promise<unknown> => {
-    const text = await readText(response);
+    const bytes = await readBoundedBody(response, RESPONSE_BYTES_MAX);
+    if (!bytes) throw new Error(`The response has more than ${RESPONSE_BYTES_MAX} bytes.`);
+    const text = bytes.toString('utf8');
     return isJson ? (JSON.parse(text) as unknown) : text;
   };
   const reply = { isOk, status, retryAfter: headers.get('retry-after') };
@@ -146,19 +148,6 @@ async function post(
     // The status of a refusal decides, not its body.
     return isOk ? 'unreadable' : { ...reply, body: undefined };
   }
-}
-
-/** Reads the body of a response. @throws if it is cut off or too long. */
-async function readText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let left = RESPONSE_BYTES_MAX;
-  // Leaving the loop cancels the body.
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    left -= chunk.byteLength;
-    if (left < 0) throw new Error(`The response has more than ${RESPONSE_BYTES_MAX} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function buildRequest(
@@ -211,7 +200,7 @@ function describeRefusal(
   if (status === 404) {
     return fail(`${endpoint} returned 404: unknown model ${model}, or wrong base URL.`);
   }
-  if (status !== 408 && status !== 429 && status < 500) {
+  if (!isTemporaryStatus(status)) {
     return fail(`${endpoint} refuses the request (${status}).`);
   }
   const message =
@@ -219,14 +208,10 @@ function describeRefusal(
   return {
     ok: false,
     message,
-    isRetryable: true,
+    isTemporary: true,
     retryAfterMs: readRetryAfterMs(retryAfter, clock.nowMs()),
   };
 }
 
-const failRetryably = (message: string): EndpointReply => ({
-  ok: false,
-  message,
-  isRetryable: true,
-});
-const fail = (message: string): EndpointReply => ({ ok: false, message, isRetryable: false });
+const failForNow = (message: string): Failure => ({ ok: false, message, isTemporary: true });
+const fail = (message: string): Failure => ({ ok: false, message, isTemporary: false });

@@ -12,6 +12,7 @@
  * current lease holder (fencing token).
  */
 import type { EvalDefinition } from '../../contract/index.ts';
+import { limitSignal } from '../../platform/abort.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
@@ -255,18 +256,18 @@ class QueueRunner implements JobRunner {
     const { judge } = this.#options;
     if (job.attempt > ATTEMPTS_MAX)
       return createUnendedScore(`was started ${ATTEMPTS_MAX} times and`);
-    using deadline = this.#machineClock.deadline(SCORING_MS_MAX);
-    const signal = AbortSignal.any([control.signal, deadline.signal]);
+    using limit = limitSignal(this.#machineClock, SCORING_MS_MAX, control.signal);
     const score = async (): Promise<Score> => {
       const session = await this.#readSession(job.ownerId, job.sessionId);
       if (!session) return createErrorScore('The session or its spans no longer exist.');
-      return await scoreSession(job.definition, session, judge, signal);
+      return await scoreSession(job.definition, session, judge, limit.signal);
     };
     const canceled = Promise.withResolvers<Score>();
-    control.signal.addEventListener('abort', () => canceled.reject(control.signal.reason));
-    deadline.signal.addEventListener('abort', () =>
-      canceled.resolve(createUnendedScore(`took more than ${SCORING_MS_MAX / 1000} s and`)),
-    );
+    limit.signal.addEventListener('abort', () => {
+      if (limit.isOver())
+        canceled.resolve(createUnendedScore(`took more than ${SCORING_MS_MAX / 1000} s and`));
+      else canceled.reject(control.signal.reason);
+    });
     // Listed first: an aborted judge also returns a score, which is not an outcome.
     return await Promise.race([canceled.promise, score()]);
   }

@@ -5,6 +5,7 @@ import {
   type UserCreateRequest,
 } from '../../contract/index.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
+import { retry, type Failure } from '../../platform/retry.ts';
 import { createTraceparents, TRACEPARENT, traceIdOf } from '../../platform/trace-context.ts';
 import { readReply } from './read-reply.ts';
 import {
@@ -39,25 +40,33 @@ const USER_TIMEOUT_MS = 10_000;
 /** After a cancellation, somebody waits for the end. */
 const CANCELED_TIMEOUT_MS = 2_000;
 const RETRIES_MAX = 5;
-const FIRST_WAIT_MS = 500;
 /** Longest Retry-After that is followed. */
 const RETRY_AFTER_MS_MAX = 60_000;
 const NOT_IMPLEMENTED_STATUSES = [404, 405, 501];
 
+interface Success {
+  ok: true;
+  response: SandboxResponse;
+}
+
 /** Returns a function that sends a request, and sends it again after a 429. */
 function retryAfterRateLimit(send: SandboxHttp['send'], clock: Clock): SandboxHttp['send'] {
+  const limits = { clock, attemptsMax: 1 + RETRIES_MAX, waitMsMax: RETRY_AFTER_MS_MAX };
   return async (request, timeoutMs, signal) => {
-    for (let tries = 1; ; tries += 1) {
+    const attempt = async (): Promise<Success | Failure> => {
       const response = await send(request, timeoutMs, signal);
-      if (response.status !== 429) return response;
+      if (response.status !== 429) return { ok: true, response };
       const retryAfterMs = readRetryAfterMs(response.retryAfter, clock.nowMs());
-      const waitMs = Math.max(0, retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
-      if (tries > RETRIES_MAX) throw rateLimited(`Gave up after ${tries} attempts.`);
-      if (waitMs > RETRY_AFTER_MS_MAX) {
-        throw rateLimited(`It asks to wait ${Math.ceil(waitMs / 1000)} s.`);
-      }
-      await clock.sleep(waitMs, signal);
-    }
+      return { ok: false, message: 'rate limited', isTemporary: true, retryAfterMs };
+    };
+    const tried = await retry({ ...limits, signal }, attempt);
+    if (tried.result.ok) return tried.result.response;
+    if (tried.isCanceled) throw signal.reason;
+    throw rateLimited(
+      tried.excessiveWaitMs === undefined
+        ? `Gave up after ${tried.attempts} attempts.`
+        : `It asks to wait ${Math.ceil(tried.excessiveWaitMs / 1000)} s.`,
+    );
   };
 }
 

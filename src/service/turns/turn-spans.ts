@@ -28,7 +28,8 @@ export function groupSpansByTurn(
   return turns.finish(groups.get(undefined) ?? []);
 }
 
-interface TurnPart {
+/** A top-level span with its spans. */
+interface SpanGroup {
   owner: StoredSpan;
   /** All spans of the owner, including itself. */
   group: StoredSpan[];
@@ -45,7 +46,7 @@ function compareSpans(a: StoredSpan, b: StoredSpan): number {
 }
 
 /** Compares like `compareSpans`; the history of a wrapper is its own or that of its first model call. */
-function compareParts({ owner: a, group: groupA }: TurnPart, b: TurnPart): number {
+function compareParts({ owner: a, group: groupA }: SpanGroup, b: SpanGroup): number {
   return (
     Number(a.startNs - b.owner.startNs) ||
     measureHistory([a, ...groupA]) - measureHistory([b.owner, ...b.group]) ||

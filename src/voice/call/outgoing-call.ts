@@ -1,3 +1,4 @@
+import { limitSignal } from '../../platform/abort.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AudioPacket, Peer } from '../peer/index.ts';
@@ -95,10 +96,9 @@ export class OutgoingCall {
     });
     this.#payloadType = readOpusPayloadType(answer) ?? -1;
     this.#signaling.answer(ready, answer);
-    using deadline = clock.deadline(CONNECT_MS_MAX);
-    const signal = AbortSignal.any([deadline.signal, this.#life.signal]);
+    using limit = limitSignal(clock, CONNECT_MS_MAX, this.#life.signal);
     // Errors of the peer and the timeout both concern the media path.
-    await peer.waitUntilConnected(signal).catch((error: unknown) => {
+    await peer.waitUntilConnected(limit.signal).catch((error: unknown) => {
       throw new CallError('no_path', errorMessage(error));
     });
     this.#isUp = true;

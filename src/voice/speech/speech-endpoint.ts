@@ -1,4 +1,7 @@
+import { limitSignal } from '../../platform/abort.ts';
+import { readBoundedBody } from '../../platform/bounded-body.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
+import { isTemporaryStatus, retry, type Failure } from '../../platform/retry.ts';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechError } from './spoken-line.ts';
 
@@ -27,7 +30,8 @@ const LINE_MS_MAX = 60_000;
 const RESPONSE_BYTES_MAX = 33_554_432;
 
 const ATTEMPTS_MAX = 3;
-const FIRST_WAIT_MS = 500;
+
+const CLOSED_MESSAGE = 'the speech synthesizer was closed before the line was ready';
 
 /** A line to fetch. */
 export interface FetchLine {
@@ -38,28 +42,22 @@ export interface FetchLine {
   signal: AbortSignal;
 }
 
-type FetchResult =
-  | { ok: true; file: Uint8Array }
-  | { ok: false; why: string; isTemporary: boolean; afterMs?: number | undefined };
+type FetchResult = { ok: true; file: Uint8Array } | Failure;
 
 /**
  * Fetches a line from the endpoint, usually as a WAV file, with retries. @throws SpeechError
  * without any text of the response, because it may contain the API key or the line.
  */
 export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
-  const { clock, signal } = line;
-  const endsAtMs = clock.monotonicMs() + LINE_MS_MAX;
-  for (let tries = 1; ; tries += 1) {
-    const result = await fetchOnce(line);
-    if (result.ok) return result.file;
-    const waitMs = Math.max(0, result.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
-    const isLast = tries >= ATTEMPTS_MAX || clock.monotonicMs() + waitMs >= endsAtMs;
-    if (!result.isTemporary || isLast || signal.aborted) {
-      throw new SpeechError(tries > 1 ? `${result.why} in ${tries} attempts` : result.why);
-    }
-    // If the signal aborts, the next request fails.
-    await clock.sleep(waitMs, signal).catch(() => undefined);
-  }
+  const limits = { attemptsMax: ATTEMPTS_MAX, totalMsMax: LINE_MS_MAX };
+  const { result, attempts, isCanceled } = await retry({ ...line, ...limits }, () =>
+    fetchOnce(line),
+  );
+  if (result.ok) return result.file;
+  if (isCanceled) throw new SpeechError(CLOSED_MESSAGE);
+  throw new SpeechError(
+    attempts > 1 ? `${result.message} in ${attempts} attempts` : result.message,
+  );
 }
 
 async function fetchOnce({
@@ -70,7 +68,7 @@ async function fetchOnce({
   signal,
 }: FetchLine): Promise<FetchResult> {
   const { baseUrl, apiKey, model = MODEL_DEFAULT, voice = VOICE_DEFAULTS[speaker] } = endpoint;
-  using deadline = clock.deadline(REQUEST_MS_MAX);
+  using limit = limitSignal(clock, REQUEST_MS_MAX, signal);
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/audio/speech`, {
       method: 'POST',
@@ -79,36 +77,26 @@ async function fetchOnce({
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       },
       body: JSON.stringify({ model, voice, input: text, response_format: 'wav' }),
-      signal: AbortSignal.any([signal, deadline.signal]),
+      signal: limit.signal,
     });
-    if (response.ok) return await readBounded(response);
+    if (response.ok) return await readFile(response);
     await response.body?.cancel();
     return explainRefusal(response, clock);
   } catch {
-    if (signal.aborted)
-      return permanent('the speech synthesizer was closed before the line was ready');
+    if (signal.aborted) return permanent(CLOSED_MESSAGE);
     return temporary(
-      deadline.signal.aborted
+      limit.isOver()
         ? `the speech endpoint did not respond within ${REQUEST_MS_MAX} ms`
         : 'the speech endpoint is unreachable; see SANDBOX_KIT_SPEECH_URL',
     );
   }
 }
 
-async function readBounded({ body }: Response): Promise<FetchResult> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
-    parts.push(part);
-    bytes += part.length;
-    // Returning from the loop cancels the response.
-    if (bytes > RESPONSE_BYTES_MAX) {
-      return permanent(
-        `the speech endpoint sent more than ${RESPONSE_BYTES_MAX} bytes for one line`,
-      );
-    }
-  }
-  return { ok: true, file: Buffer.concat(parts) };
+async function readFile(response: Response): Promise<FetchResult> {
+  const file = await readBoundedBody(response, RESPONSE_BYTES_MAX);
+  return file
+    ? { ok: true, file }
+    : permanent(`the speech endpoint sent more than ${RESPONSE_BYTES_MAX} bytes for one line`);
 }
 
 function explainRefusal({ status, headers }: Response, clock: Clock): FetchResult {
@@ -123,9 +111,9 @@ function explainRefusal({ status, headers }: Response, clock: Clock): FetchResul
         'see SANDBOX_KIT_SPEECH_URL and SANDBOX_KIT_SPEECH_MODEL',
     );
   }
-  if (status === 429 || status === 408 || status >= 500) {
-    const afterMs = readRetryAfterMs(headers.get('retry-after'), clock.nowMs());
-    return { ...temporary(`the speech endpoint returned HTTP ${status}`), afterMs };
+  if (isTemporaryStatus(status)) {
+    const retryAfterMs = readRetryAfterMs(headers.get('retry-after'), clock.nowMs());
+    return { ...temporary(`the speech endpoint returned HTTP ${status}`), retryAfterMs };
   }
   return permanent(
     `the speech endpoint rejects the request (${status}); ` +
@@ -133,5 +121,5 @@ function explainRefusal({ status, headers }: Response, clock: Clock): FetchResul
   );
 }
 
-const temporary = (why: string) => ({ ok: false, why, isTemporary: true }) as const;
-const permanent = (why: string) => ({ ok: false, why, isTemporary: false }) as const;
+const temporary = (message: string): Failure => ({ ok: false, message, isTemporary: true });
+const permanent = (message: string): Failure => ({ ok: false, message, isTemporary: false });

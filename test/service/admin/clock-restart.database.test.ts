@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { start } from '../../helpers/command.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';

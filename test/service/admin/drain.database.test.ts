@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createControls } from '../../../src/service/admin/create-controls.ts';
 import { drain } from '../../../src/service/admin/work.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
 import { settle } from '../../helpers/job-runner.ts';
 

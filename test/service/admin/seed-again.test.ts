@@ -7,7 +7,7 @@ import type {
   TranscriptUpload,
 } from '../../../src/contract/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { startOpenAiServer } from '../../helpers/openai-server.ts';
 import { START_MS } from '../../helpers/service.ts';
 

@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { withPostgresServer } from '../../helpers/postgres.ts';

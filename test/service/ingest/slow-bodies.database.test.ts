@@ -10,7 +10,7 @@ import {
   createShare,
   readBody,
 } from '../../../src/service/ingest/read-body.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { createAgentServer } from '../../../reference-agent/wire.ts';
 import { makeTraceRequest } from '../../helpers/otlp.ts';

@@ -1,6 +1,6 @@
 /** The limits of dry runs: time, number, and failures. */
 import t from 'tap';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { silentLog } from '../../../src/platform/log.ts';
 import { createDryRun, type ScoreEval } from '../../../src/service/operations/dry-run.ts';
 import { newEval, newSession, withStore } from '../../helpers/store.ts';

@@ -9,7 +9,7 @@ import {
   shippedSession,
 } from '../../helpers/job-runner.ts';
 import { makeEval } from '../../helpers/scoring.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 
 void t.test(
   'Queued jobs are scored, and the outcome has the eval from when it was queued',

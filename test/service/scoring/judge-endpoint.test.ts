@@ -6,7 +6,7 @@ import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
 import type { Judge, Score } from '../../../src/service/scoring/score.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 import {
   behaviors,
   startOpenAiServer,

@@ -1,7 +1,7 @@
 /** Failing sandboxes: each failure ends the session in bounded time with the right status and end reason. */
 import t, { type Test } from 'tap';
 import type { EndReason, Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import {
   hang,
   hangUp,

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import fastify from 'fastify';
 import t from 'tap';
-import { manualClock, type Clock } from '../../../src/platform/clock.ts';
+import { type Clock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { html } from '../../../src/report-kit/html.ts';
 import { createLiveUpdates } from '../../../src/service/web/frame/live.ts';
 import { startService } from '../../../src/service/index.ts';

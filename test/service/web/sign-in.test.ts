@@ -4,7 +4,7 @@ import { startService, type RunningService } from '../../../src/service/index.ts
 import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
-import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 import { follow, pressEnter } from '../../helpers/service-page.ts';
 
 const KEY = 'the-key-of-this-service';

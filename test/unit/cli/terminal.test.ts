@@ -7,7 +7,7 @@ import {
   createStepProgress,
 } from '../../../src/cli/output/progress.ts';
 import { createTerminal, type Terminal } from '../../../src/cli/output/terminal.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 
 interface TerminalTraits {
   columns: number;

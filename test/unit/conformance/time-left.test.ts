@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createTimeLeft, planCheck, type Plan, type TimeLeft } from '../../../conformance/index.ts';
 import type { Area, ExchangeRecord } from '../../../src/contract/index.ts';
-import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../../src/platform/manual-clock.ts';
 
 interface Run {
   plan: Plan;

@@ -6,7 +6,7 @@ import { dueTimes } from '../../../load/schedule/due-times.ts';
 import { mergeByTime, pace, type Due } from '../../../load/schedule/pace.ts';
 import { createMarkers } from '../../../load/profiles/planned-request.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { loadOptions } from '../../helpers/load.ts';
 
 const steady = (durationMs: number, rate: number) => [

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { createJudge } from '../../../src/service/scoring/judge.ts';
-import { readVerdict } from '../../../src/service/scoring/judge.ts';
+import { readCompletion } from '../../../src/service/model/completion.ts';
+import { createJudge, readVerdict } from '../../../src/service/scoring/judge.ts';
 import { buildJudgePrompt } from '../../../src/service/scoring/judge-prompt.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { manualClock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../../src/platform/manual-clock.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeToolCall, makeSession } from '../../helpers/scoring.ts';
 
@@ -90,8 +90,9 @@ void t.test('A clear verdict is read from every format that models use', (t) => 
     `<think>{pass?}</think>${clear}`,
   ];
   for (const content of wrapped) {
-    const verdict = readVerdict({ choices: [{ message: { content } }] });
-    t.match(verdict, { outcome: 'fail', reasoning: 'It says "verdict": pass.' }, content);
+    const response = readCompletion({ choices: [{ message: { content } }] });
+    const verdict = typeof response === 'string' ? response : readVerdict(response);
+    t.same(verdict, { isPass: false, reasoning: 'It says "verdict": pass.' }, content);
   }
   t.end();
 });

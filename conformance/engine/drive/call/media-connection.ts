@@ -1,3 +1,4 @@
+import { limitSignal } from '../../../../src/platform/abort.ts';
 import { errorMessage } from '../../../../src/platform/error-origin.ts';
 import type { CallMedia } from '../../../../src/contract/index.ts';
 import { findPercentile } from '../../../../src/voice/latency/index.ts';
@@ -76,17 +77,15 @@ export class MediaConnection {
 
   /** Waits until media can flow and starts sending audio. Returns the reason if it can't in time. */
   async connect(signal: AbortSignal): Promise<string | undefined> {
-    using deadline = this.#options.clock.deadline(CONNECT_MS_MAX);
+    const { clock } = this.#options;
+    using limit = limitSignal(clock, CONNECT_MS_MAX, signal, this.#lifetime.signal);
     try {
-      await this.#peer.waitUntilConnected(
-        AbortSignal.any([deadline.signal, signal, this.#lifetime.signal]),
-      );
+      await this.#peer.waitUntilConnected(limit.signal);
     } catch (error) {
       this.#hasPath = this.#peer.hasPath;
       return errorMessage(error);
     }
     this.#hasPath = true;
-    const { clock } = this.#options;
     this.#microphone = new Microphone({
       peer: this.#peer,
       clock,

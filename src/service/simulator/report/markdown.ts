@@ -1,11 +1,13 @@
-import type {
-  ScenarioResult,
-  SimulatedSessionReport,
-  SimulationReport,
-} from '../../../contract/index.ts';
+import type { SimulationReport } from '../../../contract/index.ts';
+import { comparisonBlocks } from '../../../report-kit/comparison.ts';
 import { formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
-import { html } from '../../../report-kit/html.ts';
-import { escapeMarkdown, markdownLink, markdownTable } from '../../../report-kit/markdown.ts';
+import {
+  line,
+  markdownLink,
+  renderMarkdown,
+  type Block,
+  type ListItem,
+} from '../../../report-kit/markdown.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import {
@@ -14,6 +16,7 @@ import {
   listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
+import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */
@@ -26,46 +29,36 @@ const ICONS = { passed: '✅', failed: '❌', undecided: '❔' } as const;
 export function markdownReport(original: SimulationReport): string {
   const report = toPrintable(original);
   const { verdict, sentence, sandbox, seed, blockedBy, startedAt } = report;
-  const lines = [
-    `## sandbox-kit simulate: ${verdict}`,
-    '',
-    escapeMarkdown(sentence),
-    ...(blockedBy ? ['', escapeMarkdown(blockedBy.cure)] : []),
-    ...comparisonLines(report),
-    ...section('Scenarios', scenarioLines(report)),
-    ...section('Why sessions did not pass', reasonLines(report)),
-    ...transcriptLines(original),
-    '',
-    `${markdownLink(sandbox)}, seed ${escapeMarkdown(seed)}, ${formatInstant(startedAt)}.`,
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-const section = (title: string, lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : ['', `### ${title}`, '', ...lines];
-
-function comparisonLines({ comparison }: SimulationReport): string[] {
-  if (!comparison) return [];
-  const changed = comparison.rows.filter(({ change }) => change !== 'same');
-  const unchanged = comparison.rows.length - changed.length;
-  return section(`Compared with ${formatInstant(comparison.startedAt)}`, [
-    ...comparison.differences.map((difference) => `> ${escapeMarkdown(difference)}\n`),
-    ...markdownTable(
-      ['scenario', 'change', 'before', 'now'],
-      changed.map(({ scenario_id: id, change, before, now }) => [
-        id,
-        change,
-        describeStanding(before),
-        describeStanding(now),
-      ]),
-    ),
-    ...(changed.length > 0 ? [''] : []),
-    `${formatCount(unchanged, 'scenario')} unchanged.`,
+  return renderMarkdown(`sandbox-kit simulate: ${verdict}`, [
+    sentence,
+    blockedBy?.cure,
+    ...changes(report),
+    { title: 'Scenarios', blocks: [scenarioTable(report)] },
+    { title: 'Why sessions did not pass', blocks: [{ list: reasons(report) }] },
+    ...transcripts(original),
+    line`${markdownLink(sandbox)}, seed ${seed}, ${formatInstant(startedAt)}.`,
   ]);
 }
 
-function scenarioLines({ scenarios }: SimulationReport): string[] {
-  const cells = (scenario: ScenarioResult): string[] => {
+function changes({ comparison }: SimulationReport): Block[] {
+  if (!comparison) return [];
+  const { changed, unchanged } = listChanges(comparison);
+  const rows = changed.map(({ scenario_id: id, change, before, now }) => [
+    ...[id, change, describeStanding(before), describeStanding(now)],
+  ]);
+  return comparisonBlocks(
+    comparison,
+    [
+      { columns: ['scenario', 'change', 'before', 'now'], rows },
+      `${formatCount(unchanged, 'scenario')} unchanged.`,
+    ],
+    shortHeading(comparison),
+  );
+}
+
+const scenarioTable = ({ scenarios }: SimulationReport): Block => ({
+  columns: ['scenario', 'verdict', 'passed', 'required', 'pass^k'],
+  rows: scenarios.map((scenario) => {
     const { verdict, passed, samples, flaky, pass_hat_k: passHat } = scenario;
     return [
       scenario.scenario_id,
@@ -74,37 +67,35 @@ function scenarioLines({ scenarios }: SimulationReport): string[] {
       formatShare(scenario.required_pass_rate, 0),
       passHat.at(-1)?.toFixed(2) ?? '',
     ];
-  };
-  const columns = ['scenario', 'verdict', 'passed', 'required', 'pass^k'];
-  return markdownTable(columns, scenarios.map(cells));
-}
+  }),
+});
 
 /** Lists why sessions did not pass, with the most frequent reason first. */
-function reasonLines({ sessions }: SimulationReport): string[] {
+function reasons({ sessions }: SimulationReport): ListItem[] {
   const groups = groupUnpassed(sessions);
   const more = groups.length - GROUPS_MAX;
-  const items = groups.slice(0, GROUPS_MAX).flatMap((group) => {
+  const items = groups.slice(0, GROUPS_MAX).flatMap((group): ListItem[] => {
     const [first] = group;
     if (!first) return [];
     const names = group.map(nameOf).join(', ');
+    const count = formatCount(group.length, 'session');
     return [
-      `- ${ICONS[first.verdict]} ${formatCount(group.length, 'session')} ${describeEnd(first)}: ${escapeMarkdown(names)}`,
-      ...listSharedReasons(group).map((reason) => `  - ${escapeMarkdown(reason)}`),
+      {
+        text: `${ICONS[first.verdict]} ${count} ${describeEnd(first)}: ${names}`,
+        details: listSharedReasons(group),
+      },
     ];
   });
-  return more > 0 ? [...items, `- ${formatCount(more, 'more group')} in the JSON report`] : items;
+  return more > 0
+    ? [...items, { text: `${formatCount(more, 'more group')} in the JSON report` }]
+    : items;
 }
 
-/** Writes the transcripts of the first failed sessions, collapsed. */
-function transcriptLines({ sessions }: SimulationReport): string[] {
+/** Returns the transcripts of the first failed sessions, collapsed. */
+function transcripts({ sessions }: SimulationReport): Block[] {
   const failed = sessions.filter(({ verdict }) => verdict === 'failed');
-  return failed.slice(0, TRANSCRIPTS_MAX).flatMap((session: SimulatedSessionReport) => [
-    '',
-    // Markdown has no effect in this line, because it is HTML.
-    `<details>${html`<summary>Transcript of ${toPrintable(nameOf(session))}</summary>`.text}`,
-    '',
-    ...formatTranscript(session).map((line) => `- ${escapeMarkdown(line)}`),
-    '',
-    '</details>',
-  ]);
+  return failed.slice(0, TRANSCRIPTS_MAX).map((session) => ({
+    summary: `Transcript of ${toPrintable(nameOf(session))}`,
+    blocks: [{ list: formatTranscript(session) }],
+  }));
 }

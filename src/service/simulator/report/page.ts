@@ -6,6 +6,7 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
+import { comparisonSection } from '../../../report-kit/comparison.ts';
 import {
   createFilterRules,
   filterClassesOf,
@@ -49,6 +50,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
+import { listChanges, shortHeading } from './comparison.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
 const SESSIONS_MAX = 500;
@@ -101,7 +103,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
     facts: `Seed ${seed}, sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
     remarks: remarks(report),
     sections: [
-      comparisonSection(report.comparison),
+      changesSection(report.comparison),
       scenariosSection(report, shown),
       reasonsSection(report, shown),
       sessionsSection(report, shown, calls),
@@ -141,16 +143,12 @@ function remarks({ blockedBy, counts }: SimulationReport): Html[] {
   ];
 }
 
-function comparisonSection(
-  comparison: SimulationComparison | undefined,
-): ReportSection | undefined {
+function changesSection(comparison: SimulationComparison | undefined): ReportSection | undefined {
   if (!comparison) return undefined;
-  const { startedAt, differences, rows } = comparison;
-  const changed = rows.filter(({ change }) => change !== 'same');
-  const body = html`${differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-    ${changed.length === 0 ? undefined : renderChanges(changed)}
-    <p class="soft">${formatCount(rows.length - changed.length, 'scenario')} unchanged.</p>`;
-  return { id: 'comparison', title: `Compared with ${formatInstant(startedAt)}`, body };
+  const { changed, unchanged } = listChanges(comparison);
+  const changes = html`${changed.length > 0 && renderChanges(changed)}
+    <p class="soft">${formatCount(unchanged, 'scenario')} unchanged.</p>`;
+  return comparisonSection(comparison, changes, shortHeading(comparison));
 }
 
 function renderChanges(rows: SimulationComparison['rows']): Html {
@@ -219,7 +217,7 @@ function scenarioRow(
     <td><b>${id}</b> <span class="soft">${scenario.scenario}, ${persona}</span></td>
     <td>
       <span class="mark ${verdict}">${verdict}</span
-      >${flaky ? html` <span class="warn">flaky</span>` : undefined}
+      >${flaky && html` <span class="warn">flaky</span>`}
     </td>
     <td class="samples">${marks}</td>
     <td class="number">${passed} of ${samples}</td>
@@ -282,12 +280,11 @@ function sessionsSection(
   const examples = new Set(groupUnpassed(shown).map(([first]) => first));
   const body = html`${renderFilters(shown, facets, 'sessions')} ${renderSearch('sessions')}
   ${
-    omitted === 0
-      ? undefined
-      : renderRemark(
-          'warn',
-          `${formatCount(omitted, 'session')} omitted. --json FILE writes all of them.`,
-        )
+    omitted > 0 &&
+    renderRemark(
+      'warn',
+      `${formatCount(omitted, 'session')} omitted. --json FILE writes all of them.`,
+    )
   }
   ${shown.map((session) =>
     renderSession(session, {

@@ -6,10 +6,10 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
+import { comparisonHeading } from '../../../report-kit/comparison.ts';
 import {
   formatCount,
   formatDuration,
-  formatInstant,
   formatNumber,
   formatShare,
 } from '../../../report-kit/format.ts';
@@ -29,6 +29,7 @@ import {
   listSharedReasons,
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
+import { listChanges } from './comparison.ts';
 import { formatTranscriptLines } from './transcript.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
@@ -164,8 +165,7 @@ function formatComparison(
   comparison: SimulationComparison,
   { style, width }: TextLayout,
 ): string[] {
-  const { startedAt, differences, rows } = comparison;
-  const changed = rows.filter(({ change }) => change !== 'same');
+  const { changed, unchanged } = listChanges(comparison);
   const lines = changed.map(({ scenario_id: id, change, before, now }) => {
     const isBad = change === 'regressed' || change === 'worse';
     const word = change.padEnd(VERDICT_WIDTH);
@@ -173,10 +173,9 @@ function formatComparison(
     const results = `${describeStanding(before)} -> ${describeStanding(now)}`;
     return `${style(color, word)}  ${shorten(toPrintable(id), width - 52)}  ${results}`;
   });
-  const same = rows.length - changed.length;
   return [
-    `Compared with the run of ${formatInstant(startedAt)}: ${same} unchanged.`,
-    ...differences.flatMap((difference) => wrap(difference, width)),
+    `${comparisonHeading(comparison)}: ${unchanged} unchanged.`,
+    ...comparison.differences.flatMap((difference) => wrap(difference, width)),
     ...lines,
   ];
 }

@@ -5,12 +5,8 @@ import {
   createAdjustableClock,
   type AdjustableClock,
 } from '../../../../src/platform/adjustable-clock.ts';
-import {
-  manualClock,
-  systemClock,
-  type Clock,
-  type ManualClock,
-} from '../../../../src/platform/clock.ts';
+import { systemClock, type Clock } from '../../../../src/platform/clock.ts';
+import { manualClock, type ManualClock } from '../../../../src/platform/manual-clock.ts';
 import type { RateLimitResult } from '../../../../src/service/domain/rate-limiter.ts';
 import { openPool } from '../../../../src/service/store/postgres/pool.ts';
 import {

@@ -1,5 +1,7 @@
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+
+/** A day in milliseconds. */
+export const DAY_MS = 24 * HOUR_MS;
 
 const DATE =
   /^(?<year>\d{4})-?(?:(?<month>\d\d)-?(?<day>\d\d)|W(?<week>\d\d)-?(?<weekDay>[1-7])|(?<yearDay>\d{3}))$/;

@@ -5,7 +5,7 @@ import { dialects } from './dialects/table.ts';
 
 /**
  * The messages of the ingest log, by stable code: what happened to the spans, and how to fix it.
- * `store/sqlite/span-writer.ts` has the messages that depend on stored data.
+ * `store/span-writer.ts` has the messages that depend on stored data.
  */
 export const logMessages = {
   no_conversation_id: {

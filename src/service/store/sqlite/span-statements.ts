@@ -1,8 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { deleteOldest } from '../row-limits.ts';
-import type { toSpanRow } from '../span-writer.ts';
 import { columnsIn } from '../schema/table.ts';
-import { tables } from '../schema/tables.ts';
+import { tables, type Tables } from '../schema/tables.ts';
 
 /** The statements of the span writer, prepared once. Kysely would compile them for each call. */
 export interface SpanWriterStatements
@@ -96,8 +95,8 @@ function prepareConversations(db: Database): ConversationStatements {
 }
 
 interface SpanStatements {
-  /** Changes nothing if the owner has a span with this id. */
-  insertSpan: Statement<[row: ReturnType<typeof toSpanRow> & { owner_id: string }]>;
+  /** Takes `SPAN_COLUMNS`; changes nothing if the owner has a span with this id. */
+  insertSpan: Statement<(string | number | bigint | null)[]>;
   /** Finds the trace and the conversation of a stored span. */
   locateSpan: Statement<
     [ownerId: string, spanId: string],
@@ -110,15 +109,16 @@ interface SpanStatements {
   deleteOldLinks: Statement<[ownerId: string, again: string]>;
 }
 
-const SPAN_COLUMNS = Object.keys(columnsIn(tables.spans, 'sqlite')).filter(
-  (name) => name !== 'key',
+/** The columns of an inserted span. */
+export const SPAN_COLUMNS = Object.keys(columnsIn(tables.spans, 'sqlite')).filter(
+  (name): name is Exclude<keyof Tables['spans'], 'key' | 'received_day'> => name !== 'key',
 );
 
 function prepareSpans(db: Database): SpanStatements {
   return {
     insertSpan: db.prepare(`
       insert into spans (${SPAN_COLUMNS.join()})
-      values (${SPAN_COLUMNS.map((name) => `:${name}`).join()})
+      values (${SPAN_COLUMNS.map(() => '?').join()})
       on conflict (owner_id, span_id) do nothing`),
     locateSpan: db.prepare(`
       select trace_id, conversation_key from spans where owner_id = ? and span_id = ?`),

@@ -25,7 +25,7 @@ import {
 import type { InsertResult, NewSpan, Tag, TraceRequestRows } from '../records.ts';
 import { guardFile } from './file-identity.ts';
 import { isBusy, LOCK_WAIT_MS_MAX, LOCKED_WAIT_MS_MAX, openFile } from './open-file.ts';
-import { prepareStatements, type SpanWriterStatements } from './span-statements.ts';
+import { prepareStatements, SPAN_COLUMNS, type SpanWriterStatements } from './span-statements.ts';
 
 /** Options for opening a span writer. */
 export interface SpanWriterOptions {
@@ -183,10 +183,8 @@ function insertPart(
   };
   if (conversation.isRemoved) return part;
   for (const span of spans) {
-    const { changes } = statements.insertSpan.run({
-      owner_id: request.ownerId,
-      ...toSpanRow(span, part),
-    });
+    const row = { owner_id: request.ownerId, ...toSpanRow(span, part) };
+    const { changes } = statements.insertSpan.run(...SPAN_COLUMNS.map((name) => row[name]));
     if (changes > 0) part.inserted.push(span);
     else if (!isStored(statements, span, part)) part.conflicting.push(span);
   }

@@ -28,7 +28,8 @@ export function groupSpansByTurn(
   return turns.finish(groups.get(undefined) ?? []);
 }
 
-interface TurnPart {
+/** A span at the top of a turn or of its next part. */
+interface OwnedSpans {
   owner: StoredSpan;
   /** All spans of the owner, including itself. */
   group: StoredSpan[];
@@ -45,7 +46,7 @@ function compareSpans(a: StoredSpan, b: StoredSpan): number {
 }
 
 /** Compares like `compareSpans`; the history of a wrapper is its own or that of its first model call. */
-function compareParts({ owner: a, group: groupA }: TurnPart, b: TurnPart): number {
+function compareParts({ owner: a, group: groupA }: OwnedSpans, b: OwnedSpans): number {
   return (
     Number(a.startNs - b.owner.startNs) ||
     measureHistory([a, ...groupA]) - measureHistory([b.owner, ...b.group]) ||

@@ -73,7 +73,7 @@ export function buildTranscript(
 }
 
 /** A turn with its spans, except for tools; the first span of the turn is first. */
-interface TurnPart {
+interface BuiltTurn {
   turn: Turn;
   spans: readonly StoredSpan[];
 }
@@ -83,7 +83,7 @@ function buildParts(
   spans: readonly StoredSpan[],
   links: readonly SpanLink[],
   kept: ReadonlyMap<unknown, unknown> = new Map(),
-): TurnPart[] {
+): BuiltTurn[] {
   const parts = groupSpansByTurn(spans, links).map((group) => ({
     turn: buildTurn(group),
     spans: group.spans,

@@ -15,7 +15,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
-import type { StoreLocation } from '../src/service/store/location.ts';
+import type { StoreLocation } from '../src/service/store/store.ts';
 import { openSpanWriter } from '../src/service/store/open-span-writer.ts';
 import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';

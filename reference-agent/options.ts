@@ -1,3 +1,4 @@
+import { DAY_MS } from '../src/platform/clock.ts';
 import * as z from 'zod';
 import type { AgentFault } from '../src/contract/index.ts';
 import type { Clock } from '../src/platform/clock.ts';
@@ -62,8 +63,6 @@ const tlsOptions = options.optionsObject<TlsFiles>(
   },
   ['kind'],
 );
-
-const DAY_MS = 86_400_000;
 
 const voiceOptions = options.optionsObject<VoiceOptions>({
   address: options.nonEmptyStringOption,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../platform/clock.ts';
 /** Builds the pattern of a month and day. 29 February is accepted in every year. */
 const buildMonthDay = (separator: string): string =>
   [
@@ -28,7 +29,6 @@ export const ISO_8601: RegExp = new RegExp(
 );
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Parses an ISO 8601 time. A time without a zone is UTC. Returns milliseconds since the Unix epoch, with a

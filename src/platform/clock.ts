@@ -36,6 +36,9 @@ export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }
 
+/** A day in milliseconds. */
+export const DAY_MS = 86_400_000;
+
 /** The system clock. */
 export const systemClock: Clock = createScaledClock(1);
 

@@ -46,9 +46,9 @@ void t.test('migrate', async (t) => {
       Array(3).fill({ code: 0, stderr: '' }),
     );
     t.same(results.map(({ stdout }) => stdout).sort(), [
-      'Migrated the database from version 0 to 1.\n',
-      'The database already has version 1.\n',
-      'The database already has version 1.\n',
+      'Migrated the database from version 0 to 16.\n',
+      'The database already has version 16.\n',
+      'The database already has version 16.\n',
     ]);
   });
 
@@ -140,7 +140,11 @@ void t.test('migrate', async (t) => {
     for (const args of [['migrate'], ['serve', '--port', '0']]) {
       const result = await run(args, { env: { SANDBOX_KIT_DATABASE_URL: newer.url } });
       outputs.push(result.stdout, result.stderr);
-      assertUsageError(t, result, /The database has version 99, .* only versions up to 1\. Update/);
+      assertUsageError(
+        t,
+        result,
+        /The database has version 99, .* only versions up to 16\. Update/,
+      );
     }
   });
 

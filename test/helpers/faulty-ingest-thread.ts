@@ -17,11 +17,11 @@ processTasks({
       return spanWriter.insert(requests);
     },
   },
-  decode(task, traces) {
+  decode(task) {
     const text = new TextDecoder().decode(task.body);
     // In a thread, this ends only the thread.
     if (text === 'exit') process.exit(7);
     if (text === 'throw') throw new TypeError('customer text');
-    return decodeBody(task, traces);
+    return decodeBody(task);
   },
 });

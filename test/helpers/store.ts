@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import root, { type Test } from 'tap';
 import { openFile } from '../../src/service/store/sqlite/open-file.ts';
-import type { StoreLocation } from '../../src/service/store/location.ts';
 import { openSpanWriter } from '../../src/service/store/open-span-writer.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import type { SpanWriter } from '../../src/service/store/span-writer.ts';
@@ -14,9 +13,10 @@ import type {
   TraceRequestRows,
   Outcome,
   Store,
+  StoreLocation,
+  NewDocument,
+  NewSimulation,
 } from '../../src/service/store/store.ts';
-import type { NewDocument } from '../../src/service/store/store.ts';
-import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
 import { withPostgres } from './postgres.ts';
 
@@ -49,9 +49,10 @@ const databasesOfTests = new WeakMap<Test, Database>();
 export function testStore(
   title: string,
   run: (t: Test, database: Database) => Promise<void>,
+  options: { skip?: string } = {},
 ): void {
   for (const database of testedDatabases) {
-    void root.test(`${title} (${database})`, (t) => {
+    void root.test(`${title} (${database})`, options, (t) => {
       databasesOfTests.set(t, database);
       return run(t, database);
     });

@@ -5,7 +5,7 @@ import type { ControlStep, EndStep, ResultsStep, ServiceStep, TracesStep } from 
 import type { Step } from '../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
-import { isoTime } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
 
 /** Creates a trace request that the service must accept. */
 export function createTracesStep(
@@ -86,8 +86,6 @@ export function createRefusedStep<Name extends ServiceStep>(
 /** Returns the query that makes a control request apply to an owner. */
 export const ownerQuery = (service: ServiceContext, owner: OwnerName): string =>
   `?owner=${encodeURIComponent(service.ownerId(owner))}`;
-
-const DAY_MS = 86_400_000;
 
 /** Returns the query for the period in which all conversations of the run start. */
 export function runPeriod({ baseMs }: ServiceContext): Record<string, string> {

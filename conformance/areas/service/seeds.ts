@@ -1,5 +1,5 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
-import { isoTime } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import { PASSING_PHRASE } from './spans.ts';
 
@@ -45,7 +45,6 @@ export const uploadRunName = ({ marker }: ServiceContext): string => `Check uplo
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Returns when a seeded session in the middle of the others starts: at noon of the previous day, so

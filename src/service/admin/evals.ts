@@ -7,23 +7,23 @@ import type { Owners } from './owners.ts';
 
 interface EvalRoutesOptions {
   owners: Owners;
-  store: EvalStore;
+  evalStore: EvalStore;
 }
 
 /** `/evals`: one scoring criterion each. */
-export function addEvalRoutes(app: FastifyInstance, { owners, store }: EvalRoutesOptions): void {
+export function addEvalRoutes(app: FastifyInstance, { owners, evalStore }: EvalRoutesOptions): void {
   app.post('/evals', async (request) => {
     const definition = parseEval(request.body);
-    await store.put(await owners.findOrCreate(request), definition);
+    await evalStore.put(await owners.findOrCreate(request), definition);
     return definition;
   });
-  app.get('/evals', async (request) => ({ evals: await store.list(await owners.find(request)) }));
+  app.get('/evals', async (request) => ({ evals: await evalStore.list(await owners.find(request)) }));
   app.get<{ Params: { id: string } }>('/evals/:id', async (request) =>
-    findEval(store, await owners.find(request), request.params.id),
+    findEval(evalStore, await owners.find(request), request.params.id),
   );
   app.delete<{ Params: { id: string } }>('/evals/:id', async (request) => {
     const { id } = request.params;
-    await deleteEval(store, await owners.find(request), id);
+    await deleteEval(evalStore, await owners.find(request), id);
     return { deleted: id };
   });
 }
@@ -33,8 +33,8 @@ export function addSettingsRoutes(
   app: FastifyInstance,
   options: EvalRoutesOptions & { findWarnings: FindSettingsWarnings },
 ): void {
-  const { owners, store } = options;
-  app.get('/settings', async (request) => store.getSettings(await owners.find(request)));
+  const { owners, evalStore } = options;
+  app.get('/settings', async (request) => evalStore.getSettings(await owners.find(request)));
   app.put('/settings', async (request) => {
     const ownerId = await owners.findOrCreate(request);
     const { settings, warnings } = await changeSettings(options, ownerId, request.body);

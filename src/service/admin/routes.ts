@@ -80,8 +80,8 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   app.get('/ready', async (_request, reply) => sendReadiness(reply, await findUnreadyReason()));
   const { store } = options;
   addKeyRoutes(app, { owners, keys: { owners: store.owners, clock: options.clock } });
-  addEvalRoutes(app, { owners, store: store.evals });
-  addSettingsRoutes(app, { ...options, store: store.evals });
+  addEvalRoutes(app, { owners, evalStore: store.evals });
+  addSettingsRoutes(app, { ...options, evalStore: store.evals });
   addDocumentRoutes(app, options);
   addAgentRoutes(app, options);
   addTranscriptRoutes(app, options);

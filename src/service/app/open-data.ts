@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { formatAuthority } from '../../platform/base-url.ts';
 import type { Log } from '../../platform/log.ts';
-import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
 import {
   DatabaseUrlError,
@@ -13,7 +12,7 @@ import {
   CONNECT_MS_MAX,
   DatabaseEncodingError,
   SILENT_CODE,
-  SchemaTooNewError,
+  UnsupportedSchemaError,
   findPostgresProblem,
   type PostgresProblem,
 } from '../store/postgres/database-problem.ts';
@@ -21,7 +20,7 @@ import type { Migration } from '../store/postgres/migrate.ts';
 import { UnfinishedMoveError } from '../store/postgres/move-marker.ts';
 import { getLockPath, lockDirectory } from '../store/sqlite/directory-lock.ts';
 import { isFileMissing } from '../store/sqlite/file-identity.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreLocation } from '../store/store.ts';
 import { createDevelopmentKey, loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
 
 /** The database can't be used now, but may work again later. */
@@ -104,7 +103,7 @@ async function openDatabase(
 }
 
 /**
- * Migrates a database to the newest schema.
+ * Migrates a database to the newest version of the tables.
  * @param onWarning Receives what the caller should know about the URL.
  * @throws StartError that says what to do.
  */
@@ -134,7 +133,7 @@ export async function withDatabase<Result>(
     if (
       error instanceof DatabaseEncodingError ||
       error instanceof DatabaseUrlError ||
-      error instanceof SchemaTooNewError ||
+      error instanceof UnsupportedSchemaError ||
       error instanceof UnfinishedMoveError
     ) {
       throw new StartError(error.message, { cause: error });

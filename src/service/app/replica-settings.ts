@@ -1,9 +1,9 @@
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { quoteUrl } from '../../platform/base-url.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import type { ReplicaSettings } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 
-const DAY_MS = 86_400_000;
 const NOT_SET = 'not set';
 
 /** Returns the options that must be the same on all replicas, by their names in `serve`. */

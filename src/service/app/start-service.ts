@@ -13,7 +13,7 @@ import { createIdMaker } from '../domain/ids.ts';
 import { createServiceCounters, type ServiceCounters } from '../domain/metrics.ts';
 import { createRejectedRequests } from '../domain/rejected-requests.ts';
 import { createReportedProblems, type ReportedProblems } from '../domain/reported-problems.ts';
-import { findScoredSession } from '../domain/sessions.ts';
+import { findScoredSession } from '../domain/transcripts.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
 import { createReadiness } from '../operations/service-readiness.ts';

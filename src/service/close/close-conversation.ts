@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.ts';
 import type { DatabaseRetry } from '../domain/database-retry.ts';
 import { findLiveEvals } from '../domain/evals.ts';
 import type { Counter } from '../domain/metrics.ts';
-import { buildConversationTurns } from '../domain/sessions.ts';
+import { buildConversationTurns } from '../domain/transcripts.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
 import type { MissingEvals } from './missing-evals.ts';

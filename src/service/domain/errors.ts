@@ -120,7 +120,6 @@ const DATABASE_MESSAGES: Readonly<Record<DatabaseProblem['kind'], string>> = {
   authentication_failed: UNUSABLE,
   database_missing: UNUSABLE,
   permission_denied: UNUSABLE,
-  schema_too_new: UNUSABLE,
 };
 
 const LONG_PROBLEMS: readonly DatabaseProblem['kind'][] = [

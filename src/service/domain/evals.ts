@@ -67,12 +67,12 @@ export function checkEvalIds(ids: readonly string[], knownIds: readonly string[]
 
 /** Returns the evals of the live settings, and the ids of those that were deleted since. */
 export async function findLiveEvals(
-  store: EvalStore,
+  evalStore: EvalStore,
   ownerId: string,
 ): Promise<{ evals: EvalDefinition[]; deletedIds: string[] }> {
-  const { evals: ids } = await store.getSettings(ownerId);
+  const { evals: ids } = await evalStore.getSettings(ownerId);
   const byId = new Map(
-    (await store.list(ownerId)).map((definition) => [definition.id, definition]),
+    (await evalStore.list(ownerId)).map((definition) => [definition.id, definition]),
   );
   return {
     evals: ids.flatMap((id) => byId.get(id) ?? []),

@@ -23,25 +23,35 @@ export interface TraceLookup {
   findConversations(traceIds: readonly string[]): Map<string, string>;
 }
 
+/** Reads the spans of a decoded body, given the conversations of stored traces. */
+export type ReadBody = (traces: TraceLookup) => Decoded;
+
 /**
- * Decompresses a body, decodes it and reads its spans. A bad body is a result, not an exception. Its
- * message is sent to the client and never quotes the body, except for a short excerpt of an invalid
- * time.
+ * Decompresses a body and decodes it. The returned function reads its spans, again if more traces are
+ * known then. A bad body is a result, not an exception. Its message is sent to the client and never
+ * quotes the body, except for a short excerpt of an invalid time.
  */
-export function decodeBody(task: IngestTask, traces: TraceLookup): Decoded {
+export function decodeBody(task: IngestTask): ReadBody {
   let bytes = task.body.byteLength;
   try {
     const body = task.gzip ? decompress(task.body) : new Uint8Array(task.body);
     bytes = body.byteLength;
     if (bytes > INGEST_BODY_BYTES_MAX) throw new TooLargeError();
     const request = task.contentType === 'json' ? parseJson(body) : decodeTraceRequest(body);
-    return { bytes, ...readRows(request, task, traces) };
+    return (traces) => ({ bytes, ...readRows(request, task, traces) });
   } catch (error) {
-    if (error instanceof TooLargeError)
-      return { bytes, kind: 'too_large', message: BODY_TOO_LARGE_MESSAGE };
-    if (error instanceof OtlpError) return { bytes, kind: 'malformed', message: error.message };
-    throw error;
+    const problem = findProblem(error);
+    if (!problem) throw error;
+    return () => ({ bytes, ...problem });
   }
+}
+
+function findProblem(
+  error: unknown,
+): { kind: 'too_large' | 'malformed'; message: string } | undefined {
+  if (error instanceof TooLargeError) return { kind: 'too_large', message: BODY_TOO_LARGE_MESSAGE };
+  if (error instanceof OtlpError) return { kind: 'malformed', message: error.message };
+  return undefined;
 }
 
 class TooLargeError extends Error {}

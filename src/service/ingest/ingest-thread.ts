@@ -13,7 +13,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../platform/clock.ts';
 import type { ConnectionCounts } from '../store/connections.ts';
-import type { StoreLocation } from '../store/location.ts';
+import type { StoreLocation } from '../store/store.ts';
 import {
   describeOrigin,
   type CloseMessage,

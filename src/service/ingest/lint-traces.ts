@@ -122,17 +122,15 @@ interface Format extends LintOptions {
 
 function diagnose(bytes: Uint8Array, format: Format): TraceDiagnosis {
   const { contentType, isGzip, conversationId } = format;
-  const decoded = decodeBody(
-    {
-      ownerId: 'lint',
-      receivedAtMs: systemClock.nowMs(),
-      contentType,
-      gzip: isGzip,
-      body: new Uint8Array(bytes).buffer,
-      ...(conversationId === undefined ? {} : { headerConversationId: conversationId }),
-    },
-    { findConversations: () => new Map() },
-  );
+  const read = decodeBody({
+    ownerId: 'lint',
+    receivedAtMs: systemClock.nowMs(),
+    contentType,
+    gzip: isGzip,
+    body: new Uint8Array(bytes).buffer,
+    ...(conversationId === undefined ? {} : { headerConversationId: conversationId }),
+  });
+  const decoded = read({ findConversations: () => new Map() });
   if (decoded.kind === 'read') {
     const { spans, links, logEntries } = decoded.rows;
     const conversations = readConversations(spans, links);

@@ -1,5 +1,6 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
 import { parseJson } from '../../platform/json.ts';
+import { DAY_MS } from '../../platform/clock.ts';
 import type { NewSpan, SpanLink } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
 import { CONVERSATION_ID_KEY } from './conversation-ids.ts';
@@ -123,7 +124,6 @@ function readParentId({ parentSpanId }: TraceSpan, onMalformed: () => void): str
 }
 
 const YEAR_2000_NS = 946_684_800_000_000_000n;
-const DAY_MS = 86_400_000;
 
 function checkTimes(
   { startNs, endNs }: TraceSpan,

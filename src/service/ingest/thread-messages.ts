@@ -2,8 +2,7 @@
 import { errorOrigin, isError } from '../../platform/error-origin.ts';
 import type { ConnectionCounts } from '../store/connections.ts';
 import type { DatabaseProblem } from '../store/database-problem.ts';
-import type { StoreLocation } from '../store/location.ts';
-import type { InsertResult } from '../store/store.ts';
+import type { InsertResult, StoreLocation } from '../store/store.ts';
 import type { RejectedSpans } from './read-spans.ts';
 
 /** A trace request whose headers were accepted. Its body is not even decompressed yet. */

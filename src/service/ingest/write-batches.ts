@@ -12,7 +12,7 @@ import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { findDatabaseProblem } from '../store/database-problem.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
-import type { Decoded, TraceLookup } from './decode-body.ts';
+import type { Decoded, ReadBody } from './decode-body.ts';
 import { isError } from '../../platform/error-origin.ts';
 import {
   describeOrigin,
@@ -30,7 +30,7 @@ export interface BatchDeps {
   port: MessagePort;
   spanWriter: SpanWriter;
   /** Decodes a body. If it throws, which is a bug, only that request fails. */
-  decode: (task: IngestTask, traces: TraceLookup) => Decoded;
+  decode: (task: IngestTask) => ReadBody;
 }
 
 /** Requests in one batch. */
@@ -80,74 +80,104 @@ interface LookupFailure {
   bytes: number;
 }
 
+/** Decoded tasks that are written together. */
+class Batch {
+  readonly #deps: BatchDeps;
+  #tasks: DecodedTask[] = [];
+  #bytes = 0;
+
+  constructor(deps: BatchDeps) {
+    this.#deps = deps;
+  }
+
+  get isFull(): boolean {
+    return this.#tasks.length === BATCH_REQUESTS_MAX || this.#bytes >= BATCH_BYTES_MAX;
+  }
+
+  add(task: DecodedTask): void {
+    this.#tasks.push(task);
+    this.#bytes += task.decoded.bytes;
+  }
+
+  /** Returns whether a task of an owner brings spans of one of these traces. */
+  hasTrace(ownerId: string, traceIds: ReadonlySet<string>): boolean {
+    return this.#tasks.some(
+      ({ task, decoded }) =>
+        task.ownerId === ownerId &&
+        decoded.kind === 'read' &&
+        decoded.rows.spans.some(({ traceId }) => traceIds.has(traceId)),
+    );
+  }
+
+  /** Writes all tasks and returns their results. The batch is empty then. */
+  async write(): Promise<void> {
+    const { port, spanWriter } = this.#deps;
+    const tasks = this.#tasks;
+    this.#tasks = [];
+    this.#bytes = 0;
+    const rows = tasks.map(({ task, decoded }) => toRows(task, decoded));
+    const inserted = await spanWriter.insert(rows);
+    const results: ResultMessage[] = tasks.map(({ id, decoded }, index) => {
+      return { id, result: toResult(decoded, inserted[index]) };
+    });
+    port.postMessage(results);
+  }
+}
+
 /** Writes what has arrived, beginning with a task. Returns whether the thread must close then. */
 async function processBatch(
   deps: BatchDeps,
   first: TaskMessage,
   received: Message[],
 ): Promise<boolean> {
-  const batch: DecodedTask[] = [];
-  let bytes = 0;
+  const batch = new Batch(deps);
   let next: Message | undefined = first;
   while (next !== undefined && next !== 'close') {
-    const decodedTask: DecodedTask = { ...next, decoded: await decodeTask(deps, next.task, batch) };
-    if (batch.length === 0) bytes = 0;
-    batch.push(decodedTask);
-    bytes += decodedTask.decoded.bytes;
-    if (batch.length === BATCH_REQUESTS_MAX || bytes >= BATCH_BYTES_MAX) break;
+    batch.add({ ...next, decoded: await decodeTask(deps, next.task, batch) });
+    if (batch.isFull) break;
     next = received.shift() ?? receiveWaiting(deps);
   }
-  await writeAndReply(deps, batch);
+  await batch.write();
   return next === 'close';
 }
 
 /**
- * Decodes a task. If its conversations depend on stored traces, which are unknown until it is decoded,
- * looks them up and decodes it again. A batch that may contain these traces is written first.
+ * Decodes a task. If its conversations depend on stored traces, which are unknown until its spans are
+ * read, looks them up and reads the spans again. A batch that may contain these traces is written first.
  */
 async function decodeTask(
-  deps: BatchDeps,
+  { decode, spanWriter }: BatchDeps,
   task: IngestTask,
-  batch: DecodedTask[],
+  batch: Batch,
 ): Promise<Decoded | LookupFailure> {
+  const bytes = task.body.byteLength;
   const known = new Map<string, string>();
   const lookedUp = new Set<string>();
+  let read: ReadBody | undefined;
   for (;;) {
     const missing = new Set<string>();
-    const decoded = decodeOrFail(deps, task, {
-      findConversations(traceIds) {
-        for (const id of traceIds) if (!lookedUp.has(id)) missing.add(id);
-        return known;
-      },
-    });
-    if (missing.size === 0) return decoded;
-    const traceIds = [...missing];
-    if (hasTrace(batch, task.ownerId, traceIds)) {
-      await writeAndReply(deps, batch);
-      batch.length = 0;
-    }
+    let decoded: Decoded;
     try {
-      const found = await deps.spanWriter.findConversations(task.ownerId, traceIds);
+      read ??= decode(task);
+      decoded = read({
+        findConversations(traceIds) {
+          for (const id of traceIds) if (!lookedUp.has(id)) missing.add(id);
+          return known;
+        },
+      });
+    } catch (error) {
+      return { kind: 'failed', message: describeOrigin(error), bytes };
+    }
+    if (missing.size === 0) return decoded;
+    if (batch.hasTrace(task.ownerId, missing)) await batch.write();
+    try {
+      const found = await spanWriter.findConversations(task.ownerId, [...missing]);
       for (const [traceId, conversationId] of found) known.set(traceId, conversationId);
     } catch (error) {
       return { kind: 'lookup_failed', error, bytes: decoded.bytes };
     }
-    for (const id of traceIds) lookedUp.add(id);
+    for (const id of missing) lookedUp.add(id);
   }
-}
-
-function hasTrace(
-  batch: readonly DecodedTask[],
-  ownerId: string,
-  traceIds: readonly string[],
-): boolean {
-  const wanted = new Set(traceIds);
-  return batch.some(
-    ({ task, decoded }) =>
-      task.ownerId === ownerId &&
-      decoded.kind === 'read' &&
-      decoded.rows.spans.some(({ traceId }) => wanted.has(traceId)),
-  );
 }
 
 /** Returns the next message if one has already arrived. Counts immediately, also in a batch. */
@@ -162,30 +192,6 @@ function receiveWaiting(deps: BatchDeps): Message | undefined {
 
 function sendCounts({ port, spanWriter }: BatchDeps): void {
   port.postMessage({ connections: spanWriter.countConnections() } satisfies CountsMessage);
-}
-
-function decodeOrFail(
-  { decode }: Pick<BatchDeps, 'decode'>,
-  task: IngestTask,
-  traces: TraceLookup,
-): Decoded {
-  const bytes = task.body.byteLength;
-  try {
-    return decode(task, traces);
-  } catch (error) {
-    return { kind: 'failed', message: describeOrigin(error), bytes };
-  }
-}
-
-async function writeAndReply(
-  { port, spanWriter }: BatchDeps,
-  batch: readonly DecodedTask[],
-): Promise<void> {
-  const inserted = await spanWriter.insert(batch.map(({ task, decoded }) => toRows(task, decoded)));
-  const results: ResultMessage[] = batch.map(({ id, decoded }, index) => {
-    return { id, result: toResult(decoded, inserted[index]) };
-  });
-  port.postMessage(results);
 }
 
 /** Returns the rows to insert; for a rejected request, the log entries that say why. */

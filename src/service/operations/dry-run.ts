@@ -4,7 +4,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
-import { findScorable } from '../domain/sessions.ts';
+import { findScorable } from '../domain/transcripts.ts';
 import type { Outcome, Store } from '../store/store.ts';
 
 /** The score of an eval, before it is stored with a session. */

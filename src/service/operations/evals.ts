@@ -4,11 +4,11 @@ import type { EvalStore } from '../store/store.ts';
 
 /** Returns an eval of an owner. @throws RequestError `not_found`. */
 export async function findEval(
-  store: Pick<EvalStore, 'list'>,
+  evalStore: Pick<EvalStore, 'list'>,
   ownerId: string,
   id: string,
 ): Promise<EvalDefinition> {
-  const evals = await store.list(ownerId);
+  const evals = await evalStore.list(ownerId);
   const definition = evals.find((candidate) => candidate.id === id);
   if (!definition) throw unknownEval(id);
   return definition;
@@ -19,11 +19,11 @@ export async function findEval(
  * @throws RequestError `not_found`.
  */
 export async function deleteEval(
-  store: Pick<EvalStore, 'remove'>,
+  evalStore: Pick<EvalStore, 'remove'>,
   ownerId: string,
   id: string,
 ): Promise<void> {
-  if (!(await store.remove(ownerId, id))) throw unknownEval(id);
+  if (!(await evalStore.remove(ownerId, id))) throw unknownEval(id);
 }
 
 const unknownEval = (id: string): RequestError =>

@@ -26,14 +26,14 @@ export function createSettingsWarnings(options: {
  * warnings about them. @throws RequestError `bad_request`.
  */
 export async function changeSettings(
-  { store, findWarnings }: { store: EvalStore; findWarnings: FindSettingsWarnings },
+  { evalStore, findWarnings }: { evalStore: EvalStore; findWarnings: FindSettingsWarnings },
   ownerId: string,
   changes: unknown,
 ): Promise<{ settings: Required<LiveSettings>; warnings: string[] }> {
-  const knownIds = (await store.list(ownerId)).map(({ id }) => id);
+  const knownIds = (await evalStore.list(ownerId)).map(({ id }) => id);
   // A deleted eval may stay selected, so that a caller can send back what it received.
-  const selectedIds = (await store.getSettings(ownerId)).evals;
-  await store.updateSettings(ownerId, parseSettings(changes, [...knownIds, ...selectedIds]));
+  const selectedIds = (await evalStore.getSettings(ownerId)).evals;
+  await evalStore.updateSettings(ownerId, parseSettings(changes, [...knownIds, ...selectedIds]));
   const warnings = await findWarnings(ownerId);
-  return { settings: await store.getSettings(ownerId), warnings };
+  return { settings: await evalStore.getSettings(ownerId), warnings };
 }

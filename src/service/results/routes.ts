@@ -5,7 +5,7 @@ import {
   type SimulationSessionPage,
 } from '../../contract/index.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { loadTurns } from '../domain/sessions.ts';
+import { loadTurns } from '../domain/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from '../domain/results-query.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';

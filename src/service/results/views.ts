@@ -5,7 +5,8 @@ import type {
   SimulationSession,
 } from '../../contract/index.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { makeDeepLink, type SessionTurn } from '../domain/sessions.ts';
+import { makeDeepLink } from '../domain/sessions.ts';
+import type { SessionTurn } from '../domain/transcripts.ts';
 import type { Outcome, Session } from '../store/store.ts';
 
 /** How to represent a session. */

@@ -10,7 +10,7 @@ import {
 } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import type { JsonObject, NewSession, OnSeedProgress, Outcome, StoredTurn } from './store.ts';
+import type { JsonObject, NewSession, OnSeedProgress, Outcome, StoredTurn } from './records.ts';
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
 const SESSIONS_PER_CHUNK = 50;

@@ -1,24 +1,29 @@
 import type { Selectable } from 'kysely';
 import type { Connections, WriteTransaction } from './connections.ts';
-import type { Tables } from './tables.ts';
-import type { AgentReport, AgentReportStore, NewAgentReport } from './store.ts';
+import type { Tables } from './schema/tables.ts';
+import type { AgentReport, NewAgentReport, Page } from './records.ts';
 
 const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 
 type Row = Pick<Selectable<Tables['agent_reports']>, (typeof COLUMNS)[number]>;
 
-/** Creates the store of reports about agents. Lists read no report, because reports are large. */
-export function createAgentReportStore({
-  reader,
-  read,
-  writeAlone,
-}: Connections): AgentReportStore {
+/**
+ * Creates the store of reports about agents. They are deleted with their agent. Lists read no report,
+ * because reports are large.
+ */
+export function createAgentReportStore({ reader, read, writeAlone }: Connections) {
   const selectReports = (ownerId: string) =>
     reader(ownerId).selectFrom('agent_reports').where('owner_id', '=', ownerId);
   return {
-    add: (ownerId, report, keep) =>
+    /** Adds a report, deletes the oldest of its agent and kind beyond the number to keep, and returns its id. */
+    add: (ownerId: string, report: NewAgentReport, keep: number): Promise<number> =>
       writeAlone(ownerId, (db) => addReport(db, ownerId, report, keep)),
-    list: (ownerId, agentId, { skip, limit }) =>
+    /** Returns a page of the reports about an agent, newest first, and their number, from one snapshot. */
+    list: (
+      ownerId: string,
+      agentId: string,
+      { skip, limit }: Page,
+    ): Promise<{ reports: AgentReport[]; total: number }> =>
       read(ownerId, async (db) => {
         const reports = db
           .selectFrom('agent_reports')
@@ -35,7 +40,11 @@ export function createAgentReportStore({
           .execute();
         return { reports: rows.map(toReport), total };
       }),
-    async listNewest(ownerId, agentIds) {
+    /**
+     * Returns the report of each kind about each of these agents whose run ended last; of equal ones, the
+     * one that was attached last.
+     */
+    async listNewest(ownerId: string, agentIds: readonly string[]): Promise<AgentReport[]> {
       if (agentIds.length === 0) return [];
       const rows = await selectReports(ownerId)
         .where('agent_id', 'in', agentIds)
@@ -47,7 +56,11 @@ export function createAgentReportStore({
         reports.reduce((newest, other) => (endMsOf(other) > endMsOf(newest) ? other : newest)),
       );
     },
-    async find(ownerId, agentId, id) {
+    async find(
+      ownerId: string,
+      agentId: string,
+      id: number,
+    ): Promise<(AgentReport & { report: object }) | undefined> {
       const row = await selectReports(ownerId)
         .select([...COLUMNS, 'report'])
         .where('agent_id', '=', agentId)

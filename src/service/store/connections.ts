@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** Reads, outside a transaction or on one snapshot. */
 export type Reader = Kysely<Tables>;

@@ -1,5 +1,5 @@
 import { selectExact, type Reader } from './connections.ts';
-import type { SpanLink, StoredSpan } from './store.ts';
+import type { SpanLink, StoredSpan } from './records.ts';
 
 /** Where the spans of a conversation are. */
 export interface SpanPlace {

@@ -12,39 +12,39 @@ import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import { findOrInsertRun } from './names.ts';
 import { toDay } from './span-writer.ts';
 import type {
-  CloseResult,
   CloseRequest,
+  CloseResult,
   Conversation,
-  ConversationStore,
   Page,
+  SpanLink,
+  StoredSpan,
   WaitingConversation,
-} from './store.ts';
+} from './records.ts';
 
 /**
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
  * for good. A closed conversation is unscored until a session scores it.
  */
-export function createConversationStore({
-  dialect,
-  reader,
-  read,
-  write,
-  directory,
-}: Connections): ConversationStore {
+export function createConversationStore({ dialect, reader, read, write, directory }: Connections) {
   const inPartitions = dialect === 'postgres';
   return {
-    find: (ownerId, conversationId) => find(reader(ownerId), ownerId, conversationId),
-    async listSpans(ownerId, conversationId) {
+    find: (ownerId: string, conversationId: string): Promise<Conversation | undefined> =>
+      find(reader(ownerId), ownerId, conversationId),
+    async listSpans(ownerId: string, conversationId: string): Promise<StoredSpan[]> {
       const query = { ownerId, conversationId, inPartitions };
       const place = await findPlace(reader(ownerId), query);
       return place ? listSpans(reader(ownerId), place) : [];
     },
-    async listLinks(ownerId, conversationId) {
+    /** Lists the ignored spans in the traces of a conversation. */
+    async listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]> {
       const query = { ownerId, conversationId, inPartitions };
       const place = await findPlace(reader(ownerId), query);
       return place ? listLinks(reader(ownerId), place) : [];
     },
-    listTags: (ownerId, conversationId) =>
+    listTags: (
+      ownerId: string,
+      conversationId: string,
+    ): Promise<{ key: string; value: string }[]> =>
       reader(ownerId)
         .selectFrom('tags')
         .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
@@ -54,8 +54,18 @@ export function createConversationStore({
         .orderBy('tags.name')
         .orderBy('value')
         .execute(),
-    close: (request) => write(request.ownerId, (db) => close(db, { ...request, inPartitions })),
-    async listIdle(ms, limit) {
+    /**
+     * Closes a conversation and, in the same transaction, adds it to its run and queues its scoring.
+     * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an
+     * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
+     */
+    close: (request: CloseRequest): Promise<CloseResult | undefined> =>
+      write(request.ownerId, (db) => close(db, { ...request, inPartitions })),
+    /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
+    async listIdle(
+      ms: number,
+      limit: number,
+    ): Promise<{ ownerId: string; conversationId: string }[]> {
       const rows = await directory.reader
         .selectFrom('conversations')
         .select(['owner_id', 'conversation_id'])
@@ -66,27 +76,33 @@ export function createConversationStore({
         .execute();
       return rows.map((row) => ({ ownerId: row.owner_id, conversationId: row.conversation_id }));
     },
-    async capReceivedAt(nowMs) {
-      const inFuture = await directory.reader
-        .selectFrom('conversations')
-        .select('owner_id')
-        .distinct()
-        .where('state', '=', sql.lit('open'))
-        .where('last_received_at_ms', '>', nowMs)
-        .execute();
-      let count = 0;
-      for (const { owner_id: ownerId } of inFuture) {
-        count += await write(ownerId, (db) => capReceivedAt(db, ownerId, nowMs));
-      }
-      return count;
-    },
-    listWaiting: (ownerId, state, page) =>
+    /**
+     * Sets receive times in the future to `nowMs`, for open conversations of all owners, and returns
+     * how many there were. Future times come from an earlier process whose clock was advanced.
+     */
+    capReceivedAt: (nowMs: number): Promise<number> => capReceivedAt({ directory, write }, nowMs),
+    /** Lists open or unscored conversations, newest first, and the number of all of them. */
+    listWaiting: (
+      ownerId: string,
+      state: 'open' | 'unscored',
+      page: Page,
+    ): Promise<{ conversations: WaitingConversation[]; total: number }> =>
       read(ownerId, (db) => listWaiting(db, { ownerId, state, inPartitions, ...page })),
-    listUnscored: (ownerId, limit) => listUnscored(reader(ownerId), ownerId, limit),
-    queueScoring: (request) =>
+    /** Lists conversations that were closed but never scored, oldest first. */
+    listUnscored: (ownerId: string, limit: number): Promise<string[]> =>
+      listUnscored(reader(ownerId), ownerId, limit),
+    /**
+     * Creates the session and the jobs of a closed, unscored conversation in one transaction. Returns
+     * undefined for any other conversation. Without evals, the conversation stays unscored.
+     */
+    queueScoring: (
+      request: Omit<CloseRequest, 'runName'>,
+    ): Promise<{ run: string; queued: number } | undefined> =>
       write(request.ownerId, (db) => queueScoring(db, { ...request, inPartitions })),
   };
 }
+
+export type ConversationStore = ReturnType<typeof createConversationStore>;
 
 async function listUnscored(db: Reader, ownerId: string, limit: number): Promise<string[]> {
   const rows = await db
@@ -104,6 +120,24 @@ async function listUnscored(db: Reader, ownerId: string, limit: number): Promise
 }
 
 async function capReceivedAt(
+  { directory, write }: Pick<Connections, 'directory' | 'write'>,
+  nowMs: number,
+): Promise<number> {
+  const inFuture = await directory.reader
+    .selectFrom('conversations')
+    .select('owner_id')
+    .distinct()
+    .where('state', '=', sql.lit('open'))
+    .where('last_received_at_ms', '>', nowMs)
+    .execute();
+  let count = 0;
+  for (const { owner_id: ownerId } of inFuture) {
+    count += await write(ownerId, (db) => capReceivedAtOfOwner(db, ownerId, nowMs));
+  }
+  return count;
+}
+
+async function capReceivedAtOfOwner(
   db: WriteTransaction,
   ownerId: string,
   nowMs: number,

@@ -1,11 +1,18 @@
 import type { Connections, WriteTransaction } from './connections.ts';
-import type { Documents, DocumentStore, NewDocument } from './store.ts';
+import type { DocumentKind, Documents, NewDocument } from './records.ts';
 
 /** Creates the store of the documents that simulations refer to: agents, personas, scenarios. */
-export function createDocumentStore({ reader, write }: Connections): DocumentStore {
+export function createDocumentStore({ reader, write }: Connections) {
   return {
-    put: (ownerId, added) => write(ownerId, (db) => putDocument(db, ownerId, added)),
-    async list<Kind extends keyof Documents>(ownerId: string, kind: Kind, limit: number) {
+    /** Adds a document with its secret, or replaces the one with the same id. */
+    put: (ownerId: string, added: NewDocument): Promise<void> =>
+      write(ownerId, (db) => putDocument(db, ownerId, added)),
+    /** Lists up to `limit` documents in the order in which they were added. */
+    async list<Kind extends keyof Documents>(
+      ownerId: string,
+      kind: Kind,
+      limit: number,
+    ): Promise<Documents[Kind][]> {
       const rows = await reader(ownerId)
         .selectFrom('documents')
         .select('document')
@@ -16,7 +23,11 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
         .execute();
       return rows.map(({ document }) => JSON.parse(document) as Documents[Kind]);
     },
-    async find<Kind extends keyof Documents>(ownerId: string, kind: Kind, id: string) {
+    async find<Kind extends keyof Documents>(
+      ownerId: string,
+      kind: Kind,
+      id: string,
+    ): Promise<Documents[Kind] | undefined> {
       const row = await reader(ownerId)
         .selectFrom('documents')
         .select('document')
@@ -26,7 +37,8 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
         .executeTakeFirst();
       return row && (JSON.parse(row.document) as Documents[Kind]);
     },
-    remove: (ownerId, kind, id) =>
+    /** Deletes a document and the reports about it; returns false if the document does not exist. */
+    remove: (ownerId: string, kind: DocumentKind, id: string): Promise<boolean> =>
       write(ownerId, async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('documents')
@@ -43,7 +55,8 @@ export function createDocumentStore({ reader, write }: Connections): DocumentSto
         }
         return numDeletedRows > 0n;
       }),
-    async findApiKey(ownerId, agentId) {
+    /** Returns the API key of an agent's sandbox, if it has one. Use it only to call that sandbox. */
+    async findApiKey(ownerId: string, agentId: string): Promise<string | undefined> {
       const row = await reader(ownerId)
         .selectFrom('documents')
         .select('secret')

@@ -1,13 +1,13 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { sql } from 'kysely';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
-import type { EvalStore, RecentOutcomes } from './store.ts';
+import type { RecentOutcomes } from './records.ts';
 
 /** The live settings before the first change (spec 2.2). */
 const defaultSettings: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
 
 /** Creates the store of evals and of the live settings. */
-export function createEvalStore({ reader, read, write, writeAlone }: Connections): EvalStore {
+export function createEvalStore({ reader, read, write, writeAlone }: Connections) {
   const list = async (ownerId: string): Promise<EvalDefinition[]> => {
     const rows = await reader(ownerId)
       .selectFrom('evals')
@@ -18,9 +18,12 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
     return rows.map(({ definition }) => JSON.parse(definition) as EvalDefinition);
   };
   return {
-    put: (ownerId, definition) => write(ownerId, (db) => putEval(db, ownerId, definition)),
+    /** Adds an eval, or replaces the one with the same id. */
+    put: (ownerId: string, definition: EvalDefinition): Promise<void> =>
+      write(ownerId, (db) => putEval(db, ownerId, definition)),
     list,
-    remove: (ownerId, id) =>
+    /** Deletes an eval; returns false if there is none. The settings may still refer to it. */
+    remove: (ownerId: string, id: string): Promise<boolean> =>
       write(ownerId, async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('evals')
@@ -29,7 +32,16 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    countRecentOutcomes: (ownerId, evals, limit) =>
+    /**
+     * Counts the newest outcomes that are no errors, at most `limit` for each eval, and how many of them
+     * passed, by the id of the eval. Outcomes that were seeded without an id belong to the eval with the
+     * same name. An eval without outcomes is missing.
+     */
+    countRecentOutcomes: (
+      ownerId: string,
+      evals: readonly { id: string; name: string }[],
+      limit: number,
+    ): Promise<Map<string, RecentOutcomes>> =>
       read(ownerId, async (db) => {
         const counts = new Map<string, RecentOutcomes>();
         for (const { id, name } of evals) {
@@ -38,11 +50,15 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
         }
         return counts;
       }),
-    getSettings: (ownerId) => getSettings(reader(ownerId), ownerId),
-    updateSettings: (ownerId, changes) =>
+    getSettings: (ownerId: string): Promise<Required<LiveSettings>> =>
+      getSettings(reader(ownerId), ownerId),
+    /** Changes the settings that are present in `changes`. */
+    updateSettings: (ownerId: string, changes: LiveSettings): Promise<void> =>
       writeAlone(ownerId, (db) => updateSettings(db, ownerId, changes)),
   };
 }
+
+export type EvalStore = ReturnType<typeof createEvalStore>;
 
 /** Reads at most `limit` entries of an index for each name of an eval, so that the cost is bounded. */
 async function countRecentOutcomes(

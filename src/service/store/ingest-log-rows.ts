@@ -1,9 +1,6 @@
 /** The rows of the ingest log, which the span writers and `ingest-log.ts` write. */
-import type { IngestLogEntry } from './store.ts';
-import type { Tables } from './tables.ts';
-
-/** Entries stored for each owner. */
-export const ENTRIES_PER_OWNER_MAX = 10_000;
+import type { IngestLogEntry } from './records.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** Entries written for one request; a last entry then counts the remaining ones. */
 const ENTRIES_PER_REQUEST_MAX = 200;

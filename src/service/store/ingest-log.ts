@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Connections, WriteTransaction } from './connections.ts';
-import { ENTRIES_PER_OWNER_MAX, toEntryRows } from './ingest-log-rows.ts';
-import type { IngestLogStore, IngestLogEntry } from './store.ts';
+import { toEntryRows } from './ingest-log-rows.ts';
+import { deleteOldest } from './row-limits.ts';
+import type { IngestLogEntry } from './records.ts';
 
 /** Codes of entries about dropped spans that probably belong to a conversation. */
 const dropCodes = [
@@ -20,9 +21,10 @@ const dropCodes = [
 const ignoreCodes = ['ignored_spans', 'malformed_operation', 'older_conventions'] as const;
 
 /** Creates the store of the ingest log. */
-export function createIngestLogStore({ dialect, reader, write }: Connections): IngestLogStore {
+export function createIngestLogStore({ dialect, reader, write }: Connections) {
   return {
-    add: (ownerId, atMs, entries) =>
+    /** Adds entries and deletes the oldest ones beyond the limit. */
+    add: (ownerId: string, atMs: number, entries: readonly IngestLogEntry[]): Promise<void> =>
       write(ownerId, async (db) => {
         for (const row of toEntryRows(atMs, entries)) {
           // PostgreSQL numbers the entries itself, because replicas add them at the same time.
@@ -32,21 +34,11 @@ export function createIngestLogStore({ dialect, reader, write }: Connections): I
             .values({ owner_id: ownerId, ...row, ...(dialect === 'sqlite' && number) })
             .execute();
         }
-        await db
-          .deleteFrom('ingest_log')
-          .where('owner_id', '=', ownerId)
-          .where('number', '<=', (eb) =>
-            eb
-              .selectFrom('ingest_log')
-              .select('number')
-              .where('owner_id', '=', ownerId)
-              .orderBy('number', 'desc')
-              .offset(ENTRIES_PER_OWNER_MAX)
-              .limit(1),
-          )
-          .execute();
+        const statement = deleteOldest('ingest_log', dialect);
+        await db.executeQuery(CompiledQuery.raw(statement, [ownerId, ownerId]));
       }),
-    async findNewestDropCode(ownerId) {
+    /** Returns the code of the newest entry about dropped spans, or else about ignored ones. */
+    async findNewestDropCode(ownerId: string): Promise<string | undefined> {
       const row = await reader(ownerId)
         .selectFrom('ingest_log')
         .select('code')
@@ -58,7 +50,8 @@ export function createIngestLogStore({ dialect, reader, write }: Connections): I
         .executeTakeFirst();
       return row?.code;
     },
-    async list(ownerId, limit) {
+    /** Lists entries, newest first. */
+    async list(ownerId: string, limit: number): Promise<(IngestLogEntry & { atMs: number })[]> {
       const rows = await reader(ownerId)
         .selectFrom('ingest_log')
         .selectAll()
@@ -76,6 +69,8 @@ export function createIngestLogStore({ dialect, reader, write }: Connections): I
     },
   };
 }
+
+export type IngestLogStore = ReturnType<typeof createIngestLogStore>;
 
 const nextNumber = (db: WriteTransaction, ownerId: string) =>
   db

@@ -1,6 +1,6 @@
 import type { InsertObject } from 'kysely';
 import type { WriteTransaction } from './connections.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema/tables.ts';
 
 // SQLite allows 32,766 parameters in a statement, which is 32 per row.
 const ROWS_PER_INSERT = 1000;

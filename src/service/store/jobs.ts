@@ -3,7 +3,7 @@ import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { insertOutcomes, updateResults, type PlacedOutcome } from './outcomes.ts';
-import type { FinishedJob, Job, JobStore } from './store.ts';
+import type { FinishedJob, Job, Outcome } from './records.ts';
 
 /**
  * Creates the queue of scoring jobs. The states of a job:
@@ -17,11 +17,14 @@ import type { FinishedJob, Job, JobStore } from './store.ts';
  * write is fenced: each `take` increments `attempts`, and `renew`, `finish` and `release` change only
  * a job whose worker and attempt number match. A write from an earlier lease changes nothing.
  */
-export function createJobStore(connections: Connections): JobStore {
+export function createJobStore(connections: Connections) {
   const { write, directory } = connections;
   return {
-    take: (worker, nowMs, leaseMs, limit) => take(connections, { worker, nowMs, leaseMs, limit }),
-    async renew(worker, jobs, untilMs) {
+    /** Leases up to `limit` due jobs to a worker; no other worker gets them during the lease. */
+    take: (worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]> =>
+      take(connections, { worker, nowMs, leaseMs, limit }),
+    /** Extends the leases to `untilMs`. Skips jobs that the worker no longer holds. */
+    async renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void> {
       for (const [ownerId, ofOwner] of Map.groupBy(jobs, (job) => job.ownerId)) {
         await write(ownerId, async (db) => {
           for (const job of ofOwner) {
@@ -30,7 +33,11 @@ export function createJobStore(connections: Connections): JobStore {
         });
       }
     },
-    finish: (worker, job, outcome, atMs) =>
+    /**
+     * Writes the outcome of a job. With the last job of a session, completes the session in the same
+     * transaction. Returns false, and writes nothing, if the worker has lost the lease.
+     */
+    finish: (worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean> =>
       write(job.ownerId, async (db) => {
         const [written = false] = await finishAll(db, {
           worker,
@@ -39,31 +46,30 @@ export function createJobStore(connections: Connections): JobStore {
         });
         return written;
       }),
-    finishAll: (worker, finished, atMs) =>
+    /** Does the same for several jobs of one owner in one transaction: if it fails, none is finished. */
+    finishAll: (
+      worker: string,
+      finished: readonly FinishedJob[],
+      atMs: number,
+    ): Promise<boolean[]> =>
       write(finished[0]?.job.ownerId ?? '', (db) => finishAll(db, { worker, finished, atMs })),
-    release: (worker, job, dueAtMs) =>
+    /** Returns a job to the queue; it can be taken again from `dueAtMs` on. */
+    release: (worker: string, job: Job, dueAtMs: number): Promise<void> =>
       write(job.ownerId, async (db) => {
         await updateLeased(db, worker, job)
           .set({ state: 'queued', worker: null, due_at_ms: dueAtMs })
           .execute();
       }),
-    async releaseAll(nowMs) {
+    /**
+     * Call on startup: releases the jobs of earlier processes, makes jobs that are due in the future
+     * due now (an earlier process may have advanced its clock), and returns how many there were.
+     */
+    async releaseAll(nowMs: number): Promise<number> {
       // Other replicas may hold leases; those of a replica that died expire.
-      if (connections.dialect === 'postgres') return 0;
-      const early = await directory.reader
-        .selectFrom('jobs')
-        .select('owner_id')
-        .distinct()
-        .where('state', '<>', sql.lit('done'))
-        .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))
-        .execute();
-      let count = 0;
-      for (const { owner_id: ownerId } of early) {
-        count += await write(ownerId, (db) => releaseAll(db, ownerId, nowMs));
-      }
-      return count;
+      return connections.dialect === 'postgres' ? 0 : releaseAll(connections, nowMs);
     },
-    async findNextDueAtMs() {
+    /** Returns only the time, which is fast for any number of jobs; undefined if there is no job. */
+    async findNextDueAtMs(): Promise<number | undefined> {
       // Reads the first entry of an index; counting would read all of them.
       const { next } = await directory.reader
         .selectFrom('jobs')
@@ -72,7 +78,8 @@ export function createJobStore(connections: Connections): JobStore {
         .executeTakeFirstOrThrow();
       return next ?? undefined;
     },
-    async getBacklog() {
+    /** Counts unfinished jobs, and returns when the next becomes due or its lease expires. */
+    async getBacklog(): Promise<{ count: number; nextDueAtMs: number | undefined }> {
       const { count, next } = await directory.reader
         .selectFrom('jobs')
         .select(({ fn }) => [
@@ -86,7 +93,28 @@ export function createJobStore(connections: Connections): JobStore {
   };
 }
 
-async function releaseAll(db: WriteTransaction, ownerId: string, nowMs: number): Promise<number> {
+export type JobStore = ReturnType<typeof createJobStore>;
+
+async function releaseAll({ directory, write }: Connections, nowMs: number): Promise<number> {
+  const early = await directory.reader
+    .selectFrom('jobs')
+    .select('owner_id')
+    .distinct()
+    .where('state', '<>', sql.lit('done'))
+    .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))
+    .execute();
+  let count = 0;
+  for (const { owner_id: ownerId } of early) {
+    count += await write(ownerId, (db) => releaseOfOwner(db, ownerId, nowMs));
+  }
+  return count;
+}
+
+async function releaseOfOwner(
+  db: WriteTransaction,
+  ownerId: string,
+  nowMs: number,
+): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('jobs')
     .set({ state: 'queued', worker: null, due_at_ms: nowMs })

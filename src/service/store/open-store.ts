@@ -1,15 +1,13 @@
-import { createStores } from './create-stores.ts';
-import type { StoreLocation } from './location.ts';
 import { connect } from './sqlite/connect.ts';
 import { CHANGED_FILE_HINT, watchFile } from './sqlite/file-identity.ts';
-import type { Store } from './store.ts';
+import { createStore, type Store, type StoreLocation } from './store.ts';
 
 /**
  * Opens a store, creating its tables if necessary. A file or a database can be open several times, in
  * one process or many.
  * @throws StoreFileError if the file can't be used: it belongs to another program or to a newer
  * version of the kit, or it was emptied, replaced, or damaged.
- * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ * @throws UnsupportedSchemaError if a newer or an unpublished version of the kit wrote the database.
  */
 export async function openStore(location: StoreLocation): Promise<Store> {
   if ('databaseUrl' in location) {
@@ -21,8 +19,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
   const connections = connect({ file, isTemporary });
   const values = new Map<string, string>();
   const describeChange = watchFile(file);
-  return {
-    ...createStores(connections),
+  return createStore(connections, {
     shareValue(name, value) {
       const shared = values.get(name) ?? value;
       values.set(name, shared);
@@ -37,5 +34,5 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     ping: () => Promise.resolve(),
     countConnections: () => undefined,
     close: connections.close,
-  };
+  });
 }

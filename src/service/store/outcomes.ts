@@ -3,7 +3,7 @@ import { decideVerdict } from '../domain/sessions.ts';
 import type { Reader, WriteTransaction } from './connections.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
 import { findOrInsertEvalName } from './names.ts';
-import type { Outcome, SessionKind, SessionStatus } from './store.ts';
+import type { Outcome, SessionKind, SessionStatus } from './records.ts';
 
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };

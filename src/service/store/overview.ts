@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Connections, Reader } from './connections.ts';
-import type { OverviewStore, SessionCounts, SessionKind } from './store.ts';
+import type { OwnerCounts, SessionCounts, SessionKind } from './records.ts';
 
 /** Creates the store of the counts that the pages show. The interface has no endpoint for them. */
-export function createOverviewStore({ reader }: Connections): OverviewStore {
+export function createOverviewStore({ reader }: Connections) {
   return {
-    async count(ownerId) {
+    async count(ownerId: string): Promise<OwnerCounts> {
       const conversations = reader(ownerId)
         .selectFrom('conversations')
         .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -1,30 +1,46 @@
-import type { Connections, WriteTransaction } from './connections.ts';
+import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { randomSeed } from '../../platform/random.ts';
-import type { ConfiguredKey, NewKey, OwnerStore, StoredKey } from './store.ts';
-import type { Tables } from './tables.ts';
+import type { NewKey, Page, StoredKey } from './records.ts';
+import type { ConfiguredKey } from './replicas.ts';
+import type { Tables } from './schema/tables.ts';
 
-/** Creates the store of owners and their keys. */
-export function createOwnerStore({ directory }: Connections): OwnerStore {
+/**
+ * Creates the store of owners and their keys. Keys are stored as SHA-256 digests in lower-case
+ * hexadecimal, never as they are.
+ */
+export function createOwnerStore({ directory }: Connections) {
   const findId = async (name: string): Promise<string | undefined> => {
     const query = directory.reader.selectFrom('owners').select('id').where('name', '=', name);
     return (await query.executeTakeFirst())?.id;
   };
   return {
     findId,
-    async findName(id) {
+    async findName(id: string): Promise<string | undefined> {
       const query = directory.reader.selectFrom('owners').select('name').where('id', '=', id);
       return (await query.executeTakeFirst())?.name;
     },
-    async listIds() {
+    /** Returns the ids of all owners. */
+    async listIds(): Promise<string[]> {
       const rows = await directory.reader.selectFrom('owners').select('id').orderBy('id').execute();
       return rows.map(({ id }) => id);
     },
-    ensure: async (name) =>
+    /** Returns the id of the owner with this name, creating the owner if necessary. */
+    ensure: async (name: string): Promise<string> =>
       (await findId(name)) ?? (await directory.write((db) => ensureOwner(db, name))),
-    addKey: (ownerId, keyDigest, about) =>
+    /**
+     * Adds a key; safe to repeat, which keeps what is stored with it. Returns false, and changes
+     * nothing, if another owner has the key.
+     */
+    addKey: (ownerId: string, keyDigest: string, about?: NewKey): Promise<boolean> =>
       directory.write((db) => addKey(db, { ownerId, keyDigest, configured: 0, ...about })),
-    configureKeys: (keys) => directory.write((db) => configureKeys(db, keys)),
-    removeKey: (ownerId, keyDigest) =>
+    /**
+     * Replaces the keys of the previous configuration with these; keys added by `addKey` stay. Only for
+     * a store that no other process uses: replicas configure keys when they join.
+     * @throws KeyTakenError if one of them belongs to another owner; nothing changes then.
+     */
+    configureKeys: (keys: readonly ConfiguredKey[]): Promise<void> =>
+      directory.write((db) => configureKeys(db, keys)),
+    removeKey: (ownerId: string, keyDigest: string): Promise<boolean> =>
       directory.write(async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('keys')
@@ -33,23 +49,14 @@ export function createOwnerStore({ directory }: Connections): OwnerStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    listKeys: (ownerId, { skip, limit }) =>
-      directory.read(async (db) => {
-        const keys = db.selectFrom('keys').where('owner_id', '=', ownerId);
-        const { total } = await keys
-          .select(({ fn }) => fn.countAll<number>().as('total'))
-          .executeTakeFirstOrThrow();
-        const rows = await keys
-          .selectAll()
-          .orderBy('configured', 'desc')
-          .orderBy('created_at_ms', 'desc')
-          .orderBy('id')
-          .limit(limit)
-          .offset(skip)
-          .execute();
-        return { keys: rows.map(toStoredKey), total };
-      }),
-    async findKey(ownerId, key) {
+    /** Lists the keys of an owner: those of the configuration first, then the newest first. */
+    listKeys: (ownerId: string, page: Page): Promise<{ keys: StoredKey[]; total: number }> =>
+      directory.read((db) => listKeys(db, ownerId, page)),
+    /** Finds a key of an owner by its id or its digest. */
+    async findKey(
+      ownerId: string,
+      key: { id: string } | { keyDigest: string },
+    ): Promise<(StoredKey & { keyDigest: string }) | undefined> {
       const row = await directory.reader
         .selectFrom('keys')
         .selectAll()
@@ -58,7 +65,10 @@ export function createOwnerStore({ directory }: Connections): OwnerStore {
         .executeTakeFirst();
       return row && { ...toStoredKey(row), keyDigest: row.digest };
     },
-    async findByKey(keyDigest) {
+    /** Returns the owner of a key, and the stored digest for a constant-time comparison. */
+    async findByKey(
+      keyDigest: string,
+    ): Promise<{ ownerId: string; keyDigest: string } | undefined> {
       const row = await directory.reader
         .selectFrom('keys')
         .selectAll()
@@ -67,6 +77,28 @@ export function createOwnerStore({ directory }: Connections): OwnerStore {
       return row && { ownerId: row.owner_id, keyDigest: row.digest };
     },
   };
+}
+
+export type OwnerStore = ReturnType<typeof createOwnerStore>;
+
+async function listKeys(
+  db: Reader,
+  ownerId: string,
+  { skip, limit }: Page,
+): Promise<{ keys: StoredKey[]; total: number }> {
+  const keys = db.selectFrom('keys').where('owner_id', '=', ownerId);
+  const { total } = await keys
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await keys
+    .selectAll()
+    .orderBy('configured', 'desc')
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(skip)
+    .execute();
+  return { keys: rows.map(toStoredKey), total };
 }
 
 /** Returns the id of the owner with this name, inserting the owner if necessary. */

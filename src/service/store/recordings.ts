@@ -1,16 +1,16 @@
 import type { Connections, WriteTransaction } from './connections.ts';
-import type { CallSummary, NewRecording, RecordingStore } from './store.ts';
+import type { CallSummary, NewRecording, Recording } from './records.ts';
 
 /** The most bytes of recordings that are kept for an owner. */
 const OWNER_BYTES_MAX = 268_435_456;
 /** A longer recording is kept without its audio: about an hour. */
 const AUDIO_BYTES_MAX = 33_554_432;
 
-/** Creates the store of the recordings of simulated calls. */
+/** Creates the store of the recordings of simulated calls. They are deleted with their sessions. */
 export function createRecordingStore(
   { reader, writeAlone }: Connections,
   ownerBytesMax = OWNER_BYTES_MAX,
-): RecordingStore {
+) {
   const select = (ownerId: string, sessionId: string) =>
     reader(ownerId)
       .selectFrom('recordings')
@@ -18,9 +18,10 @@ export function createRecordingStore(
       .where('sessions.owner_id', '=', ownerId)
       .where('sessions.id', '=', sessionId);
   return {
-    add: (ownerId, sessionId, recording) =>
+    /** Adds the recording of a session, and deletes the oldest ones beyond the limit of the owner. */
+    add: (ownerId: string, sessionId: string, recording: NewRecording): Promise<void> =>
       writeAlone(ownerId, (db) => add(db, { ownerId, sessionId, ...recording, ownerBytesMax })),
-    async find(ownerId, sessionId) {
+    async find(ownerId: string, sessionId: string): Promise<Recording | undefined> {
       const row = await select(ownerId, sessionId)
         .select(['summary', 'audio_bytes'])
         .executeTakeFirst();
@@ -31,7 +32,8 @@ export function createRecordingStore(
         }
       );
     },
-    async readAudio(ownerId, sessionId) {
+    /** Returns the audio as an Ogg file. */
+    async readAudio(ownerId: string, sessionId: string): Promise<Buffer | undefined> {
       const row = await select(ownerId, sessionId).select('audio').executeTakeFirst();
       return row?.audio ?? undefined;
     },

@@ -1,15 +1,23 @@
 import type { Connections, WriteTransaction } from './connections.ts';
 import { toDay } from './span-writer.ts';
-import type { RetentionStore } from './store.ts';
 
 /** Conversations, and spans or ids of spans, that one transaction removes. */
 const CONVERSATIONS_MAX = 50;
 const SPANS_MAX = 1_000;
 
 /** Creates the store of what is removed because of its age. */
-export function createRetentionStore({ dialect, write }: Connections): RetentionStore {
+export function createRetentionStore({ dialect, write }: Connections) {
   return {
-    removeSpans: (ownerId, { receivedBeforeMs, atMs }) =>
+    /**
+     * Removes the spans of conversations whose first span was received on a day before that of
+     * `receivedBeforeMs`, and the text that a search finds their sessions by. Conversations, sessions, and
+     * outcomes stay; a conversation knows when its spans were removed, and receives no others. Removes a
+     * part in one transaction. Returns whether there can be more.
+     */
+    removeSpans: (
+      ownerId: string,
+      { receivedBeforeMs, atMs }: { receivedBeforeMs: number; atMs: number },
+    ): Promise<boolean> =>
       write(ownerId, (db) =>
         removeSpans(db, { dialect, ownerId, beforeDay: toDay(receivedBeforeMs), atMs }),
       ),

@@ -1,6 +1,6 @@
 import { expressionBuilder, sql, type SelectQueryBuilder } from 'kysely';
-import type { SessionKind } from './store.ts';
-import type { Tables } from './tables.ts';
+import type { SessionKind } from './records.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Joined = Pick<Tables, 'runs' | 'simulations' | 'sessions'> & {
   simulation_plans: { started_at_ms: number | null };

@@ -1,7 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Reader } from './connections.ts';
 import { parseObject } from './session-queries.ts';
-import type { JsonObject, RunTraits } from './store.ts';
+import type { JsonObject, RunTraits } from './records.ts';
 
 type Db = Reader;
 

@@ -6,36 +6,58 @@ import { contains, findSessions, parseRunKey } from './session-queries.ts';
 import { findSimulationsOfAgents } from './simulations-of-agents.ts';
 import type {
   EvalCounts,
+  Page,
   RunDetails,
   RunFilter,
   RunNeighbors,
   RunRef,
-  RunStore,
   RunSummary,
+  RunTraits,
   ScenarioCounts,
   Session,
-} from './store.ts';
-import type { Tables } from './tables.ts';
+  SimulationOfAgent,
+  Verdict,
+} from './records.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Db = Reader;
 
 /** The columns of sessions and outcomes that refer to the run. */
 const COLUMNS = { production: 'run_key', simulation: 'simulation_key' } as const;
 
-/** Creates the store of production runs and simulations. */
-export function createRunStore({ reader, read }: Connections): RunStore {
+/**
+ * Creates the store of production runs, and of simulations that are not deleted. The interface has no
+ * endpoint for them.
+ */
+export function createRunStore({ reader, read }: Connections) {
   return {
-    list: (filter) => read(filter.ownerId, (db) => listRuns(db, filter)),
-    has: async (ref) => (await findRun(reader(ref.ownerId), ref)) !== undefined,
-    findNeighbors: (ref) => read(ref.ownerId, (db) => findNeighbors(db, ref)),
-    load: (refs) =>
+    /** Lists runs by their newest session, newest first, and the number of all matches. */
+    list: (filter: RunFilter): Promise<{ runs: RunSummary[]; total: number }> =>
+      read(filter.ownerId, (db) => listRuns(db, filter)),
+    has: async (ref: RunRef): Promise<boolean> =>
+      (await findRun(reader(ref.ownerId), ref)) !== undefined,
+    /** Returns the runs next to a run in the list of all runs of its kind. */
+    findNeighbors: (ref: RunRef): Promise<RunNeighbors> =>
+      read(ref.ownerId, (db) => findNeighbors(db, ref)),
+    /** Returns the results of each run, all from one snapshot; undefined for an unknown run. */
+    load: (refs: readonly RunRef[]): Promise<(RunDetails | undefined)[]> =>
       read(refs[0]?.ownerId ?? '', async (db) => {
         const details = [];
         for (const ref of refs) details.push(await loadRun(db, ref));
         return details;
       }),
-    listSessions: (ref, page) => read(ref.ownerId, (db) => listSessions(db, ref, page)),
-    listSamples: (ref, verdicts, limit) =>
+    /**
+     * Lists the stored sessions of a run: production newest first, a simulation by scenario, with failed
+     * sessions of each scenario first.
+     */
+    listSessions: (ref: RunRef, page: Page): Promise<{ sessions: Session[]; total: number }> =>
+      read(ref.ownerId, (db) => listSessions(db, ref, page)),
+    /** Lists the sessions of a scenario with these verdicts, by verdict and sample. */
+    listSamples: (
+      ref: RunRef & { scenarioId: string },
+      verdicts: readonly Verdict[],
+      limit: number,
+    ): Promise<Session[]> =>
       read(ref.ownerId, (db) =>
         findOfScenario(db, ref, (query) =>
           query
@@ -45,7 +67,11 @@ export function createRunStore({ reader, read }: Connections): RunStore {
             .limit(limit),
         ),
       ),
-    findSample: (ref, sample) =>
+    /** Finds the session of a scenario with this number. */
+    findSample: (
+      ref: RunRef & { scenarioId: string },
+      sample: number,
+    ): Promise<Session | undefined> =>
       read(ref.ownerId, async (db) => {
         const [session] = await findOfScenario(db, ref, (query) =>
           query
@@ -56,28 +82,15 @@ export function createRunStore({ reader, read }: Connections): RunStore {
         );
         return session;
       }),
-    listSimulationsOfAgents: (ownerId, agentNames, limitPerAgent) =>
-      read(ownerId, async (db) => {
-        const rows = await findSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent });
-        const found = rows.map(({ key, id, name }): RunRow => ({
-          key,
-          id,
-          name,
-          state: undefined,
-        }));
-        const runs = await addSums(db, 'simulation', found);
-        const runById = new Map(runs.map((run) => [run.id, run]));
-        const scenarios = await countByScenario(
-          db,
-          rows.map(({ key }) => key),
-        );
-        const ofAgents = rows.flatMap(({ agent, agentUrl, id, key }) => {
-          const run = runById.get(id);
-          return run ? [{ agent, ...run, agentUrl, scenarios: scenarios.get(key) ?? [] }] : [];
-        });
-        return Map.groupBy(ofAgents, ({ agent }) => agent);
-      }),
-    readTraits: (ref, sessionsMax) =>
+    /** Returns the newest simulations of each of these agents by the name of the agent, newest first. */
+    listSimulationsOfAgents: (
+      ownerId: string,
+      agentNames: readonly string[],
+      limitPerAgent: number,
+    ): Promise<Map<string, SimulationOfAgent[]>> =>
+      read(ownerId, (db) => listSimulationsOfAgents(db, { ownerId, agentNames, limitPerAgent })),
+    /** Reads what the newest sessions of a run have in common. */
+    readTraits: (ref: RunRef, sessionsMax: number): Promise<RunTraits> =>
       read(ref.ownerId, async (db) => {
         const run = await findRun(db, ref);
         return readTraits(
@@ -87,6 +100,25 @@ export function createRunStore({ reader, read }: Connections): RunStore {
         );
       }),
   };
+}
+
+async function listSimulationsOfAgents(
+  db: Db,
+  query: Parameters<typeof findSimulationsOfAgents>[1],
+): Promise<Map<string, SimulationOfAgent[]>> {
+  const rows = await findSimulationsOfAgents(db, query);
+  const found = rows.map(({ key, id, name }): RunRow => ({ key, id, name, state: undefined }));
+  const runs = await addSums(db, 'simulation', found);
+  const runById = new Map(runs.map((run) => [run.id, run]));
+  const scenarios = await countByScenario(
+    db,
+    rows.map(({ key }) => key),
+  );
+  const ofAgents = rows.flatMap(({ agent, agentUrl, id, key }) => {
+    const run = runById.get(id);
+    return run ? [{ agent, ...run, agentUrl, scenarios: scenarios.get(key) ?? [] }] : [];
+  });
+  return Map.groupBy(ofAgents, ({ agent }) => agent);
 }
 
 /** The row of a run or of a simulation that is not deleted. */

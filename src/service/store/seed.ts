@@ -4,7 +4,9 @@ import { putDocument } from './documents.ts';
 import { putEval, updateSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
 import { deleteSimulation } from './sessions.ts';
-import type { SeedData } from './store.ts';
+import type { SeedData } from './records.ts';
+import { listIn, type Table } from './schema/table.ts';
+import { tables } from './schema/tables.ts';
 
 /**
  * Inserts the keys in one transaction, and then the other seed data in another. If a key belongs to
@@ -84,18 +86,11 @@ async function deleteSpansWithoutConversation(
     .execute();
 }
 
-const ownerTables = [
-  'traces',
-  'span_links',
-  'conversations',
-  'sessions',
-  'runs',
-  'agents',
-  'simulations',
-  'eval_names',
-  'evals',
-  'documents',
-  'agent_reports',
-  'settings',
-  'ingest_log',
-] as const;
+/** The tables whose rows are not deleted with those of another table. */
+const ownerTables = listIn<Table>(tables, 'sqlite')
+  .filter(([, { columns, isShared }]) => {
+    const references = Object.values(columns).flatMap((column) => column.references ?? []);
+    return !isShared && references.every(({ table }) => table === 'owners');
+  })
+  // Each of them has the column of the owner.
+  .map(([name]) => name as 'conversations');

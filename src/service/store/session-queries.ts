@@ -15,8 +15,8 @@ import type {
   Session,
   SessionFilter,
   SessionPage,
-} from './store.ts';
-import type { Tables } from './tables.ts';
+} from './records.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Db = Reader;
 type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;

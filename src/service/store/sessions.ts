@@ -1,22 +1,34 @@
 import { addSession, addSessions } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
-import type { StoredTurn, Session, SessionKind, SessionStore } from './store.ts';
+import type {
+  Neighbors,
+  NewSession,
+  Session,
+  SessionFilter,
+  SessionKind,
+  SessionPage,
+  StoredTurn,
+} from './records.ts';
 
 /** Creates the store of sessions, from simulations and from production. */
-export function createSessionStore({ reader, read, write, writeAlone }: Connections): SessionStore {
+export function createSessionStore({ reader, read, write, writeAlone }: Connections) {
   return {
-    listPage: (filter) => read(filter.ownerId, (db) => findSessionPage(db, filter)),
-    findNeighbors: (filter, sessionId) =>
+    /** Returns a page, newest first, and the number of all matches, both from one snapshot. */
+    listPage: (filter: SessionFilter): Promise<SessionPage> =>
+      read(filter.ownerId, (db) => findSessionPage(db, filter)),
+    /** Returns the sessions before and after a session in the list of a filter. */
+    findNeighbors: (filter: SessionFilter, sessionId: string): Promise<Neighbors> =>
       read(filter.ownerId, (db) => findNeighbors(db, filter, sessionId)),
-    find: (ownerId, id) =>
+    find: (ownerId: string, id: string): Promise<Session | undefined> =>
       read(ownerId, async (db) => {
         const [session] = await findSessions(db, (query) =>
           query.where('sessions.owner_id', '=', ownerId).where('sessions.id', '=', id),
         );
         return session;
       }),
-    listNewest: (ownerId, limit) =>
+    /** Lists sessions of both kinds, newest first, including those without results. */
+    listNewest: (ownerId: string, limit: number): Promise<Session[]> =>
       read(ownerId, async (db) => {
         const kinds = ['production', 'simulation'] as const;
         const sessions = [];
@@ -25,7 +37,8 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
         sessions.sort((a, b) => b.startedAtMs - a.startedAtMs);
         return sessions.slice(0, limit);
       }),
-    async listTurns(ownerId, id) {
+    /** Returns the stored turns; empty for sessions of live traces. */
+    async listTurns(ownerId: string, id: string): Promise<StoredTurn[]> {
       const rows = await reader(ownerId)
         .selectFrom('turns')
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
@@ -37,13 +50,23 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
         .execute();
       return rows.map(toTurn);
     },
-    add: (session, dueAtMs = 0) =>
+    /**
+     * Adds a session and its jobs in one transaction, replacing any session with the same id.
+     * @param dueAtMs When the jobs are due (default: immediately).
+     */
+    add: (session: NewSession, dueAtMs = 0): Promise<void> =>
       write(session.ownerId, async (db) => {
         await addSession(db, session, { dueAtMs });
       }),
-    addAll: (sessions, dueAtMs = 0) =>
+    /**
+     * Adds sessions of one owner and their jobs in one transaction, replacing sessions with the same
+     * ids. Returns how many it replaced.
+     */
+    addAll: (sessions: readonly NewSession[], dueAtMs = 0): Promise<{ replaced: number }> =>
       writeAlone(sessions[0]?.ownerId ?? '', (db) => addSessions(db, sessions, { dueAtMs })),
-    deleteSimulation: (ownerId, id) => write(ownerId, (db) => deleteSimulation(db, ownerId, id)),
+    /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
+    deleteSimulation: (ownerId: string, id: string): Promise<boolean> =>
+      write(ownerId, (db) => deleteSimulation(db, ownerId, id)),
   };
 }
 

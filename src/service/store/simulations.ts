@@ -5,20 +5,14 @@ import { findSessions } from './session-queries.ts';
 import type {
   NewSession,
   NewSimulation,
-  SimulationLease,
+  Session,
   SimulationPlan,
-  SimulationStore,
   StoredSimulationRequest,
-} from './store.ts';
+} from './records.ts';
+import type { SimulationLease } from './replicas.ts';
 
 /** Creates the store of simulations. */
-export function createSimulationStore({
-  reader,
-  read,
-  write,
-  writeAlone,
-  directory,
-}: Connections): SimulationStore {
+export function createSimulationStore({ reader, read, write, writeAlone, directory }: Connections) {
   const selectPlans = (db: Reader) =>
     db
       .selectFrom('simulation_plans')
@@ -30,26 +24,31 @@ export function createSimulationStore({
       rows.map(async (row) => toPlan(row, await countRepeats(reader(row.owner_id), row))),
     );
   return {
-    add: (simulation) => writeAlone(simulation.ownerId, (db) => add(db, simulation)),
-    async find(ownerId, id) {
+    /** Adds a simulation and returns its id. */
+    add: (simulation: NewSimulation): Promise<string> =>
+      writeAlone(simulation.ownerId, (db) => add(db, simulation)),
+    async find(ownerId: string, id: string): Promise<SimulationPlan | undefined> {
       const query = selectPlans(reader(ownerId)).where('simulations.owner_id', '=', ownerId);
       const rows = await query.where('simulations.id', '=', id).execute();
       return (await withRepeat(rows))[0];
     },
-    async findState(ownerId, id) {
+    async findState(ownerId: string, id: string): Promise<SimulationPlan['state'] | undefined> {
       const row = await findRow(reader(ownerId), ownerId, id);
       const query = reader(ownerId).selectFrom('simulation_plans').select('state');
       return (await query.where('simulation_key', '=', row?.key ?? -1).executeTakeFirst())?.state;
     },
-    async list(ownerId, limit) {
+    /** Lists simulations, newest first. */
+    async list(ownerId: string, limit: number): Promise<SimulationPlan[]> {
       const query = selectPlans(reader(ownerId)).where('simulations.owner_id', '=', ownerId);
       return withRepeat(await query.orderBy('simulation_key', 'desc').limit(limit).execute());
     },
-    async listRunning() {
+    /** Lists the unfinished simulations of all owners, oldest first. */
+    async listRunning(): Promise<SimulationPlan[]> {
       const query = selectPlans(directory.reader).where('state', '=', 'running');
       return withRepeat(await query.orderBy('simulation_key').execute());
     },
-    async findApiKey(ownerId, id) {
+    /** Returns the API key of the agent's sandbox. Use it only to call that sandbox. */
+    async findApiKey(ownerId: string, id: string): Promise<string | undefined> {
       const row = await reader(ownerId)
         .selectFrom('simulation_plans')
         .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
@@ -59,15 +58,30 @@ export function createSimulationStore({
         .executeTakeFirst();
       return row?.secret ?? undefined;
     },
-    listSessions: (ownerId, id) =>
+    /** Lists the sessions that have ended, in no particular order. */
+    listSessions: (ownerId: string, id: string): Promise<Session[]> =>
       read(ownerId, async (db) => {
         const row = await findRow(db, ownerId, id);
         if (!row) return [];
         return findSessions(db, (query) => query.where('sessions.simulation_key', '=', row.key));
       }),
-    addSession: (session, lease) =>
+    /**
+     * Adds a finished session and its jobs in one transaction. Repeating it changes nothing. Returns
+     * false, and adds nothing, if the simulation does not exist, another one has a session with this id,
+     * or another process has taken the lease.
+     */
+    addSession: (session: NewSession, lease?: SimulationLease): Promise<boolean> =>
       write(session.ownerId, (db) => addSimulatedSession(db, session, lease)),
-    end: (ownerId, id, state, lease) =>
+    /**
+     * Ends a simulation and deletes the API key. Returns false, and changes nothing, if it was not
+     * running or another process has taken the lease.
+     */
+    end: (
+      ownerId: string,
+      id: string,
+      state: 'ended' | 'cancelled',
+      lease?: SimulationLease,
+    ): Promise<boolean> =>
       write(ownerId, async (db) => {
         const row = await findRow(db, ownerId, id);
         if (lease && !(await holdLease(db, row?.key ?? -1, lease))) return false;

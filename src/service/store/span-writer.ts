@@ -1,5 +1,8 @@
+/** What the span writers of both databases share: what they store, drop, and report. */
+import { DAY_MS } from '../../platform/clock.ts';
 import type { ConnectionCounts } from './connections.ts';
-import type { IngestLogEntry, InsertResult, NewSpan, TraceRequestRows } from './store.ts';
+import { toEntryRows, type EntryRow } from './ingest-log-rows.ts';
+import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './records.ts';
 
 /** Writes the rows of trace requests. */
 export interface SpanWriter {
@@ -15,11 +18,75 @@ export interface SpanWriter {
   close(): Promise<void>;
 }
 
-/** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
-export const TAGS_PER_CONVERSATION_MAX = 256;
+/** A conversation that receives spans. */
+export interface TargetConversation {
+  key: number;
+  /** Whether the request creates it. */
+  isNew: boolean;
+  /** Whether it was closed. Its run and session depend on its time range, so late spans don't change it. */
+  isClosed: boolean;
+  /** Whether its spans were removed because of their age. It receives no others. */
+  isRemoved: boolean;
+  tagCount: number;
+}
 
-/** Ids of ignored spans that are stored. Old ones are useless: their turns have been built. */
-export const LINKS_MAX = 500_000;
+/** The spans that one request brings for one conversation, and what a span writer did with them. */
+export interface SpanPart {
+  request: TraceRequestRows;
+  conversationId: string;
+  spans: readonly NewSpan[];
+  conversation: TargetConversation;
+  inserted: NewSpan[];
+  /** Spans whose id is already stored for another trace or conversation. */
+  conflicting: NewSpan[];
+  droppedTags: number;
+}
+
+/** Returns the result of a request, and all entries that it adds to the ingest log. */
+export function summarizeRequest(
+  { receivedAtMs, logEntries }: TraceRequestRows,
+  parts: readonly SpanPart[],
+): { result: InsertResult; entryRows: EntryRow[] } {
+  const result = { inserted: 0, repeated: 0, late: 0 };
+  const notes = new StoredSpanNotes();
+  for (const { conversationId, conversation, spans, ...part } of parts) {
+    if (conversation.isRemoved) {
+      notes.add('removed_conversation', conversationId, spans.length);
+      continue;
+    }
+    const inserted = part.inserted.length;
+    const repeated = spans.length - inserted;
+    const { length: conflicts, 0: firstConflict } = part.conflicting;
+    result.inserted += inserted;
+    result.repeated += repeated;
+    if (conversation.isClosed) result.late += inserted;
+    notes.add('repeated_spans', conversationId, repeated - conflicts);
+    notes.add('span_id_taken', conversationId, conflicts, { span_id: firstConflict?.spanId ?? '' });
+    notes.add('late_spans', conversationId, conversation.isClosed ? inserted : 0);
+    notes.add('tags_left_out', conversationId, part.droppedTags);
+  }
+  return { result, entryRows: toEntryRows(receivedAtMs, [...logEntries, ...notes.entries()]) };
+}
+
+/** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
+const TAGS_PER_CONVERSATION_MAX = 256;
+
+/** Selects the tags that are new to a conversation, up to its limit, and counts those beyond it. */
+export function selectNewTags(
+  tags: readonly Tag[],
+  storedCount: number,
+  isStored: (tag: Tag) => boolean,
+): { added: Tag[]; dropped: number } {
+  const added = new Map<string, Tag>();
+  let dropped = 0;
+  for (const tag of tags) {
+    const id = JSON.stringify([tag.key, tag.value]);
+    if (added.has(id) || isStored(tag)) continue;
+    if (storedCount + added.size < TAGS_PER_CONVERSATION_MAX) added.set(id, tag);
+    else dropped += 1;
+  }
+  return { added: [...added.values()], dropped };
+}
 
 /** The largest time that is stored; a wrong client clock can exceed it. */
 const NS_MAX = 2n ** 63n - 1n;
@@ -41,19 +108,40 @@ export function findBounds(
   return [first, last];
 }
 
-const DAY_MS = 86_400_000;
-
 /** Returns the number of days from the Unix epoch to a time. */
 export const toDay = (ms: number): number => Math.floor(ms / DAY_MS);
 
+/** Returns the columns of a span that do not depend on where it is stored. */
+export function toSpanRow(
+  span: NewSpan,
+  { request, conversation }: Pick<SpanPart, 'request' | 'conversation'>,
+) {
+  return {
+    conversation_key: conversation.key,
+    span_id: span.spanId,
+    trace_id: span.traceId,
+    parent_span_id: span.parentSpanId ?? null,
+    operation: span.operation,
+    name: span.name,
+    start_ns: clampNs(span.startNs),
+    end_ns: clampNs(span.endNs),
+    failed: span.failed ? 1 : 0,
+    late: conversation.isClosed ? 1 : 0,
+    received_at_ms: request.receivedAtMs,
+    attributes: JSON.stringify(span.attributes),
+    input_messages: span.inputMessages ?? null,
+    output_messages: span.outputMessages ?? null,
+  };
+}
+
 /** Cuts a time that is negative or too large. */
-export function clampNs(ns: bigint): bigint {
+function clampNs(ns: bigint): bigint {
   if (ns < 0n) return 0n;
   return ns < NS_MAX ? ns : NS_MAX;
 }
 
 /** Collects one log entry per code, about the first affected conversation, with a total count. */
-export class LogEntryCollector {
+class StoredSpanNotes {
   readonly #byCode = new Map<
     keyof typeof logMessages,
     IngestLogEntry['about'] & { count: number }

@@ -1,5 +1,5 @@
 import { isObject, parseObject } from '../../platform/json.ts';
-import type { JsonObject, StoredSpan } from '../store/store.ts';
+import type { JsonObject, StoredSpan } from '../store/records.ts';
 
 /**
  * The span attribute for evaluation hints, which a sandbox sends as `evaluation_metadata` (spec 2.8):

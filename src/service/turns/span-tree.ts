@@ -1,4 +1,4 @@
-import type { SpanLink, StoredSpan } from '../store/store.ts';
+import type { SpanLink, StoredSpan } from '../store/records.ts';
 
 /** How many wrappers to search for one that contains a span, starting with the latest. */
 const WRAPPERS_SEARCHED_MAX = 32;

@@ -1,4 +1,4 @@
-import type { StoredSpan } from '../store/store.ts';
+import type { StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
 import type { Segment, Step } from './turn-parts.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredSpan } from '../store/store.ts';
+import type { StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, isToolResponse, unwrapJson, type Message } from './messages.ts';
 import type { Step, TurnSpans } from './turn-parts.ts';
 

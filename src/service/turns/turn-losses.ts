@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../platform/json.ts';
-import type { IngestLogEntry } from '../store/store.ts';
+import type { IngestLogEntry } from '../store/records.ts';
 import type { ToolCall, Turn } from './turns.ts';
 
 /** Something that a turn lacks, or contains in a form that is not read. The spans look valid. */

@@ -1,4 +1,4 @@
-import type { StoredSpan } from '../store/store.ts';
+import type { StoredSpan } from '../store/records.ts';
 import type { Message } from './messages.ts';
 
 /** A span with its messages. */

@@ -1,4 +1,4 @@
-import type { JsonObject, SpanLink, StoredSpan } from '../store/store.ts';
+import type { JsonObject, SpanLink, StoredSpan } from '../store/records.ts';
 import { collectHints } from './evaluation-hints.ts';
 import { findAgentText, findLastUserIndex } from './messages.ts';
 import { collectToolCalls, type ToolCall } from './tool-calls.ts';

@@ -240,9 +240,9 @@ function withFakeWriter(t: Test, bytesPerTask: number) {
   const start = (): void =>
     processTasks({
       port: port2,
-      decode: ({ ownerId }) => ({
-        ...{ kind: 'read', rows: newSpans(ownerId, []), bytes: bytesPerTask },
-      }),
+      decode:
+        ({ ownerId }) =>
+        () => ({ kind: 'read', rows: newSpans(ownerId, []), bytes: bytesPerTask }),
       spanWriter: {
         insert(requests) {
           sizes.push(requests.length);

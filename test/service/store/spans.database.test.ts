@@ -1,3 +1,8 @@
+import type { StoreLocation } from '../../../src/service/store/store.ts';
+import { openSpanWriter } from '../../../src/service/store/open-span-writer.ts';
+import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
+import { nightOnly } from '../../helpers/nightly.ts';
+import { execute } from '../../helpers/postgres.ts';
 import {
   newCloseRequest,
   newSpan,
@@ -182,3 +187,71 @@ testStore('A request that fails stores nothing; the others in its batch are stor
     ['span-1', 'span-5'],
   );
 });
+
+/** Runs a statement on the database of a store, and returns its rows. */
+async function run(location: StoreLocation, statement: string): Promise<unknown[]> {
+  if ('databaseUrl' in location) return execute(location.databaseUrl, statement);
+  const db = openFile(location.file, { busyMs: 5_000 });
+  const prepared = db.prepare(statement);
+  const rows = prepared.reader ? prepared.all() : [prepared.run()];
+  db.close();
+  return rows;
+}
+
+const linkOf = (spanId: string) => ({ traceId: 'trace-1', spanId, parentSpanId: 'span-9' });
+
+testStore('Links of one owner do not evict those of another', async (t, database) => {
+  const { location, store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const count = async (owner: string): Promise<number> =>
+    (await store.conversations.listLinks(owner, 'conversation-1')).length;
+  for (const owner of [ownerId, other]) {
+    await sink.insert([
+      newSpans(owner, [newSpan('1')], { links: [linkOf('ignored-1'), linkOf('ignored-2')] }),
+    ]);
+  }
+  await run(
+    location,
+    `insert into span_links (owner_id, key, trace_id, span_id, parent_span_id)
+     values ('${other}', 900000, 'trace-1', 'ignored-3', 'span-9')`,
+  );
+  if (database === 'PostgreSQL') await run(location, "select setval('link_keys', 900000)");
+  // A writer that just started deletes old links with the first ones of each owner.
+  const second = await openSpanWriter(location);
+  t.teardown(() => second.close());
+  for (const owner of [other, ownerId]) {
+    await second.insert([newSpans(owner, [], { links: [linkOf('ignored-4')] })]);
+  }
+  t.equal(await count(other), 4);
+  t.equal(await count(ownerId), 3);
+});
+
+testStore(
+  'An owner keeps its newest links, up to the limit',
+  async (t, database) => {
+    const { location, sink, ownerId } = await withStore(t);
+    const series = {
+      SQLite: `with recursive series (n) as
+        (select 1 union all select n + 1 from series where n < 500000) select n from series`,
+      PostgreSQL: 'select n from generate_series(1, 500000) as n',
+    };
+    await sink.insert([newSpans(ownerId, [], { links: [linkOf('oldest')] })]);
+    const writer = await openSpanWriter(location);
+    t.teardown(() => writer.close());
+    await run(
+      location,
+      `insert into span_links (owner_id, trace_id, span_id, parent_span_id)
+       select '${ownerId}', 'trace-1', n, 'span-9' from (${series[database]}) as numbers`,
+    );
+    await writer.insert([newSpans(ownerId, [], { links: [linkOf('newest')] })]);
+    t.same(
+      await run(
+        location,
+        `select count(*) as links, min(length(span_id)) as shortest,
+           count(case when span_id in ('oldest', '1') then 1 end) as oldest from span_links`,
+      ),
+      [{ links: 500_000, shortest: 1, oldest: 0 }],
+    );
+  },
+  nightOnly,
+);

@@ -3,11 +3,6 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { decideVerdict } from '../../../src/service/domain/sessions.ts';
-import { CREATE_TABLES } from '../../../src/service/store/sqlite/migrations/001-create-tables.ts';
-import { ADD_EVAL_INPUTS } from '../../../src/service/store/sqlite/migrations/002-add-eval-inputs.ts';
-import { ADD_SEED_DIGEST } from '../../../src/service/store/sqlite/migrations/003-add-seed-digest.ts';
-import { ADD_SIMULATIONS } from '../../../src/service/store/sqlite/migrations/004-add-simulations.ts';
 import { connect } from '../../../src/service/store/sqlite/connect.ts';
 import { openFile } from '../../../src/service/store/sqlite/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
@@ -277,99 +272,6 @@ void t.test(
     await t.rejects(openStore({ file: file('text.db') }), /not a database/);
   },
 );
-
-void t.test(
-  'A file with the first schema is migrated, and its outcomes and keys stay',
-  async (t) => {
-    const file = join(t.testdir(), 'old.db');
-    const old = new DatabaseSync(file);
-    old.exec(`${CREATE_TABLES}
-    pragma application_id = 1935833195;
-    pragma user_version = 1;
-    insert into owners values ('o', 'development');
-    insert into keys values ('digest of a key', 'o', 0);
-    insert into eval_names values (1, 'o', 'Eval a', 'eval a');
-    insert into sessions (key, owner_id, id, kind, status, started_at_ms, ended_at_ms)
-      values (1, 'o', 'one', 'production', 'completed', 0, 0);
-    insert into outcomes values (1, 'a', 0, 1, 'general', 'session_level', 'fail', 'why', null);
-    insert into outcomes values (1, 'b', 1, 1, 'general', 'session_level', 'pass', 'why', null);`);
-    old.close();
-    const store = await openStore({ file });
-    t.teardown(() => store.close());
-    t.match((await store.sessions.find('o', 'one'))?.outcomes, [
-      { evalId: 'a', evalName: 'Eval a', outcome: 'fail', required: true },
-      { evalId: 'b', evalName: 'Eval a', outcome: 'pass', required: true },
-    ]);
-    const evals = [
-      { id: 'a', name: 'Eval a' },
-      { id: 'b', name: 'Eval a' },
-    ];
-    t.same(
-      [...(await store.evals.countRecentOutcomes('o', evals, 10))],
-      [
-        ['a', { outcomes: 1, passed: 0 }],
-        ['b', { outcomes: 1, passed: 1 }],
-      ],
-      'evals with the same name are counted apart',
-    );
-    const { keys } = await store.owners.listKeys('o', { skip: 0, limit: 10 });
-    t.match(keys, [{ id: /^[0-9a-f]{16}$/, label: undefined, createdAtMs: undefined }]);
-    t.match(await store.owners.findKey('o', { id: keys[0]?.id ?? '' }), {
-      keyDigest: 'digest of a key',
-    });
-  },
-);
-
-void t.test('The runs of a file from before their results were stored are counted', async (t) => {
-  const file = join(t.testdir(), 'old.db');
-  const old = new DatabaseSync(file);
-  for (const statements of [CREATE_TABLES, ADD_EVAL_INPUTS, ADD_SEED_DIGEST, ADD_SIMULATIONS]) {
-    old.exec(statements);
-  }
-  old.exec(`
-    pragma application_id = 1935833195;
-    pragma user_version = 4;
-    insert into owners values ('o', 'development');
-    insert into simulations values (7, 'o', 'sim', 'Nightly', 0);
-    insert into eval_names values (1, 'o', 'Eval a', 'eval a');`);
-  const rows = [
-    ['completed', 'fail', 1],
-    ['completed', 'fail', 0],
-    ['completed', 'error', 1],
-    ['completed', 'pass', 1],
-    ['failed', 'pass', 1],
-  ] as const;
-  for (const [index, [status, outcome, required]] of rows.entries()) {
-    const simulated = `{"scenario_id":"late","sample":${index + 1}}`;
-    old.exec(`
-      insert into sessions
-        (key, owner_id, id, kind, status, started_at_ms, ended_at_ms, simulation_key, simulated)
-        values (${index + 1}, 'o', 's${index}', 'simulation', '${status}', 0, 0, 7, '${simulated}');
-      insert into outcomes values (${index + 1}, 'a', 0, 1, 'general', 'session_level',
-        '${outcome}', 'why', null, ${required});
-      update sessions set total = ${outcome === 'error' ? 0 : 1}, failed =
-        ${outcome === 'fail' ? 1 : 0} where key = ${index + 1};`);
-  }
-  old.close();
-  const store = await openStore({ file });
-  t.teardown(() => store.close());
-  const ref = { ownerId: 'o', kind: 'simulation', id: 'sim' } as const;
-  const [details] = await store.runs.load([ref]);
-  t.match(details, {
-    run: { name: 'Nightly', sessions: 5, failedSessions: 2, erroredSessions: 1 },
-    evals: [{ id: 'a', name: 'Eval a', passed: 2, failed: 2, errored: 1 }],
-    scenarios: [{ scenarioId: 'late', passed: 1, failed: 1, undecided: 3 }],
-  });
-  const { sessions } = await store.runs.listSessions(ref, { skip: 0, limit: 10 });
-  const verdicts = sessions.map((session) => [session.id, decideVerdict(session)]);
-  t.same(verdicts, [
-    ['s0', 'failed'],
-    ['s3', 'passed'],
-    ['s1', 'undecided'],
-    ['s2', 'undecided'],
-    ['s4', 'undecided'],
-  ]);
-});
 
 void t.test('A write that queued behind a long one waits for a brief lock', async (t) => {
   const file = join(t.testdir(), 'store.db');

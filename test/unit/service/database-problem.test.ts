@@ -3,7 +3,6 @@ import pg from 'pg';
 import t from 'tap';
 import {
   ResponseTimeoutError,
-  SchemaTooNewError,
   findPostgresProblem,
 } from '../../../src/service/store/postgres/database-problem.ts';
 
@@ -51,7 +50,6 @@ void t.test('each failure has a kind, and says whether a retry can help', (t) =>
     [serverError('57P01'), 'shutting_down', true],
     [serverError('57P03'), 'shutting_down', true],
     [serverError('42501'), 'permission_denied', false],
-    [new SchemaTooNewError(9, 8), 'schema_too_new', false],
   ] as const) {
     const problem = findPostgresProblem(error);
     t.match(problem, { kind, canRetry }, error.message);

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../../src/platform/clock.ts';
 /** Conversations that nobody closes (spec 3.1, 8). */
 import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import { withBody } from '../../../engine/mutants/combinators.ts';
@@ -63,8 +64,6 @@ function listsWhenIdle(pageStep: ResultsStep, isListed: boolean): Check {
     evidence: (transcript) => (isAdvanced(transcript) ? check.evidence(transcript) : []),
   };
 }
-
-const DAY_MS = 86_400_000;
 
 /** Hides the only session of an owner after the clock was advanced by a day. */
 function neverCloseIdle(): Transform {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
@@ -27,7 +28,6 @@ import {
 import type { ConversationName, ResultsStep, ServiceStep } from '../steps.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** When the conversation `re-sent` starts; others start before and after it. */
 export const RESENT_OFFSET_MS = 4_000;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../../src/platform/clock.ts';
 import { conversations } from '../close/probes.ts';
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
@@ -23,7 +24,6 @@ import { cost } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 
-const DAY_MS = 86_400_000;
 const OWNER = 'apart';
 
 /** Without a control API, nothing reports when a second scoring would be complete. */

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { randomSeed } from '../../../platform/random.ts';
 import { KeyTakenError } from '../owners.ts';
-import type { ConfiguredKey } from '../store.ts';
+import type { ConfiguredKey } from '../replicas.ts';
 
 /** Returns the digests of keys in the form in which the row of a replica has them. */
 export const listDigests = (keys: readonly ConfiguredKey[]): string[] =>

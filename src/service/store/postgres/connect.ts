@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Pool } from 'pg';
 import type { Connections, Reader, WriteTransaction } from '../connections.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../schema/tables.ts';
 import { limitPool } from './limited-pool.ts';
 import { nulReplacement } from './nul-replacement.ts';
 import { ownerScope } from './owner-scope.ts';

@@ -20,8 +20,7 @@ export type PostgresProblemKind =
   | 'disk_full'
   | 'timeout'
   | 'shutting_down'
-  | 'permission_denied'
-  | 'schema_too_new';
+  | 'permission_denied';
 
 /** Why the database did not do its work. Neither field contains data or a password. */
 export interface PostgresProblem {
@@ -34,17 +33,9 @@ export interface PostgresProblem {
   canRetry: boolean;
 }
 
-/** Thrown if a newer version of this program has migrated the database. */
-export class SchemaTooNewError extends Error {
-  override name = 'SchemaTooNewError';
-  readonly code = 'schema_too_new';
-
-  constructor(version: number, newestSupported: number) {
-    super(
-      `The database has version ${version}, but this program supports only versions up to ` +
-        `${newestSupported}. Update the program.`,
-    );
-  }
+/** Thrown if a newer or an unpublished version of this program wrote the database. */
+export class UnsupportedSchemaError extends Error {
+  override name = 'UnsupportedSchemaError';
 }
 
 /** Thrown if a database can't store all characters. */
@@ -167,11 +158,6 @@ const problems: Readonly<Record<PostgresProblemKind, Omit<PostgresProblem, 'kind
       'The user in the database URL lacks a permission. It must own the database, or be allowed to create tables in its schema. Grant the permission, or name another user.',
     canRetry: false,
   },
-  schema_too_new: {
-    message:
-      'A newer version of this program has migrated the database. Update this program to that version.',
-    canRetry: false,
-  },
 };
 
 /** SQLSTATE codes (appendix A of PostgreSQL's manual) and codes of Node, by the problem they show. */
@@ -203,7 +189,6 @@ const codes: Readonly<Record<PostgresProblemKind, readonly string[]>> = {
   shutting_down: ['57P01', '57P02', '57P03'],
   // 3F000: the role may use none of the schemas in its search path.
   permission_denied: ['42501', '3F000'],
-  schema_too_new: ['schema_too_new'],
 };
 
 const kindByCode: ReadonlyMap<string, PostgresProblemKind> = new Map(

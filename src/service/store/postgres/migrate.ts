@@ -1,15 +1,19 @@
 import type { Pool, PoolClient } from 'pg';
 import {
+  changesSince,
+  describeUnsupported,
+  newestVersion,
+  schemaChanges,
+  type SchemaChange,
+} from '../schema/changes.ts';
+import { createTables } from './create-tables.ts';
+import {
   DatabaseEncodingError,
   MissingGrantsError,
-  SchemaTooNewError,
+  UnsupportedSchemaError,
 } from './database-problem.ts';
-import { CREATE_TABLES } from './migrations/001-create-tables.ts';
 import { openPool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
-
-/** All migrations, in order. Never change a published migration. */
-const migrations: readonly string[] = [CREATE_TABLES];
 
 /** The lock that one process holds while it migrates: "sbxk". */
 const MIGRATION_LOCK = 0x7362786b;
@@ -17,17 +21,17 @@ const MIGRATION_LOCK = 0x7362786b;
 /** Time limit of a statement, and of the wait for another process that migrates. */
 const MIGRATION_MS_MAX = 600_000;
 
-/** The versions of a schema before and after a migration; 0 is an empty database. */
+/** The versions of the tables before and after a migration; 0 is an empty database. */
 export interface Migration {
   from: number;
   to: number;
 }
 
 /**
- * Migrates a database to the newest schema in one transaction. Concurrent processes wait. A database
- * with the newest schema needs no right to create tables.
+ * Migrates a database to the newest version of the tables in one transaction. Concurrent processes wait.
+ * A database with the newest version needs no right to create tables.
  * @throws DatabaseEncodingError
- * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ * @throws UnsupportedSchemaError if a newer or an unpublished version of the kit wrote the database.
  */
 export async function migrate(databaseUrl: string): Promise<Migration> {
   const limits = { statementMsMax: MIGRATION_MS_MAX, lockMsMax: MIGRATION_MS_MAX };
@@ -40,15 +44,21 @@ export async function migrate(databaseUrl: string): Promise<Migration> {
 }
 
 /** Migrates with a connection of a pool, within its time limits. */
-export const migrateWith = (pool: Pool): Promise<Migration> => inTransaction(pool, migrateOn);
+export const migrateWith = (
+  pool: Pool,
+  changes: readonly SchemaChange[] = schemaChanges,
+): Promise<Migration> => inTransaction(pool, (client) => migrateOn(client, changes));
 
-async function migrateOn(client: PoolClient): Promise<Migration> {
+async function migrateOn(client: PoolClient, changes: readonly SchemaChange[]): Promise<Migration> {
   await assertUtf8(client);
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const from = await findVersion(client);
-  const to = migrations.length;
-  if (from > to) throw new SchemaTooNewError(from, to);
-  for (const statements of migrations.slice(from)) await client.query(statements);
+  const to = newestVersion(changes);
+  if (from === 0) await client.query(createTables());
+  else {
+    assertSupported(from, changes);
+    for (const { postgres } of changesSince(from, changes)) await client.query(postgres);
+  }
   if (from < to) {
     await client.query(
       'insert into schema_version (version) values ($1) on conflict (only_row) do update set version = $1',
@@ -56,6 +66,13 @@ async function migrateOn(client: PoolClient): Promise<Migration> {
     );
   }
   return { from, to };
+}
+
+/** @throws UnsupportedSchemaError */
+function assertSupported(version: number, changes: readonly SchemaChange[]): void {
+  const advice = 'Start with an empty database.';
+  const problem = describeUnsupported({ name: 'The database', version, advice }, changes);
+  if (problem !== undefined) throw new UnsupportedSchemaError(problem);
 }
 
 /** @throws DatabaseEncodingError */

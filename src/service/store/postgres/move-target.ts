@@ -1,5 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { MoveError, movedTableNames, type MovedTable } from '../move/moved-tables.ts';
+import { columnsIn } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
 import { migrateWith } from './migrate.ts';
 import { MARKER_NAME, type MoveMarker } from './move-marker.ts';
 import { openPool } from './pool.ts';
@@ -59,25 +61,21 @@ export interface MoveTarget {
 }
 
 /**
- * Opens a database, and migrates it to the newest schema.
- * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ * Opens a database, and migrates it to the newest version of the tables.
+ * @throws UnsupportedSchemaError if a newer or an unpublished version of the kit wrote the database.
  */
 export async function openMoveTarget(databaseUrl: string): Promise<MoveTarget> {
   const pool = openPool(databaseUrl, { connectionsMax: 1, statementMsMax: STATEMENT_MS_MAX });
   try {
     await migrateWith(pool);
-    return createTarget(pool, await readColumns(pool));
+    return createTarget(pool);
   } catch (error) {
     await pool.end();
     throw error;
   }
 }
 
-function createTarget(
-  pool: Pool,
-  columns: ReadonlyMap<string, readonly TargetColumn[]>,
-): MoveTarget {
-  const columnsOf: MoveTarget['columnsOf'] = (table) => columns.get(table) ?? [];
+function createTarget(pool: Pool): MoveTarget {
   return {
     columnsOf,
     begin: (marker) => inTransaction(pool, (client) => begin(client, marker)),
@@ -174,29 +172,11 @@ async function replaceMarker(client: PoolClient, from: MoveMarker, to: MoveMarke
   throw new MoveError('Another process moves data into the database. Wait until it has finished.');
 }
 
-/** Reads the columns of all tables, but not those that the database computes. */
-async function readColumns(pool: Pool): Promise<ReadonlyMap<string, readonly TargetColumn[]>> {
-  const { rows } = await pool.query<{
-    table: string;
-    name: string;
-    type: string;
-    default: string | null;
-  }>(
-    `select relname as "table", attname as name, format_type(atttypid, atttypmod) as type,
-       pg_get_expr(adbin, adrelid) as default
-     from pg_class
-     join pg_attribute on attrelid = pg_class.oid
-     left join pg_attrdef on adrelid = attrelid and adnum = attnum
-     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
-       and relname = any ($1) and attnum > 0 and not attisdropped and attgenerated = ''
-     order by relname, attnum`,
-    [movedTableNames],
-  );
-  const columns = rows.map(({ table, name, type, default: value }) => ({
-    ...{ table, name, type, sequence: /^nextval\('(\w+)'::regclass\)$/.exec(value ?? '')?.[1] },
+/** Returns the columns of a table, but not those that the database computes. */
+const columnsOf = (table: MovedTable): TargetColumn[] =>
+  Object.entries(columnsIn(tables[table], 'postgres')).map(([name, { types, sequence }]) => ({
+    ...{ name, type: types.postgres, sequence },
   }));
-  return Map.groupBy(columns, ({ table }) => table);
-}
 
 /** Creates the partitions of spans, and inserts their ids. */
 async function prepareSpans(

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { createStores } from '../create-stores.ts';
 import type { Reader } from '../connections.ts';
-import type { Store } from '../store.ts';
+import { createStore, type Store } from '../store.ts';
 import { limitDatabaseWaits } from '../wait-limit.ts';
 import { connect } from './connect.ts';
 import { ReadOnlyError } from './database-problem.ts';
@@ -17,7 +16,7 @@ const PING_MS_MAX = 2_000;
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
- * @throws SchemaTooNewError if the database was migrated by a newer version of the kit.
+ * @throws UnsupportedSchemaError if a newer or an unpublished version of the kit wrote the database.
  * @throws UnfinishedMoveError if data is being moved into the database.
  */
 export async function openPostgresStore(databaseUrl: string): Promise<Store> {
@@ -31,8 +30,7 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
     throw error;
   }
   const replicas = createReplicaStore(pool, databaseUrl);
-  return {
-    ...createStores(connections),
+  return createStore(connections, {
     replicas,
     spanPartitions: createSpanPartitions(pool),
     shareValue: (name, value) => shareValue(pool, name, value),
@@ -43,7 +41,7 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
       await replicas.close();
       await connections.close();
     },
-  };
+  });
 }
 
 /** @throws ReadOnlyError, and what the driver throws. */

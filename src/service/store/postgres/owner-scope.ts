@@ -24,11 +24,15 @@ import {
   type OperationNode,
   type QueryId,
 } from 'kysely';
+import { listIn, type Table } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
 
 const OWNER_COLUMN = 'owner_id';
 
 /** Tables that all owners share. Every other table has `owner_id` first in its keys. */
-const directoryTables: ReadonlySet<string> = new Set(['owners', 'keys', 'service_values']);
+const sharedTables: ReadonlySet<string> = new Set(
+  listIn<Table>(tables, 'postgres').flatMap(([name, { isShared }]) => (isShared ? name : [])),
+);
 
 /**
  * Creates a plugin that restricts every statement to the rows of one owner: each table in it gets the
@@ -137,7 +141,7 @@ class OwnerTransformer extends OperationNodeTransformer {
   }
 }
 
-const isOwned = ({ table }: TableNode): boolean => !directoryTables.has(table.identifier.name);
+const isOwned = ({ table }: TableNode): boolean => !sharedTables.has(table.identifier.name);
 
 const hasOwner = (columns: readonly ColumnNode[]): boolean =>
   columns.some(({ column }) => column.name === OWNER_COLUMN);

@@ -1,18 +1,18 @@
 import type { Pool, PoolClient } from 'pg';
 import { systemClock } from '../../../platform/clock.ts';
+import { addConfiguredKeys, listDigests, removeUnusedKeys } from './configured-keys.ts';
+import { openListener, type Listener } from './listener.ts';
+import { createSharedRateLimiter, type SharedRateLimiter } from './rate-limit.ts';
+import { createSimulationLeases } from './simulation-leases.ts';
+import { inTransaction } from './transaction.ts';
 import type {
   JoinedReplicas,
+  RateLimiterOptions,
   ReplicaMember,
   ReplicaSettings,
-  ReplicaStore,
   ReplicaTopic,
   SharedValue,
 } from '../replicas.ts';
-import { addConfiguredKeys, listDigests, removeUnusedKeys } from './configured-keys.ts';
-import { openListener, type Listener } from './listener.ts';
-import { createSharedRateLimiter } from './rate-limit.ts';
-import { createSimulationLeases } from './simulation-leases.ts';
-import { inTransaction } from './transaction.ts';
 
 const CHANNEL = 'sandbox_kit';
 const TOPICS: readonly ReplicaTopic[] = ['jobs', 'simulations', 'state'];
@@ -26,7 +26,7 @@ const IS_RESPONSIVE = "seen_at > clock_timestamp() - interval '3 s'";
 export const HAS_STOPPED = "seen_at <= clock_timestamp() - interval '15 s'";
 
 /** Creates the access to what the replicas on a database share. */
-export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStore {
+export function createReplicaStore(pool: Pool, databaseUrl: string) {
   const publishers = new Map(
     TOPICS.map((topic) => [
       topic,
@@ -35,23 +35,45 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
   );
   let listener: Listener | undefined;
   return {
-    publish: (topic) => publishers.get(topic)?.(),
-    listen(onTopic) {
+    /** Publishes a topic to all replicas, at most ten times a second. A topic can get lost: poll, too. */
+    publish: (topic: ReplicaTopic): void => publishers.get(topic)?.(),
+    /** Calls back for every published topic, and for all topics when the connection was interrupted. */
+    listen(onTopic: (topic: ReplicaTopic) => void): void {
       listener = openListener(databaseUrl, {
         channel: CHANNEL,
         onNotification: (payload) => onTopic(payload as ReplicaTopic),
         onConnected: () => TOPICS.forEach(onTopic),
       });
     },
-    join: (member, initial) => inTransaction(pool, (client) => join(client, member, initial)),
-    report: (member, generation) => report(pool, member, generation),
-    leave: (id) =>
+    /**
+     * Adds a replica and its keys, and returns the shared state. The first of all running replicas sets it
+     * to `initial`. The keys of each running replica work on all of them; a configured key that none of
+     * them has stops working. Also returns what differs between replicas.
+     * @throws KeyTakenError if one of the keys belongs to another owner; nothing changes then.
+     */
+    join: (member: ReplicaMember, initial: string): Promise<JoinedReplicas> =>
+      inTransaction(pool, (client) => join(client, member, initial)),
+    /**
+     * Reports that a replica runs, and which generation of the state it has applied. Removes replicas that
+     * have stopped without leaving, and their keys. Returns the state if it has changed since.
+     */
+    report: (member: ReplicaMember, generation: number): Promise<SharedValue | undefined> =>
+      report(pool, member, generation),
+    /** Removes a replica, and the keys that only it has. */
+    leave: (id: string): Promise<void> =>
       inTransaction(pool, async (client) => {
         await lockState(client);
         await client.query('delete from replicas where id = $1', [id]);
         await removeUnusedKeys(client);
       }),
-    change: (change, { isNew }) =>
+    /**
+     * Changes the shared state; replicas do so one after the other. Without `isNew`, the generation stays,
+     * so that other replicas don't apply the change.
+     */
+    change: (
+      change: (value: string) => string,
+      { isNew }: { isNew: boolean },
+    ): Promise<SharedValue> =>
       inTransaction(pool, async (client) => {
         const { generation, value } = await lockState(client);
         const changed = { generation: generation + (isNew ? 1 : 0), value: change(value) };
@@ -59,7 +81,8 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
         if (isNew) await client.query('select pg_notify($1, $2)', [CHANNEL, 'state']);
         return changed;
       }),
-    async isApplied(generation) {
+    /** Returns whether all running replicas have applied a generation. */
+    async isApplied(generation: number): Promise<boolean> {
       const { rows } = await pool.query(
         `select 1 from replicas where generation < $1 and ${IS_RESPONSIVE} limit 1`,
         [generation],
@@ -67,26 +90,31 @@ export function createReplicaStore(pool: Pool, databaseUrl: string): ReplicaStor
       return rows.length === 0;
     },
     simulationLeases: createSimulationLeases(pool),
-    createRateLimiter: (options) => createSharedRateLimiter({ ...options, pool }),
-    async putSeed(ownerId, document) {
+    /** Creates a rate limiter whose window all replicas share. */
+    createRateLimiter: (options: RateLimiterOptions): SharedRateLimiter =>
+      createSharedRateLimiter({ ...options, pool }),
+    /** Keeps the last seed data of an owner, for a reset by any replica. */
+    async putSeed(ownerId: string, document: string): Promise<void> {
       await pool.query(
         `insert into seed_documents (owner_id, document) values ($1, $2)
          on conflict (owner_id) do update set document = $2`,
         [ownerId, document],
       );
     },
-    async findSeed(ownerId) {
+    async findSeed(ownerId: string): Promise<string | undefined> {
       const { rows } = await pool.query<{ document: string }>(
         'select document from seed_documents where owner_id = $1',
         [ownerId],
       );
       return rows[0]?.document;
     },
-    async close() {
+    async close(): Promise<void> {
       await listener?.close();
     },
   };
 }
+
+export type ReplicaStore = ReturnType<typeof createReplicaStore>;
 
 async function join(
   client: PoolClient,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { SimulationLeases } from '../replicas.ts';
+import type { SimulationLease } from '../replicas.ts';
 
 /** How long a process may run a simulation without renewing its lease. It renews every second. */
 const ENDS_AT = "clock_timestamp() + interval '10 s'";
@@ -9,9 +9,10 @@ const ENDS_AT = "clock_timestamp() + interval '10 s'";
 const IS_HELD = 'ends_at > clock_timestamp()';
 
 /** Creates the leases of simulations. */
-export function createSimulationLeases(pool: Pool): SimulationLeases {
+export function createSimulationLeases(pool: Pool) {
   return {
-    async take(ownerId, id) {
+    /** Returns undefined if another process runs the simulation, or if it has ended. */
+    async take(ownerId: string, id: string): Promise<SimulationLease | undefined> {
       const token = randomBytes(12).toString('hex');
       const { rows } = await pool.query(
         `insert into simulation_leases as lease (owner_id, simulation_key, token, ends_at, running)
@@ -28,7 +29,14 @@ export function createSimulationLeases(pool: Pool): SimulationLeases {
       );
       return rows.length === 0 ? undefined : { ownerId, id, token };
     },
-    async renew({ ownerId, token }, running) {
+    /**
+     * Renews a lease, with the running sessions as JSON for other replicas. Returns `lost` if another
+     * process has taken it, and `ended` if the simulation was canceled.
+     */
+    async renew(
+      { ownerId, token }: SimulationLease,
+      running: string,
+    ): Promise<'running' | 'ended' | 'lost'> {
       const { rows } = await pool.query<{ state: string }>(
         `update simulation_leases as lease set ends_at = ${ENDS_AT}, running = $3
          from simulation_plans as plan
@@ -41,13 +49,14 @@ export function createSimulationLeases(pool: Pool): SimulationLeases {
       if (!row) return 'lost';
       return row.state === 'running' ? 'running' : 'ended';
     },
-    async release({ ownerId, token }) {
+    async release({ ownerId, token }: SimulationLease): Promise<void> {
       await pool.query('delete from simulation_leases where owner_id = $1 and token = $2', [
         ownerId,
         token,
       ]);
     },
-    async findRunning(ownerId, id) {
+    /** Returns the running sessions that the process with the lease has reported. */
+    async findRunning(ownerId: string, id: string): Promise<string | undefined> {
       const { rows } = await pool.query<{ running: string }>(
         `select running from simulation_leases as lease, simulations
          where lease.owner_id = $1 and simulations.owner_id = $1 and id = $2
@@ -56,7 +65,8 @@ export function createSimulationLeases(pool: Pool): SimulationLeases {
       );
       return rows[0]?.running;
     },
-    async isAnyActive() {
+    /** Returns whether a simulation is running or waits, on any replica. */
+    async isAnyActive(): Promise<boolean> {
       const { rows } = await pool.query(
         `select 1 from simulation_plans where state = 'running'
          union all select 1 from simulation_leases where ${IS_HELD} limit 1`,
@@ -65,3 +75,5 @@ export function createSimulationLeases(pool: Pool): SimulationLeases {
     },
   };
 }
+
+export type SimulationLeases = ReturnType<typeof createSimulationLeases>;

@@ -5,11 +5,9 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { isoTime, systemClock } from '../../../platform/clock.ts';
+import { DAY_MS } from '../../../platform/clock.ts';
 import { toDay } from '../span-writer.ts';
-import type { SpanPartitions } from '../store.ts';
 import { inTransaction } from './transaction.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Partitions that are created ahead, so that they exist even if the service is busy or stopped. */
 const DAYS_AHEAD = 3;
@@ -26,9 +24,13 @@ const RETRY_MS = 250;
 const ROWS_MAX = 1_000;
 
 /** Creates the access to the partitions of spans. */
-export function createSpanPartitions(pool: Pool): SpanPartitions {
+export function createSpanPartitions(pool: Pool) {
   return {
-    async create(nowMs) {
+    /**
+     * Creates the partitions of this day and the next ones. Without them, spans are stored, too, but
+     * deleted row by row. Returns false if the role of the database may not create tables.
+     */
+    async create(nowMs: number): Promise<boolean> {
       const today = toDay(nowMs);
       const days = Array.from({ length: DAYS_AHEAD }, (_, nth) => today + nth);
       const existing = await listDays(pool);
@@ -39,7 +41,8 @@ export function createSpanPartitions(pool: Pool): SpanPartitions {
         }
       });
     },
-    async drop(receivedBeforeMs) {
+    /** Drops the partitions of days before a time, after `removeSpans`. Returns how many it dropped. */
+    async drop(receivedBeforeMs: number): Promise<number> {
       const beforeDay = toDay(receivedBeforeMs);
       let count = 0;
       await mayChange(async () => {
@@ -53,12 +56,15 @@ export function createSpanPartitions(pool: Pool): SpanPartitions {
       });
       return count;
     },
-    async deleteOutside(ownerId, receivedBeforeMs) {
+    /** Deletes a part of the spans that were not in a dropped partition. Returns whether there can be more. */
+    async deleteOutside(ownerId: string, receivedBeforeMs: number): Promise<boolean> {
       const { rowCount } = await pool.query(DELETE_SPANS, [ownerId, toDay(receivedBeforeMs)]);
       return rowCount === ROWS_MAX;
     },
   };
 }
+
+export type SpanPartitions = ReturnType<typeof createSpanPartitions>;
 
 /** Returns the days that have a partition. */
 async function listDays(pool: Pool): Promise<Set<number>> {

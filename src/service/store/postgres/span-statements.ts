@@ -1,6 +1,10 @@
-/** The statements of the span writer. Their first parameter is the owner; the others are columns. */
-import { ENTRIES_PER_OWNER_MAX } from '../ingest-log-rows.ts';
-import { LINKS_MAX } from '../span-writer.ts';
+/**
+ * The statements of the span writer. Their first parameter is the owner; the others are columns, or the
+ * owner again.
+ */
+import { deleteOldest } from '../row-limits.ts';
+import { columnsIn } from '../schema/table.ts';
+import { tables, type Tables } from '../schema/tables.ts';
 
 /**
  * Inserts missing conversations without a time range, and locks and returns all of them. Only the
@@ -16,20 +20,28 @@ export const LOCK_CONVERSATIONS = `
   returning conversation_id, key, state, tag_count, received_day,
     (last_received_at_ms = -1) as is_new, (spans_removed_at_ms is not null) as is_removed`;
 
+/** The columns that `INSERT_SPANS` takes after the owner. */
+export const SPAN_COLUMNS = Object.keys(columnsIn(tables.spans, 'postgres')).filter(
+  (name): name is Exclude<keyof Tables['spans'], 'key' | 'owner_id'> =>
+    name !== 'key' && name !== 'owner_id',
+);
+
+type SpanColumn = (typeof SPAN_COLUMNS)[number];
+
+/** Returns the parameter with the values of a column of spans. */
+const valuesOf = (name: SpanColumn): string =>
+  `$${SPAN_COLUMNS.indexOf(name) + 2}::${tables.spans.columns[name].types.postgres}[]`;
+
 /** Inserts spans with new ids, and returns their ids. Each id is given once. */
 export const INSERT_SPANS = `
   with claimed as (
     insert into span_ids (owner_id, conversation_key, span_id)
-    select $1, * from unnest($2::bigint[], $4::text[])
+    select $1, * from unnest(${valuesOf('conversation_key')}, ${valuesOf('span_id')})
     on conflict (owner_id, span_id) do nothing
     returning span_id as claimed_id)
-  insert into spans
-    (owner_id, conversation_key, received_day, span_id, trace_id, parent_span_id, operation, name,
-     start_ns, end_ns, failed, late, received_at_ms, attributes, input_messages, output_messages)
-  select $1, given.* from unnest(
-    $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::bigint[], $14::text[],
-    $15::text[], $16::text[]) as given (conversation_key, received_day, span_id)
+  insert into spans (owner_id, ${SPAN_COLUMNS.join()})
+  select $1, given.* from unnest(${SPAN_COLUMNS.map(valuesOf).join()})
+    as given (${SPAN_COLUMNS.join()})
   join claimed on claimed_id = given.span_id
   returning span_id`;
 
@@ -88,15 +100,10 @@ export const INSERT_LINKS = `
   select $1, * from unnest($2::text[], $3::text[], $4::text[])
   on conflict do nothing`;
 
-export const DELETE_OLD_LINKS = `
-  delete from span_links where owner_id = $1 and key <=
-    (select max(key) from span_links where owner_id = $1) - ${LINKS_MAX}`;
+export const DELETE_OLD_LINKS = deleteOldest('span_links', 'postgres');
 
 export const INSERT_LOG_ENTRIES = `
   insert into ingest_log (owner_id, at_ms, level, code, message, about)
   select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])`;
 
-export const DELETE_OLD_LOG_ENTRIES = `
-  delete from ingest_log where owner_id = $1 and number <= (
-    select number from ingest_log where owner_id = $1
-    order by number desc offset ${ENTRIES_PER_OWNER_MAX} limit 1)`;
+export const DELETE_OLD_LOG_ENTRIES = deleteOldest('ingest_log', 'postgres');

@@ -9,33 +9,41 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { toError } from '../../../platform/error-origin.ts';
-import { toEntryRows } from '../ingest-log-rows.ts';
+import type { EntryRow } from '../ingest-log-rows.ts';
+import { LinkDeletions } from '../row-limits.ts';
 import {
-  clampNs,
   findBounds,
-  LogEntryCollector,
-  TAGS_PER_CONVERSATION_MAX,
+  selectNewTags,
+  summarizeRequest,
   toDay,
+  toSpanRow,
+  type SpanPart,
   type SpanWriter,
+  type TargetConversation,
 } from '../span-writer.ts';
-import type { InsertResult, NewSpan, TraceRequestRows } from '../store.ts';
+import type { InsertResult, NewSpan, Tag, TraceRequestRows } from '../records.ts';
 import { findPostgresProblem } from './database-problem.ts';
-import { countConnections } from './pool.ts';
+import { countConnections, openPool } from './pool.ts';
 import { isPartitionAttached } from './span-partitions.ts';
 import { replaceNul } from './replace-nul.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 import * as statements from './span-statements.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Creates a span writer on a pool, and closes the pool with it. */
-export function createSpanWriter(pool: Pool): SpanWriter {
+/** Exporters wait for 10 s, and a batch waits for the one before it. */
+const LIMITS = { connectMsMax: 3_000, statementMsMax: 5_000, lockMsMax: 3_000 };
+
+/** Opens a span writer with its own connections; the database must have its tables. */
+export function openSpanWriter(databaseUrl: string): SpanWriter {
+  const pool = openPool(databaseUrl, LIMITS);
+  const linkDeletions = new LinkDeletions();
   return {
     async insert(requests) {
       const byOwner = Map.groupBy(requests, ({ ownerId }) => ownerId);
       const results = new Map<TraceRequestRows, InsertResult | Error>();
       await Promise.all(
         Array.from(byOwner.values(), async (ofOwner) => {
-          const inserted = await insertOfOwner(pool, ofOwner);
+          const inserted = await insertOfOwner(pool, linkDeletions, ofOwner);
           for (const [nth, result] of inserted.entries()) {
             const request = ofOwner[nth];
             if (request) results.set(request, result);
@@ -58,11 +66,14 @@ export function createSpanWriter(pool: Pool): SpanWriter {
 
 async function insertOfOwner(
   pool: Pool,
+  linkDeletions: LinkDeletions,
   requests: readonly TraceRequestRows[],
 ): Promise<(InsertResult | Error)[]> {
   try {
     const insert = () =>
-      retryConflicts(() => inTransaction(pool, (client) => insertRequests(client, requests)));
+      retryConflicts(() =>
+        inTransaction(pool, (client) => insertRequests(client, linkDeletions, requests)),
+      );
     return await insert().catch((error: unknown) => {
       if (!isPartitionAttached(error)) throw error;
       return insert();
@@ -72,37 +83,26 @@ async function insertOfOwner(
     // What is wrong with the database is wrong for each request.
     if (requests.length === 1 || findPostgresProblem(cause)) return requests.map(() => cause);
     const results: (InsertResult | Error)[] = [];
-    for (const request of requests) results.push(...(await insertOfOwner(pool, [request])));
+    for (const request of requests) {
+      results.push(...(await insertOfOwner(pool, linkDeletions, [request])));
+    }
     return results;
   }
 }
 
-/** The spans that one request brings for one conversation. */
-interface Part {
-  request: TraceRequestRows;
-  conversationId: string;
-  spans: readonly NewSpan[];
-  conversation: Conversation;
-  inserted: NewSpan[];
-  /** Spans whose id is already stored for another trace or conversation. */
-  conflicting: NewSpan[];
-  droppedTags: number;
+/** What one request brings for one conversation, which the transaction has locked. */
+interface Part extends SpanPart {
+  conversation: LockedConversation;
 }
 
-/** A conversation that a transaction has locked. */
-interface Conversation {
-  key: number;
+interface LockedConversation extends TargetConversation {
   /** The day when its first span was received. All its spans are in the partition of that day. */
   receivedDay: number;
-  isNew: boolean;
-  isClosed: boolean;
-  /** Whether its spans were removed because of their age. It receives no others. */
-  isRemoved: boolean;
-  tagCount: number;
 }
 
 async function insertRequests(
   client: PoolClient,
+  linkDeletions: LinkDeletions,
   requests: readonly TraceRequestRows[],
 ): Promise<InsertResult[]> {
   const ownerId = requests[0]?.ownerId ?? '';
@@ -112,10 +112,20 @@ async function insertRequests(
   await insertTags(client, ownerId, stored);
   await updateConversations(client, ownerId, parts);
   await insertTraces(client, ownerId, stored);
-  await insertLinks(client, ownerId, requests);
+  const newLinks = await insertLinks(client, ownerId, requests);
+  if (linkDeletions.isDue(ownerId, newLinks)) {
+    await client.query(statements.DELETE_OLD_LINKS, [ownerId, ownerId]);
+  }
   const partsByRequest = Map.groupBy(parts, ({ request }) => request);
-  await insertLog(client, ownerId, requests, partsByRequest);
-  return requests.map((request) => toResult(partsByRequest.get(request) ?? []));
+  const summaries = requests.map((request) =>
+    summarizeRequest(request, partsByRequest.get(request) ?? []),
+  );
+  await insertLog(
+    client,
+    ownerId,
+    summaries.flatMap(({ entryRows }) => entryRows),
+  );
+  return summaries.map(({ result }) => result);
 }
 
 /** Inserts the conversations that are missing, and locks all of them. */
@@ -210,26 +220,13 @@ interface Candidate {
   span: NewSpan;
 }
 
+/** Returns the values of each column of `INSERT_SPANS`. */
 function toColumns(candidates: readonly Candidate[]): unknown[][] {
-  const column = (read: (candidate: Candidate) => unknown): unknown[] =>
-    candidates.map((candidate) => replaceNul(read(candidate)));
-  return [
-    column(({ part }) => part.conversation.key),
-    column(({ part }) => part.conversation.receivedDay),
-    column(({ span }) => span.spanId),
-    column(({ span }) => span.traceId),
-    column(({ span }) => span.parentSpanId ?? null),
-    column(({ span }) => span.operation),
-    column(({ span }) => span.name),
-    column(({ span }) => String(clampNs(span.startNs))),
-    column(({ span }) => String(clampNs(span.endNs))),
-    column(({ span }) => (span.failed ? 1 : 0)),
-    column(({ part }) => (part.conversation.isClosed ? 1 : 0)),
-    column(({ part }) => part.request.receivedAtMs),
-    column(({ span }) => JSON.stringify(span.attributes)),
-    column(({ span }) => span.inputMessages ?? null),
-    column(({ span }) => span.outputMessages ?? null),
-  ];
+  const rows = candidates.map(({ part, span }) => ({
+    ...toSpanRow(span, part),
+    received_day: part.conversation.receivedDay,
+  }));
+  return statements.SPAN_COLUMNS.map((name) => rows.map((row) => replaceNul(row[name])));
 }
 
 /** Inserts tags up to the limit of each conversation, and counts the others. */
@@ -238,42 +235,46 @@ async function insertTags(
   ownerId: string,
   parts: readonly Part[],
 ): Promise<void> {
-  const wanted = parts.flatMap((part) =>
-    part.request.tags
-      .filter(({ conversationId }) => replaceNul(conversationId) === part.conversationId)
-      .map((tag) => ({
-        part,
-        tag: { ...tag, key: replaceNul(tag.key), value: replaceNul(tag.value) },
-      })),
+  const wanted = parts.map((part) => ({ part, tags: tagsOf(part) }));
+  const candidates = wanted.flatMap(({ part, tags }) =>
+    tags.map((tag) => ({ key: part.conversation.key, tag })),
   );
-  if (wanted.length === 0) return;
-  const columns = (tags: typeof wanted): unknown[][] => [
-    tags.map(({ part }) => part.conversation.key),
-    tags.map(({ tag }) => tag.key),
-    tags.map(({ tag }) => tag.value),
+  if (candidates.length === 0) return;
+  const columns = (of: typeof candidates): unknown[][] => [
+    of.map(({ key }) => key),
+    of.map(({ tag }) => tag.key),
+    of.map(({ tag }) => tag.value),
   ];
   const known = await client.query<{ conversation_key: number; name: string; value: string }>(
     statements.FIND_TAGS,
-    [ownerId, ...columns(wanted)],
+    [ownerId, ...columns(candidates)],
   );
   const idOf = (key: number, name: string, value: string): string =>
     JSON.stringify([key, name, value]);
   const stored = new Set(known.rows.map((row) => idOf(row.conversation_key, row.name, row.value)));
-  const added: typeof wanted = [];
-  for (const candidate of wanted) {
-    const { part, tag } = candidate;
+  const inserted: typeof candidates = [];
+  for (const { part, tags } of wanted) {
     const { conversation } = part;
-    const id = idOf(conversation.key, tag.key, tag.value);
-    if (stored.has(id)) continue;
-    if (conversation.tagCount >= TAGS_PER_CONVERSATION_MAX) part.droppedTags += 1;
-    else {
-      conversation.tagCount += 1;
-      stored.add(id);
-      added.push(candidate);
-    }
+    const { key } = conversation;
+    const { added, dropped } = selectNewTags(tags, conversation.tagCount, (tag) =>
+      stored.has(idOf(key, tag.key, tag.value)),
+    );
+    part.droppedTags = dropped;
+    // Another request of the transaction may have the same conversation.
+    conversation.tagCount += added.length;
+    for (const tag of added) stored.add(idOf(key, tag.key, tag.value));
+    inserted.push(...added.map((tag) => ({ key, tag })));
   }
-  if (added.length > 0) await client.query(statements.INSERT_TAGS, [ownerId, ...columns(added)]);
+  if (inserted.length > 0) {
+    await client.query(statements.INSERT_TAGS, [ownerId, ...columns(inserted)]);
+  }
 }
+
+/** Returns the tags of a request for the conversation of a part, as PostgreSQL stores them. */
+const tagsOf = ({ request, conversationId }: Part): Tag[] =>
+  request.tags
+    .filter((tag) => replaceNul(tag.conversationId) === conversationId)
+    .map((tag) => ({ conversationId, key: replaceNul(tag.key), value: replaceNul(tag.value) }));
 
 /** Sets the time range of open conversations, and deletes new ones that got no span. */
 async function updateConversations(
@@ -328,67 +329,36 @@ async function insertTraces(
   await client.query(statements.INSERT_TRACES, [ownerId, traceIds, keys]);
 }
 
+/** Inserts the ids of ignored spans, and returns how many there were. */
 async function insertLinks(
   client: PoolClient,
   ownerId: string,
   requests: readonly TraceRequestRows[],
-): Promise<void> {
+): Promise<number> {
   const links = requests
     .flatMap((request) => request.links)
     .sort((left, right) => compare(left.traceId + left.spanId, right.traceId + right.spanId));
-  if (links.length === 0) return;
+  if (links.length === 0) return 0;
   await client.query(statements.INSERT_LINKS, [
     ownerId,
     links.map(({ traceId }) => traceId),
     links.map(({ spanId }) => spanId),
     links.map(({ parentSpanId }) => parentSpanId),
   ]);
-  await client.query(statements.DELETE_OLD_LINKS, [ownerId]);
+  return links.length;
 }
 
 async function insertLog(
   client: PoolClient,
   ownerId: string,
-  requests: readonly TraceRequestRows[],
-  partsByRequest: ReadonlyMap<TraceRequestRows, readonly Part[]>,
+  rows: readonly EntryRow[],
 ): Promise<void> {
-  const rows = requests.flatMap((request) => {
-    const collector = new LogEntryCollector();
-    for (const part of partsByRequest.get(request) ?? []) describePart(collector, part);
-    return toEntryRows(request.receivedAtMs, [...request.logEntries, ...collector.entries()]);
-  });
   if (rows.length === 0) return;
   const columns = (['at_ms', 'level', 'code', 'message', 'about'] as const).map((name) =>
     rows.map((row) => replaceNul(row[name])),
   );
   await client.query(statements.INSERT_LOG_ENTRIES, [ownerId, ...columns]);
-  await client.query(statements.DELETE_OLD_LOG_ENTRIES, [ownerId]);
-}
-
-function describePart(collector: LogEntryCollector, part: Part): void {
-  const { conversationId, spans, inserted, conflicting, conversation, droppedTags } = part;
-  if (conversation.isRemoved) {
-    collector.add('removed_conversation', conversationId, spans.length);
-    return;
-  }
-  const repeated = spans.length - inserted.length;
-  collector.add('repeated_spans', conversationId, repeated - conflicting.length);
-  collector.add('span_id_taken', conversationId, conflicting.length, {
-    span_id: conflicting[0]?.spanId ?? '',
-  });
-  if (conversation.isClosed) collector.add('late_spans', conversationId, inserted.length);
-  collector.add('tags_left_out', conversationId, droppedTags);
-}
-
-function toResult(parts: readonly Part[]): InsertResult {
-  const result = { inserted: 0, repeated: 0, late: 0 };
-  for (const { spans, inserted, conversation } of parts) {
-    if (conversation.isRemoved) continue;
-    result.inserted += inserted.length;
-    result.repeated += spans.length - inserted.length;
-    if (conversation.isClosed) result.late += inserted.length;
-  }
-  return result;
+  await client.query(statements.DELETE_OLD_LOG_ENTRIES, [ownerId, ownerId]);
 }
 
 /** Orders texts as the collation "C" of PostgreSQL does for ids, which are ASCII. */

@@ -21,7 +21,7 @@ import {
   openFile,
 } from './open-file.ts';
 import type { Connections, Reader, WriteTransaction } from '../connections.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 /** The SQLite file of a store. */
 export interface StoreFile {

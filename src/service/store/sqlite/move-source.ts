@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { movedTables, type MovedTable } from '../move/moved-tables.ts';
+import { findParent, type MovedTable } from '../move/moved-tables.ts';
+import { columnsIn } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
 import { assertFileIntact, assertSameDatabase } from './file-identity.ts';
 import { LOCK_WAIT_MS_MAX, openFile } from './open-file.ts';
 
@@ -23,7 +25,6 @@ export interface MoveSource {
   id: string;
   /** Changes when any data changes. */
   version: string;
-  columnsOf: (table: MovedTable) => string[];
   count: (table: MovedTable) => number;
   /** Returns the largest number that a column has, or had if numbers are not reused; 0 if none. */
   findMax: (table: MovedTable, column: string) => number;
@@ -53,7 +54,6 @@ export function openMoveSource(file: string): MoveSource {
     return {
       id: db.prepare<[], string>('select id from store_id').pluck().get() ?? '',
       version: `${mtimeNs}-${size}`,
-      columnsOf: (table) => readColumnNames(db, table),
       count: (table) => readNumber(`select count(*) from "${table}"`),
       findMax: (table, column) =>
         Math.max(
@@ -77,11 +77,13 @@ function readBatch(
     after,
   }: { table: MovedTable; columns: readonly string[]; after: Cursor | undefined },
 ): Batch | undefined {
-  const parent = movedTables[table];
-  const own = new Set(readColumnNames(db, table));
-  const order = findOrder(db, table).map((column) => `moved."${column}"`);
+  const parent = findParent(table);
+  const own = columnsIn(tables[table], 'sqlite');
+  const { isClustered, primaryKey } = tables[table];
+  // These columns order a table without sorting it.
+  const order = (isClustered ? primaryKey : ['rowid']).map((column) => `moved."${column}"`);
   const selected = columns.map((column) =>
-    parent && !own.has(column) ? `parent."${column}"` : `moved."${column}"`,
+    parent && !(column in own) ? `parent."${column}"` : `moved."${column}"`,
   );
   const conditions = [
     ...(parent ? [`parent.key = moved."${parent.column}"`] : []),
@@ -109,22 +111,6 @@ function readBatch(
     if (length >= LENGTH_MAX) break;
   }
   return rows.length === 0 ? undefined : { rows, cursor };
-}
-
-const readColumnNames = (db: Database, table: string): string[] =>
-  db.prepare<[string], string>('select name from pragma_table_info(?)').pluck().all(table);
-
-/** Returns the columns that order a table without sorting it. */
-function findOrder(db: Database, table: string): string[] {
-  const hasRowId = db
-    .prepare<[string], number>('select not wr from pragma_table_list(?)')
-    .pluck()
-    .get(table);
-  if (hasRowId === 1) return ['rowid'];
-  return db
-    .prepare<[string], string>('select name from pragma_table_info(?) where pk > 0 order by pk')
-    .pluck()
-    .all(table);
 }
 
 const toCursorValue = (value: unknown): string | number =>

@@ -1,4 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { deleteOldest } from '../row-limits.ts';
+import { columnsIn } from '../schema/table.ts';
+import { tables, type Tables } from '../schema/tables.ts';
 
 /** The statements of the span writer, prepared once. Kysely would compile them for each call. */
 export interface SpanWriterStatements
@@ -19,9 +22,7 @@ export function prepareStatements(db: Database): SpanWriterStatements {
     insertLogEntry: db.prepare(`
       insert into ingest_log (owner_id, at_ms, level, code, message, about, number)
       select ?, ?, ?, ?, ?, ?, coalesce(max(number), 0) + 1 from ingest_log where owner_id = ?`),
-    deleteOldLogEntries: db.prepare(`
-      delete from ingest_log where owner_id = ? and number <=
-        (select max(number) from ingest_log where owner_id = ?) - ?`),
+    deleteOldLogEntries: db.prepare(deleteOldest('ingest_log', 'sqlite')),
   };
 }
 
@@ -94,7 +95,7 @@ function prepareConversations(db: Database): ConversationStatements {
 }
 
 interface SpanStatements {
-  /** Takes the columns in order; changes nothing if the owner has a span with this id. */
+  /** Takes `SPAN_COLUMNS`; changes nothing if the owner has a span with this id. */
   insertSpan: Statement<(string | number | bigint | null)[]>;
   /** Finds the trace and the conversation of a stored span. */
   locateSpan: Statement<
@@ -105,17 +106,19 @@ interface SpanStatements {
   insertTrace: Statement<[ownerId: string, traceId: string, key: number]>;
   findConversationOfTrace: Statement<[ownerId: string, traceId: string], { id: string }>;
   insertLink: Statement<[ownerId: string, traceId: string, spanId: string, parentSpanId: string]>;
-  deleteOldLinks: Statement<[bound: number]>;
+  deleteOldLinks: Statement<[ownerId: string, again: string]>;
 }
+
+/** The columns of an inserted span. */
+export const SPAN_COLUMNS = Object.keys(columnsIn(tables.spans, 'sqlite')).filter(
+  (name): name is Exclude<keyof Tables['spans'], 'key' | 'received_day'> => name !== 'key',
+);
 
 function prepareSpans(db: Database): SpanStatements {
   return {
     insertSpan: db.prepare(`
-      insert into spans
-        (conversation_key, owner_id, span_id, trace_id, parent_span_id, operation, name,
-         start_ns, end_ns, failed, late, received_at_ms,
-         attributes, input_messages, output_messages)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      insert into spans (${SPAN_COLUMNS.join()})
+      values (${SPAN_COLUMNS.map(() => '?').join()})
       on conflict (owner_id, span_id) do nothing`),
     locateSpan: db.prepare(`
       select trace_id, conversation_key from spans where owner_id = ? and span_id = ?`),
@@ -129,8 +132,7 @@ function prepareSpans(db: Database): SpanStatements {
     insertLink: db.prepare(`
       insert into span_links (owner_id, trace_id, span_id, parent_span_id) values (?, ?, ?, ?)
       on conflict do nothing`),
-    deleteOldLinks: db.prepare(`
-      delete from span_links where key <= (select max(key) from span_links) - ?`),
+    deleteOldLinks: db.prepare(deleteOldest('span_links', 'sqlite')),
   };
 }
 
@@ -163,5 +165,5 @@ interface LogStatements {
       again: string,
     ]
   >;
-  deleteOldLogEntries: Statement<[ownerId: string, again: string, bound: number]>;
+  deleteOldLogEntries: Statement<[ownerId: string, again: string]>;
 }

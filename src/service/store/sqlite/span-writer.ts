@@ -7,29 +7,25 @@
  *   if the file was deleted or replaced before the batch is acknowledged.
  * - Inserting is idempotent. The key of a span is its owner and span id; a span that arrives again
  *   changes nothing, so a client can repeat a request safely.
- * - A conversation is created by its first span. Its time bounds grow while it is open. Once it is
- *   closed, its run and session depend on them, so later spans are stored as `late` and change no bounds.
+ * - A conversation is created by its first span. Its time bounds grow while it is open.
  */
 import type { Database } from 'better-sqlite3';
 import { toError } from '../../../platform/error-origin.ts';
-import { ENTRIES_PER_OWNER_MAX, toEntryRows } from '../ingest-log-rows.ts';
+import { LinkDeletions } from '../row-limits.ts';
+import {
+  findBounds,
+  selectNewTags,
+  summarizeRequest,
+  toDay,
+  toSpanRow,
+  type SpanPart,
+  type SpanWriter,
+  type TargetConversation,
+} from '../span-writer.ts';
+import type { InsertResult, NewSpan, Tag, TraceRequestRows } from '../records.ts';
 import { guardFile } from './file-identity.ts';
 import { isBusy, LOCK_WAIT_MS_MAX, LOCKED_WAIT_MS_MAX, openFile } from './open-file.ts';
-import {
-  prepareStatements,
-  type ConversationState,
-  type SpanWriterStatements,
-} from './span-statements.ts';
-import {
-  clampNs,
-  findBounds,
-  LINKS_MAX,
-  LogEntryCollector,
-  TAGS_PER_CONVERSATION_MAX,
-  toDay,
-  type SpanWriter,
-} from '../span-writer.ts';
-import type { InsertResult, NewSpan, Tag, TraceRequestRows } from '../store.ts';
+import { prepareStatements, SPAN_COLUMNS, type SpanWriterStatements } from './span-statements.ts';
 
 /** Options for opening a span writer. */
 export interface SpanWriterOptions {
@@ -47,12 +43,16 @@ export function openSpanWriter({
   lockWaitMsMax = LOCK_WAIT_MS_MAX,
 }: SpanWriterOptions): SpanWriter {
   const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
-  const statements = prepareStatements(db);
-  const assertFileUnchanged = guardFile(file);
+  const batches: Batches = {
+    db,
+    statements: prepareStatements(db),
+    linkDeletions: new LinkDeletions(),
+    assertFileUnchanged: guardFile(file),
+  };
   let isLocked = false;
   return {
     async insert(requests) {
-      const results = insertBatch(db, statements, requests, assertFileUnchanged);
+      const results = insertBatch(batches, requests);
       if (isLocked !== results.some(isBusy)) {
         isLocked = !isLocked;
         const waitMs = Math.min(lockWaitMsMax, isLocked ? LOCKED_WAIT_MS_MAX : Infinity);
@@ -63,7 +63,7 @@ export function openSpanWriter({
     async findConversations(ownerId, traceIds) {
       const conversationIds = new Map<string, string>();
       for (const traceId of traceIds) {
-        const row = statements.findConversationOfTrace.get(ownerId, traceId);
+        const row = batches.statements.findConversationOfTrace.get(ownerId, traceId);
         if (row) conversationIds.set(traceId, row.id);
       }
       return Promise.resolve(conversationIds);
@@ -76,16 +76,27 @@ export function openSpanWriter({
   };
 }
 
+/** What inserting batches needs. */
+interface Batches {
+  db: Database;
+  statements: SpanWriterStatements;
+  linkDeletions: LinkDeletions;
+  assertFileUnchanged: () => void;
+}
+
 function insertBatch(
-  db: Database,
-  statements: SpanWriterStatements,
+  batches: Batches,
   requests: readonly TraceRequestRows[],
-  assertFileUnchanged: () => void,
 ): (InsertResult | Error)[] {
+  const { db, statements, assertFileUnchanged } = batches;
   try {
     assertFileUnchanged();
     statements.begin.run();
-    const results = requests.map((request) => insertOrRollBack(db, statements, request));
+    const loggingOwners = new Set<string>();
+    const results = requests.map((request) =>
+      insertOrRollBack(db, statements, request, loggingOwners),
+    );
+    deleteOldRows(batches, requests, loggingOwners);
     statements.commit.run();
     assertFileUnchanged();
     return results;
@@ -101,11 +112,13 @@ function insertOrRollBack(
   db: Database,
   statements: SpanWriterStatements,
   request: TraceRequestRows,
+  loggingOwners: Set<string>,
 ): InsertResult | Error {
   statements.savepoint.run();
   try {
-    const result = insertRequest(statements, request);
+    const { result, hasLogged } = insertRequest(statements, request);
     statements.release.run();
+    if (hasLogged) loggingOwners.add(request.ownerId);
     return result;
   } catch (error) {
     // A full disk ends the whole transaction, not only this savepoint.
@@ -116,111 +129,102 @@ function insertOrRollBack(
   }
 }
 
-function insertRequest(statements: SpanWriterStatements, request: TraceRequestRows): InsertResult {
-  const { ownerId, receivedAtMs, tags } = request;
-  const result = { inserted: 0, repeated: 0, late: 0 };
-  const collector = new LogEntryCollector();
-  const tagsByConversation = Map.groupBy(tags, ({ conversationId }) => conversationId);
-  for (const [conversationId, spans] of Map.groupBy(request.spans, (span) => span.conversationId)) {
-    const existing = statements.findConversation.get(ownerId, conversationId);
-    if (existing && existing.spans_removed_at_ms !== null) {
-      collector.add('removed_conversation', conversationId, spans.length);
-      continue;
-    }
-    const target = { ownerId, conversationId, receivedAtMs, existing };
-    const part = insertConversationSpans(statements, target, spans);
-    const repeated = spans.length - part.inserted;
-    result.inserted += part.inserted;
-    result.repeated += repeated;
-    const { length: conflicts, 0: firstConflict } = part.conflicting;
-    collector.add('repeated_spans', conversationId, repeated - conflicts);
-    collector.add('span_id_taken', conversationId, conflicts, {
-      span_id: firstConflict?.spanId ?? '',
-    });
-    if (part.inserted === 0) continue;
-    if (part.late) {
-      result.late += part.inserted;
-      collector.add('late_spans', conversationId, part.inserted);
-    }
-    const dropped = insertTags(statements, part, tagsByConversation.get(conversationId) ?? []);
-    collector.add('tags_left_out', conversationId, dropped);
+/** Deletes the rows of owners beyond their limits, once for all requests of a batch. */
+function deleteOldRows(
+  { statements, linkDeletions }: Batches,
+  requests: readonly TraceRequestRows[],
+  loggingOwners: ReadonlySet<string>,
+): void {
+  for (const ownerId of loggingOwners) statements.deleteOldLogEntries.run(ownerId, ownerId);
+  for (const [ownerId, ofOwner] of Map.groupBy(requests, (request) => request.ownerId)) {
+    const newLinks = ofOwner.reduce((sum, { links }) => sum + links.length, 0);
+    if (linkDeletions.isDue(ownerId, newLinks)) statements.deleteOldLinks.run(ownerId, ownerId);
   }
+}
+
+function insertRequest(
+  statements: SpanWriterStatements,
+  request: TraceRequestRows,
+): { result: InsertResult; hasLogged: boolean } {
+  const { ownerId } = request;
+  const tagsByConversation = Map.groupBy(request.tags, ({ conversationId }) => conversationId);
+  const parts = Array.from(
+    Map.groupBy(request.spans, (span) => span.conversationId),
+    ([conversationId, spans]) => {
+      const tags = tagsByConversation.get(conversationId) ?? [];
+      return insertPart(statements, { request, conversationId, spans }, tags);
+    },
+  );
   for (const { traceId, spanId, parentSpanId } of request.links) {
     statements.insertLink.run(ownerId, traceId, spanId, parentSpanId);
   }
-  if (request.links.length > 0) statements.deleteOldLinks.run(LINKS_MAX);
-  const entries = [...request.logEntries, ...collector.entries()];
-  for (const row of toEntryRows(receivedAtMs, entries)) {
-    const { level, code, message, about } = row;
-    statements.insertLogEntry.run(ownerId, row.at_ms, level, code, message, about, ownerId);
+  const { result, entryRows } = summarizeRequest(request, parts);
+  for (const { at_ms: atMs, level, code, message, about } of entryRows) {
+    statements.insertLogEntry.run(ownerId, atMs, level, code, message, about, ownerId);
   }
-  if (entries.length > 0)
-    statements.deleteOldLogEntries.run(ownerId, ownerId, ENTRIES_PER_OWNER_MAX);
-  return result;
+  return { result, hasLogged: entryRows.length > 0 };
 }
 
-interface Target {
-  ownerId: string;
-  conversationId: string;
-  receivedAtMs: number;
-  /** The conversation, if it is stored already. */
-  existing: ConversationState | undefined;
-}
+/** What one request brings for one conversation. */
+type NewPart = Pick<SpanPart, 'request' | 'conversationId' | 'spans'>;
 
-interface InsertedPart {
-  /** Row key of the conversation. */
-  key: number;
-  tagCount: number;
-  inserted: number;
-  /** Spans whose id is already stored for another trace or conversation. */
-  conflicting: readonly NewSpan[];
-  late: boolean;
-}
-
-function insertConversationSpans(
+function insertPart(
   statements: SpanWriterStatements,
-  target: Target,
-  spans: readonly NewSpan[],
-): InsertedPart {
-  const { ownerId, receivedAtMs, existing } = target;
-  const key = existing?.key ?? insertConversation(statements, target, spans);
-  const late = existing?.state === 'closed';
-  const inserted: NewSpan[] = [];
-  const conflicting: NewSpan[] = [];
-  for (const span of spans) {
-    if (insertSpan(statements, span, { ...target, key, late })) inserted.push(span);
-    else if (!isStored(statements, span, { ownerId, key })) conflicting.push(span);
-  }
-  const part = {
-    key,
-    tagCount: existing?.tag_count ?? 0,
-    inserted: inserted.length,
-    conflicting,
-    late,
+  wanted: NewPart,
+  tags: readonly Tag[],
+): SpanPart {
+  const { request, spans } = wanted;
+  const conversation =
+    findConversation(statements, wanted) ?? insertConversation(statements, wanted);
+  const { key } = conversation;
+  const part: SpanPart = {
+    ...{ ...wanted, conversation },
+    ...{ inserted: [], conflicting: [], droppedTags: 0 },
   };
-  if (inserted.length === 0) {
+  if (conversation.isRemoved) return part;
+  for (const span of spans) {
+    const row = { owner_id: request.ownerId, ...toSpanRow(span, part) };
+    const { changes } = statements.insertSpan.run(...SPAN_COLUMNS.map((name) => row[name]));
+    if (changes > 0) part.inserted.push(span);
+    else if (!isStored(statements, span, part)) part.conflicting.push(span);
+  }
+  if (part.inserted.length === 0) {
     // All spans belong to other conversations, so the new conversation would be empty.
-    if (!existing) statements.deleteConversation.run(key);
+    if (conversation.isNew) statements.deleteConversation.run(key);
     return part;
   }
-  const [first, last] = findBounds(inserted, receivedAtMs);
-  if (!existing) {
+  const [first, last] = findBounds(part.inserted, request.receivedAtMs);
+  if (conversation.isNew) {
     // The row was created with the bounds of all spans, including those that were not inserted.
-    if (inserted.length < spans.length) statements.setBounds.run(first, last, key);
-  } else if (!late) {
-    statements.extendBounds.run(first, last, receivedAtMs, key);
+    if (part.inserted.length < spans.length) statements.setBounds.run(first, last, key);
+  } else if (!conversation.isClosed) {
+    statements.extendBounds.run(first, last, request.receivedAtMs, key);
   }
-  for (const traceId of new Set(inserted.map((span) => span.traceId))) {
-    statements.insertTrace.run(ownerId, traceId, key);
+  for (const traceId of new Set(part.inserted.map((span) => span.traceId))) {
+    statements.insertTrace.run(request.ownerId, traceId, key);
   }
+  part.droppedTags = insertTags(statements, conversation, tags);
   return part;
+}
+
+function findConversation(
+  statements: SpanWriterStatements,
+  { request, conversationId }: NewPart,
+): TargetConversation | undefined {
+  const row = statements.findConversation.get(request.ownerId, conversationId);
+  return (
+    row && {
+      ...{ key: row.key, isNew: false, tagCount: row.tag_count },
+      ...{ isClosed: row.state === 'closed', isRemoved: row.spans_removed_at_ms !== null },
+    }
+  );
 }
 
 function insertConversation(
   statements: SpanWriterStatements,
-  { ownerId, conversationId, receivedAtMs }: Target,
-  spans: readonly NewSpan[],
-): number {
+  { request, conversationId, spans }: NewPart,
+): TargetConversation {
+  const { ownerId, receivedAtMs } = request;
   const [first, last] = findBounds(spans, receivedAtMs);
   const { lastInsertRowid } = statements.insertConversation.run(
     ownerId,
@@ -230,58 +234,32 @@ function insertConversation(
     receivedAtMs,
     toDay(receivedAtMs),
   );
-  return Number(lastInsertRowid);
-}
-
-/** Inserts a span; returns false if the owner already has a span with this id. */
-function insertSpan(
-  statements: SpanWriterStatements,
-  span: NewSpan,
-  target: Target & { key: number; late: boolean },
-): boolean {
-  const { changes } = statements.insertSpan.run(
-    target.key,
-    target.ownerId,
-    span.spanId,
-    span.traceId,
-    span.parentSpanId ?? null,
-    span.operation,
-    span.name,
-    clampNs(span.startNs),
-    clampNs(span.endNs),
-    span.failed ? 1 : 0,
-    target.late ? 1 : 0,
-    target.receivedAtMs,
-    JSON.stringify(span.attributes),
-    span.inputMessages ?? null,
-    span.outputMessages ?? null,
-  );
-  return changes > 0;
+  const key = Number(lastInsertRowid);
+  return { key, isNew: true, isClosed: false, isRemoved: false, tagCount: 0 };
 }
 
 /** Returns whether the stored span with this id is the same one: same trace, same conversation. */
 function isStored(
   { locateSpan }: SpanWriterStatements,
   { spanId, traceId }: NewSpan,
-  { ownerId, key }: { ownerId: string; key: number },
+  { request, conversation }: SpanPart,
 ): boolean {
-  const location = locateSpan.get(ownerId, spanId);
-  return location?.trace_id === traceId && location.conversation_key === key;
+  const location = locateSpan.get(request.ownerId, spanId);
+  return location?.trace_id === traceId && location.conversation_key === conversation.key;
 }
 
 /** Inserts tags up to the limit of the conversation and returns how many were dropped. */
 function insertTags(
   statements: SpanWriterStatements,
-  { key, tagCount }: InsertedPart,
+  { key, tagCount }: TargetConversation,
   tags: readonly Tag[],
 ): number {
-  let count = tagCount;
-  let dropped = 0;
-  for (const { key: name, value } of tags) {
-    if (count < TAGS_PER_CONVERSATION_MAX) {
-      count += statements.insertTag.run(key, name, value).changes;
-    } else if (!statements.findTag.get(key, name, value)) dropped += 1;
-  }
-  if (count > tagCount) statements.setTagCount.run(count, key);
+  const { added, dropped } = selectNewTags(
+    tags,
+    tagCount,
+    (tag) => statements.findTag.get(key, tag.key, tag.value) !== undefined,
+  );
+  for (const tag of added) statements.insertTag.run(key, tag.key, tag.value);
+  if (added.length > 0) statements.setTagCount.run(tagCount + added.length, key);
   return dropped;
 }

@@ -1,7 +1,8 @@
 import { cutText, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript } from '../../../report-kit/transcript.ts';
-import { decideVerdict, type SessionTurn } from '../../domain/sessions.ts';
+import { decideVerdict } from '../../domain/sessions.ts';
+import type { SessionTurn } from '../../domain/transcripts.ts';
 import { explainSession, listReasons } from '../../domain/simulation-results/reasons.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession } from '../sessions/session-links.ts';

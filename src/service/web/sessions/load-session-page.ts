@@ -1,4 +1,4 @@
-import { findRemovedSpans, loadTranscript, type SessionTurn } from '../../domain/sessions.ts';
+import { findRemovedSpans, loadTranscript, type SessionTurn } from '../../domain/transcripts.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';

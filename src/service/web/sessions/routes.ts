@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../../domain/errors.ts';
-import { buildConversationTranscript } from '../../domain/sessions.ts';
+import { buildConversationTranscript } from '../../domain/transcripts.ts';
 import type { SessionKind, Session, Store } from '../../store/store.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import { readText, redirect } from '../frame/forms.ts';

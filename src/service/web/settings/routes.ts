@@ -76,7 +76,7 @@ async function saveSettings(
   };
   if (Object.keys(problems).length > 0) return problems;
   try {
-    await changeSettings({ store: store.evals, findWarnings }, ownerId, entered);
+    await changeSettings({ evalStore: store.evals, findWarnings }, ownerId, entered);
     if (scores) await options.backlog.start(ownerId);
     return undefined;
   } catch (error) {

@@ -1,0 +1,141 @@
+/** Databases of earlier versions are changed once and completely, or refused. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import { migrateWith } from '../../../src/service/store/postgres/migrate.ts';
+import { openPool } from '../../../src/service/store/postgres/pool.ts';
+import { newestVersion, type SchemaChange } from '../../../src/service/store/schema/changes.ts';
+import { migrate } from '../../../src/service/store/sqlite/migrate.ts';
+import { execute, withPostgres } from '../../helpers/postgres.ts';
+import { ROOT } from '../../helpers/repository.ts';
+import { newStoreLocation, testStore, type Database } from '../../helpers/store.ts';
+
+const addColumn = (name: string): SchemaChange => {
+  const statement = `alter table runs add column ${name} integer not null default 7`;
+  return { sqlite: statement, postgres: statement };
+};
+
+/** A database without the store, for both kinds. */
+interface Raw {
+  migrate: (changes: readonly SchemaChange[]) => Promise<void>;
+  /** Runs a statement, and returns its rows. */
+  run: (statement: string) => Promise<unknown[]>;
+  readVersion: () => Promise<unknown>;
+  setVersion: (version: number) => Promise<unknown>;
+}
+
+async function openRaw(t: Test): Promise<Raw> {
+  const location = await newStoreLocation(t);
+  if ('databaseUrl' in location) {
+    const { databaseUrl: url } = location;
+    return {
+      async migrate(changes) {
+        const pool = openPool(url);
+        await migrateWith(pool, changes).finally(() => pool.end());
+      },
+      run: (statement) => execute(url, statement),
+      async readVersion() {
+        return (await execute(url, 'select version from schema_version'))[0]?.['version'];
+      },
+      setVersion: (version) => execute(url, `update schema_version set version = ${version}`),
+    };
+  }
+  const db = new Sqlite(location.file);
+  t.teardown(() => void db.close());
+  migrate(db);
+  return {
+    migrate: (changes) => attempt(() => migrate(db, changes)),
+    run: (statement) =>
+      attempt(() => {
+        const prepared = db.prepare(statement);
+        return prepared.reader ? prepared.all() : [prepared.run()];
+      }),
+    readVersion: () => attempt(() => db.pragma('user_version', { simple: true })),
+    setVersion: (version) => attempt(() => db.pragma(`user_version = ${version}`)),
+  };
+}
+
+/** Runs something synchronous; an error rejects. */
+const attempt = <Result>(run: () => Result): Promise<Result> => Promise.resolve().then(run);
+
+const ADD_RUN = `insert into runs (owner_id, name, name_folded) values ('o1', 'Run', 'run')`;
+
+testStore('Changes are made once, in order, and keep all rows', async (t) => {
+  const database = await openRaw(t);
+  await database.run(ADD_RUN);
+  const first = [addColumn('one')];
+  const both = [...first, addColumn('two')];
+  for (const changes of [first, both, both]) {
+    await database.migrate(changes);
+    t.equal(await database.readVersion(), newestVersion(changes));
+  }
+  t.same(await database.run('select name, one, two from runs'), [{ name: 'Run', one: 7, two: 7 }]);
+});
+
+testStore('A change that fails leaves the database as it was', async (t) => {
+  const database = await openRaw(t);
+  await database.run(ADD_RUN);
+  const broken = 'alter table runs add column three integer; select missing from nowhere';
+  const changes = [addColumn('one'), { sqlite: broken, postgres: broken }];
+  await t.rejects(database.migrate(changes), /nowhere/);
+  t.equal(await database.readVersion(), newestVersion());
+  await t.rejects(database.run('select one from runs'), 'the change before it is undone');
+  t.match(await database.run('select name from runs'), [{ name: 'Run' }]);
+  await database.migrate(changes.slice(0, 1));
+  t.match(await database.run('select one from runs'), [{ one: 7 }]);
+});
+
+testStore('Data of an unpublished version is refused, and stays', async (t, kind) => {
+  const database = await openRaw(t);
+  await database.run(ADD_RUN);
+  for (const version of [1, newestVersion() - 1]) {
+    await database.setVersion(version);
+    await t.rejects(database.migrate([]), {
+      name: kind === 'SQLite' ? 'StoreFileError' : 'UnsupportedSchemaError',
+      message: new RegExp(
+        `was written by an earlier, unpublished version of this program: it has version ${version}, ` +
+          `and this program supports only versions from ${newestVersion()} on\\. Nothing was changed\\. ` +
+          `Start with ${startWith[kind]}\\.$`,
+      ),
+    });
+    t.equal(await database.readVersion(), version);
+  }
+  t.match(await database.run('select name from runs'), [{ name: 'Run' }]);
+});
+
+const startWith: Readonly<Record<Database, string>> = {
+  SQLite: 'a new directory',
+  PostgreSQL: 'an empty database',
+};
+
+void t.test('Processes that create a file at the same time wait for each other', async (t) => {
+  const file = join(t.testdir(), 'store.db');
+  const program = `
+    import { openStore } from ${JSON.stringify(join(ROOT, 'src/service/store/open-store.ts'))};
+    const store = await openStore({ file: ${JSON.stringify(file)} });
+    await store.owners.ensure('development');
+    await store.close();`;
+  const codes = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const args = ['--input-type=module', '--eval', program];
+      const child = spawn(process.execPath, args, { stdio: 'inherit' });
+      const [code] = (await once(child, 'exit')) as [number | null];
+      return code;
+    }),
+  );
+  t.same(codes, [0, 0, 0]);
+  const store = await openStore({ file });
+  t.teardown(() => store.close());
+  t.same(await store.owners.listIds(), ['o1']);
+});
+
+void t.test('Processes that create the tables at the same time wait for each other', async (t) => {
+  const { url } = await withPostgres(t);
+  const pools = Array.from({ length: 3 }, () => openPool(url));
+  t.teardown(() => Promise.all(pools.map((pool) => pool.end())));
+  const migrations = await Promise.all(pools.map((pool) => migrateWith(pool)));
+  t.same(migrations.map(({ from }) => from).sort(), [0, newestVersion(), newestVersion()]);
+});

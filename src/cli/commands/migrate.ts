@@ -1,8 +1,8 @@
 import { defineCommand } from '../command.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
-import { option } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { option } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
 
 export const migrate = defineCommand({
@@ -11,7 +11,9 @@ export const migrate = defineCommand({
     'Concurrent processes wait for each other. A migration is one transaction, so nothing changes if it fails.',
   ],
   arguments: {},
-  options: { database: option(values.text, 'URL', 'PostgreSQL database to migrate') },
+  options: {
+    databaseUrl: option(values.text, 'URL', 'PostgreSQL database to migrate', { flag: 'database' }),
+  },
   examples: [
     { command: "sandbox-kit migrate --database 'postgres://kit@db/kit?sslmode=verify-full'" },
   ],

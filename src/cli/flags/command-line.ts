@@ -1,5 +1,5 @@
 /** The command line as yargs-parser gets it. Loads no schema library, so that `--help` starts fast. */
-import type { Option } from './option.ts';
+import type { Option } from '../../options/option.ts';
 
 type Options = Readonly<Record<string, Option>>;
 

@@ -191,7 +191,10 @@ export default {
       'undici',
       '^(conformance/(engine/drive|proof)|load/engines|src/http-kit|src/service/simulator|src/voice)/',
     ),
-    ownedBy('zod', '^(src/(cli|library|options|platform)|reference-agent)/|/(options|shard-option)\\.ts$'),
+    ownedBy(
+      'zod',
+      '^(src/(cli|library|options|platform)|reference-agent)/|/(options|shard-option)\\.ts$',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

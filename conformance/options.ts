@@ -14,7 +14,7 @@ import {
   requiredCodeOption,
   switchOption,
 } from '../src/options/option.ts';
-import { apiKeyHeader, runSeed, sandboxAccess, signal, url } from '../src/options/run.ts';
+import { apiKeyHeader, runSeed, signal, targetAccess, url } from '../src/options/run.ts';
 import {
   callback,
   compareWith,
@@ -51,7 +51,7 @@ export const checkOptions = {
     watch: switchOption('Run again when the sandbox changes; first the failed requirements'),
     dryRun: switchOption('List the requests that would be sent; sends nothing'),
   }),
-  ...group('Access', { ...sandboxAccess, apiKeyHeader }),
+  ...group('Access', { ...targetAccess, apiKeyHeader }),
   ...group('Request', {
     prompts: listOption(
       values.text,
@@ -129,7 +129,7 @@ export const diagnoseOptions = {
   url,
   areas,
   ...flagOnly({ json: { ...jsonReport, help: 'Write the diagnosis as JSON; - for stdout' } }),
-  ...sandboxAccess,
+  ...targetAccess,
   apiKeyHeader,
   // The preflight places no call.
   voice: nestedOption(

@@ -97,6 +97,7 @@ export const agentOptions = {
   ...flagOnly({ json: switchOption('Print the URLs and the key as one line of JSON') }),
   apiKey: {
     ...apiKey,
+    variables: { SANDBOX_KIT_API_KEY: 'Bearer key that requests must send' },
     code: {
       schema: nonEmptyStringOption.nullable(),
       type: 'string | null',

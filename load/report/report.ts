@@ -72,7 +72,7 @@ type Judgment = Pick<
 >;
 
 /** The options that decide the verdicts on measurements. */
-export type JudgeOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotProven'>;
+export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotProven'>;
 
 /** Builds the report of a run. */
 export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
@@ -105,7 +105,7 @@ export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
 
 /** Judges measurements: those of one load generator, or those of all shards. */
 export function judgeMeasurements(
-  options: JudgeOptions,
+  options: VerdictOptions,
   run: MeasuredRun,
   check: SelfCheck,
   blockedBy: LoadBlocker | undefined,

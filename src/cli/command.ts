@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { flagsOf, nameValues, type FlagValues } from '../options/table.ts';
+import { flagsOf, nameValues, variablesOf, type FlagValues } from '../options/table.ts';
 import type { Option, OptionTable } from '../options/option.ts';
 import { configOption, type ValueOrigin } from './flags/config-file.ts';
 import { parseValues } from './flags/parse.ts';
@@ -38,7 +38,7 @@ export interface CommandDescription extends CommandSummary {
   /** The options that the command line or the configuration file can set, by flag. */
   options: Readonly<Record<string, Option>>;
   examples: readonly Example[];
-  /** Environment variables that the command reads or sets. */
+  /** Environment variables that the command sets, and those that set its options. */
   environment?: Readonly<Record<string, string>>;
   /** Paragraphs after the environment variables. */
   notes?: readonly string[];
@@ -93,6 +93,7 @@ export function defineCommand<const Each extends Arguments, const Table extends 
   return {
     ...definition,
     options: { ...flags, config: configOption },
+    environment: { ...variablesOf(table), ...definition.environment },
     async run(values, invocation) {
       const parsed = parseValues(positionals, flags, values);
       const named = { ...parsed, ...nameValues(table, parsed) };

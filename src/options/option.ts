@@ -37,12 +37,18 @@ export interface Option<Schema extends z.ZodType = z.ZodType> {
   isSecret?: true;
   /** Flags that contradict this one. Setting it discards their values from a lower level. */
   replaces?: readonly string[] | undefined;
+  /** The environment variables that set the option, and their help. */
+  variables?: Variables | undefined;
 }
+
+/** Environment variables and their help. */
+export type Variables = Readonly<Record<string, string>>;
 
 /** An option that only code can set. */
 export interface CodeOption {
   code: CodeForm;
   isRequired: boolean;
+  variables?: Variables | undefined;
 }
 
 /** An object with options. Each of them has a flag of its own. */
@@ -61,6 +67,7 @@ interface Details {
   flag?: string;
   isShared?: boolean;
   replaces?: readonly string[];
+  variables?: Variables;
   /** What differs in code; a text is the description, with the default. */
   inCode?: string | Partial<CodeForm>;
 }
@@ -146,8 +153,16 @@ export function secretOption<Value extends z.ZodType>(
 }
 
 /** Creates an option of the library that the command line does not have, or sets in another way. */
-export function codeOption(form: CodeForm): CodeOption {
-  return { code: form, isRequired: false };
+export function codeOption(form: CodeForm, variables?: Variables): CodeOption {
+  return { code: form, isRequired: false, variables };
+}
+
+/** Sets the environment variables that set an option. */
+export function fromVariables<Each extends Option | CodeOption>(
+  variables: Variables,
+  each: Each,
+): Each {
+  return { ...each, variables };
 }
 
 /** Creates an option of the library that must be set. */

@@ -16,6 +16,7 @@ import {
   codeOption,
   fileOption,
   flagOnly,
+  fromVariables,
   option,
   optionWithDefault,
   requiredCodeOption,
@@ -125,9 +126,16 @@ export const apiKeyHeader = optionWithDefault(
   { inCode: `Header of the service's key; service only (default: \`${SERVICE_API_KEY_HEADER}\`).` },
 );
 
+const sandboxKey = {
+  SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox; or use --api-key-file',
+};
+
+/** The environment variable with the service's key. */
+export const serviceKey = { SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service' };
+
 /** Options of the connection to the sandbox, in the order of the help. */
 export const sandboxAccess = {
-  apiKey: { ...apiKey, isShared: true },
+  apiKey: fromVariables(sandboxKey, { ...apiKey, isShared: true }),
   ...flagOnly({ apiKeyFile: { ...apiKeyFile, isShared: true } }),
   allowHttp: switchOption(
     'Accept plain HTTP off loopback, also for the API key and --header-file',
@@ -165,14 +173,24 @@ export const sandboxAccess = {
     key: option(values.filePath, 'FILE', 'Private key of --cert (PEM)', { isShared: true }),
     keyPassphraseFile: option(values.filePath, 'FILE', 'Read the passphrase of --key from a file', {
       isShared: true,
+      variables: { SANDBOX_KIT_KEY_PASSPHRASE: 'Passphrase of --key' },
     }),
   }),
-  proxies: codeOption({
-    schema: proxies,
-    type: 'ProxySettings',
-    about:
-      'URLs of the proxies for `https:` and `http:`, and the hosts to reach directly. The library does not read `HTTPS_PROXY`.',
-  }),
+  proxies: codeOption(
+    {
+      schema: proxies,
+      type: 'ProxySettings',
+      about:
+        'URLs of the proxies for `https:` and `http:`, and the hosts to reach directly. The library does not read `HTTPS_PROXY`.',
+    },
+    { HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions' },
+  ),
+};
+
+/** Options of the connection to a sandbox or a service. */
+export const targetAccess = {
+  ...sandboxAccess,
+  apiKey: fromVariables({ ...sandboxKey, ...serviceKey }, sandboxAccess.apiKey),
 };
 
 /** The seed of a run, which the report states. */

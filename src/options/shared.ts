@@ -131,17 +131,3 @@ export const callback = (type: string, about: string) =>
   codeOption({ schema: functionSchema, type, about });
 
 const functionSchema = z.custom((value) => typeof value === 'function', 'a function');
-
-/** Environment variables of the connection to a sandbox. */
-export const accessVariables = {
-  SANDBOX_KIT_KEY_PASSPHRASE: 'Passphrase of --key',
-  HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions',
-} as const;
-
-/** Environment variables of the sandbox's key and the service's key. */
-export const sandboxKeyVariable = {
-  SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox; or use --api-key-file',
-} as const;
-export const serviceKeyVariable = {
-  SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service',
-} as const;

@@ -39,6 +39,14 @@ export function flagsOf(table: OptionTable): Record<string, Option> {
   return Object.fromEntries(entries);
 }
 
+/** Returns the environment variables that set options of a table, and their help. */
+export function variablesOf(table: OptionTable): Record<string, string> {
+  const variables = Object.values(table).map((entry) =>
+    'variables' in entry ? entry.variables : undefined,
+  );
+  return Object.fromEntries(variables.flatMap((each) => Object.entries(each ?? {})));
+}
+
 /** Names the flags of options by their names in code, such as `--warm-up` for `warmUpMs`. */
 export function flagNameOf(table: OptionTable, key: string): string {
   const entry = table[key];

@@ -11,12 +11,20 @@ import {
   objectOption,
   optionsObject,
 } from '../platform/options.ts';
-import { codeOption, fileOption, flagOnly, option, switchOption } from '../options/option.ts';
+import {
+  codeOption,
+  fileOption,
+  flagOnly,
+  fromVariables,
+  option,
+  switchOption,
+  type Variables,
+} from '../options/option.ts';
 import { apiKeyHeader, keyOptions } from '../options/run.ts';
 import { host, logLevel } from '../options/shared.ts';
 import * as values from '../options/values.ts';
 import { isKey } from './domain/authentication.ts';
-import { modelOptions } from './model/options.ts';
+import { judge, speech, userModel } from './model/options.ts';
 
 /** The port of `sandbox-kit serve`. */
 export const PORT = 9090;
@@ -39,6 +47,11 @@ const key = optionsObject<ServiceKey>(
   },
   ['key'],
 );
+
+/** Returns the variable that names a database without showing its password. */
+export const databaseVariable = (flag: string): Variables => ({
+  SANDBOX_KIT_DATABASE_URL: `The same as ${flag}, without showing the password to other users`,
+});
 
 /** Options of the data of a service, which `serve` and `exec` have. */
 export const dataOptions = {
@@ -84,7 +97,13 @@ export const serviceOptions = {
   host,
   ...flagOnly({
     json: switchOption('Print the URLs and the key as one line of JSON'),
-    ...keyOptions,
+    apiKey: fromVariables(
+      {
+        SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service; generated on loopback if unset',
+      },
+      keyOptions.apiKey,
+    ),
+    apiKeyFile: keyOptions.apiKeyFile,
   }),
   apiKeyHeader: {
     ...apiKeyHeader,
@@ -120,6 +139,7 @@ export const serviceOptions = {
     mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
   }),
   ...dataOptions,
+  databaseUrl: fromVariables(databaseVariable('--database'), dataOptions.databaseUrl),
   clock: codeOption({
     schema: clockOption,
     type: 'Clock',
@@ -143,7 +163,20 @@ export const serviceOptions = {
     about:
       'Configured API keys; the first one also opens `/__admin`. Without any, a service on loopback creates a development key. Keys configured at an earlier start stop working unless they are configured again. Keys created by `/__admin/keys` keep working.',
   }),
-  ...modelOptions,
+  judge: fromVariables(
+    {
+      SANDBOX_KIT_JUDGE_URL: 'OpenAI-compatible endpoint of the LLM judge; with _MODEL, _API_KEY',
+    },
+    judge,
+  ),
+  userModel: fromVariables(
+    { SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY' },
+    userModel,
+  ),
+  speech: fromVariables(
+    { SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY' },
+    speech,
+  ),
   recordCallers: codeOption({
     schema: booleanOption,
     type: 'boolean',

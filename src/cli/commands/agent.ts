@@ -35,7 +35,6 @@ export const agent = defineCommand({
     },
     { command: 'sandbox-kit agent --tls --ca-out ca.pem' },
   ],
-  environment: { SANDBOX_KIT_API_KEY: 'Bearer key that requests must send' },
   notes: ['With --json, the first line of stdout is {"url":…,"voiceUrl":…,"apiKey":…}.'],
   run: runAgent,
 });

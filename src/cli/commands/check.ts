@@ -9,7 +9,6 @@ import {
   type CheckHooks,
   type CheckSelection,
 } from '../../library/run-check.ts';
-import * as common from '../../options/shared.ts';
 import { libraryValues } from '../../options/table.ts';
 import { sandboxUrl } from '../../options/values.ts';
 import type { Connection } from '../../platform/connection.ts';
@@ -75,11 +74,6 @@ export const check = defineCommand({
     { command: 'sandbox-kit check --dry-run --area users' },
     { command: 'sandbox-kit check --dry-run --area service' },
   ],
-  environment: {
-    ...common.sandboxKeyVariable,
-    ...common.serviceKeyVariable,
-    ...common.accessVariables,
-  },
   notes: ['A known failure that no longer fails is stale, and the check exits with 1.'],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
   async run(values, { process, origin }) {

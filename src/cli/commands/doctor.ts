@@ -3,7 +3,6 @@ import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { runDiagnosis } from '../../library/run-diagnosis.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import * as common from '../../options/shared.ts';
 import { libraryValues } from '../../options/table.ts';
 import { sandboxUrl } from '../../options/values.ts';
 import { writeJsonOutput } from '../input/files.ts';
@@ -24,11 +23,6 @@ export const doctor = defineCommand({
     { command: 'sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem' },
     { command: 'sandbox-kit doctor SERVICE_URL --area service' },
   ],
-  environment: {
-    ...common.sandboxKeyVariable,
-    ...common.serviceKeyVariable,
-    ...common.accessVariables,
-  },
   exitCodes: { 0: 'reachable', 3: 'not reachable' },
   async run(values, { process }) {
     const { url, json } = values;

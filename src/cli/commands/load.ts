@@ -13,7 +13,6 @@ import {
   type ShowOption,
 } from '../../library/load-plan.ts';
 import { runLoad } from '../../library/run-load.ts';
-import * as common from '../../options/shared.ts';
 import { flagNameOf, libraryValues } from '../../options/table.ts';
 import * as optionValues from '../../options/values.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -78,7 +77,6 @@ export const load = defineCommand({
     { command: 'sandbox-kit load --merge a.json b.json --html load.html' },
     { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
   ],
-  environment: { ...common.sandboxKeyVariable, ...common.accessVariables },
   notes: [
     'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
   ],

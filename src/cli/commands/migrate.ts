@@ -1,3 +1,4 @@
+import { databaseVariable } from '../../service/options.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
@@ -12,14 +13,14 @@ export const migrate = defineCommand({
   ],
   arguments: {},
   options: {
-    databaseUrl: option(values.text, 'URL', 'PostgreSQL database to migrate', { flag: 'database' }),
+    databaseUrl: option(values.text, 'URL', 'PostgreSQL database to migrate', {
+      flag: 'database',
+      variables: databaseVariable('--database'),
+    }),
   },
   examples: [
     { command: "sandbox-kit migrate --database 'postgres://kit@db/kit?sslmode=verify-full'" },
   ],
-  environment: {
-    SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
-  },
   exitCodes: {
     0: 'the database has the newest tables',
     2: 'wrong options, or a wrong database URL, password, or role',

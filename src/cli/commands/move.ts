@@ -1,6 +1,7 @@
 import { systemClock } from '../../platform/clock.ts';
 import { formatCount, formatNumber } from '../../report-kit/format.ts';
 import type { DirectoryMove, MoveProgress } from '../../service/index.ts';
+import { databaseVariable } from '../../service/options.ts';
 import { defineCommand } from '../command.ts';
 import type { FlagValues } from '../../options/table.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
@@ -19,7 +20,10 @@ const options = {
     'DIR',
     'Data directory of sandbox-kit serve, which must be stopped',
   ),
-  to: option(values.text, 'URL', 'Empty PostgreSQL database', 'SANDBOX_KIT_DATABASE_URL'),
+  to: option(values.text, 'URL', 'Empty PostgreSQL database', {
+    default: 'SANDBOX_KIT_DATABASE_URL',
+    variables: databaseVariable('--to'),
+  }),
   json: switchOption('Print the result as one line of JSON'),
 };
 
@@ -33,9 +37,6 @@ export const move = defineCommand({
     { command: "sandbox-kit move --from data --to 'postgres://kit@db/kit?sslmode=verify-full'" },
     { command: "sandbox-kit serve --database 'postgres://kit@db/kit?sslmode=verify-full'" },
   ],
-  environment: {
-    SANDBOX_KIT_DATABASE_URL: 'The same as --to, without showing the password to other users',
-  },
   exitCodes: {
     0: 'all rows were moved, now or earlier',
     1: 'rows are missing in the database, or the directory has changed since the move',

@@ -6,10 +6,9 @@ import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { apiKeyHeader, keyOptions } from '../../options/run.ts';
-import { serviceKeyVariable } from '../../options/shared.ts';
+import { apiKeyHeader, keyOptions, serviceKey } from '../../options/run.ts';
 import { readServiceKey } from '../flags/environment.ts';
-import { option, optionWithDefault, switchOption } from '../../options/option.ts';
+import { fromVariables, option, optionWithDefault, switchOption } from '../../options/option.ts';
 import * as values from '../../options/values.ts';
 import { writeDocumentText } from '../../library/input/documents.ts';
 import { reserveFile, writeOutput } from '../input/files.ts';
@@ -32,7 +31,8 @@ const options = {
   owner: option(values.text, 'OWNER', 'Owner of the conversation'),
   out: optionWithDefault(values.filePath, 'FILE', 'File to write; - for stdout', '-'),
   force: switchOption('Overwrite the file'),
-  ...keyOptions,
+  apiKey: fromVariables(serviceKey, keyOptions.apiKey),
+  apiKeyFile: keyOptions.apiKeyFile,
   apiKeyHeader,
 };
 
@@ -48,7 +48,6 @@ export const scenario = defineCommand({
     { command: 'sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml' },
     { command: 'sandbox-kit scenario from-conversation conv-1 --data ./service' },
   ],
-  environment: serviceKeyVariable,
   async run(flags, { process: { stdout, stderr, env } }) {
     const { id, data, service, out, force } = flags;
     if (data !== undefined && service !== undefined) {

@@ -43,13 +43,6 @@ export const serve = defineCommand({
       command: 'sandbox-kit serve --mutant service/traces-202',
     },
   ],
-  environment: {
-    SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service; generated on loopback if unset',
-    SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
-    SANDBOX_KIT_JUDGE_URL: 'OpenAI-compatible endpoint of the LLM judge; with _MODEL, _API_KEY',
-    SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY',
-    SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY',
-  },
   exitCodes: {
     0: 'stopped by a signal',
     2: 'wrong options, or a wrong database URL, password, or role',

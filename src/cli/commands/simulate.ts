@@ -8,7 +8,6 @@ import {
   runSimulation,
   type SimulationRun,
 } from '../../library/run-simulation.ts';
-import * as common from '../../options/shared.ts';
 import { libraryValues } from '../../options/table.ts';
 import { sandboxUrl } from '../../options/values.ts';
 import { simulateOptions } from '../../service/simulator/options.ts';
@@ -60,15 +59,6 @@ export const simulate = defineCommand({
     },
     { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
   ],
-  environment: {
-    ...common.sandboxKeyVariable,
-    ...common.accessVariables,
-    SANDBOX_KIT_USER_URL:
-      'OpenAI-compatible endpoint of the model that plays users of mode llm; with _MODEL, _API_KEY',
-    SANDBOX_KIT_JUDGE_URL: 'Endpoint of the LLM judge; with _MODEL, _API_KEY',
-    SANDBOX_KIT_SPEECH_URL:
-      'Endpoint that speaks for users, instead of the built-in English synthesizer; with _MODEL, _VOICE, _API_KEY',
-  },
   notes: [
     'The column pass^k estimates the probability that k sessions in a row pass. k is the number of judged sessions of the scenario, at most 10.',
   ],

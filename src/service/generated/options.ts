@@ -36,10 +36,10 @@ export interface SimulateOptions extends RunOptions {
   channel?: 'chat' | 'voice' | undefined;
   /** Settings of calls. */
   voice?: CallTarget | undefined;
-  /** The LLM judge, for evals of kind `judge`. */
-  judge?: ModelEndpoint | undefined;
   /** The language model that plays simulated users of mode `llm`. */
   userModel?: ModelEndpoint | undefined;
+  /** The LLM judge, for evals of kind `judge`. */
+  judge?: ModelEndpoint | undefined;
   /** The speech API for simulated users in calls (default: the built-in synthesizer). */
   speech?: SpeechModel | undefined;
   /** Called with each session when it ends. */

@@ -30,21 +30,23 @@ const speechModel = optionsObject<SpeechModel>(
   ['baseUrl'],
 );
 
-/** The models of a service or of a simulation. Environment variables set them for the command line. */
-export const modelOptions = {
-  judge: codeOption({
-    schema: model,
-    type: 'ModelEndpoint',
-    about: 'The LLM judge, for evals of kind `judge`.',
-  }),
-  userModel: codeOption({
-    schema: model,
-    type: 'ModelEndpoint',
-    about: 'The language model that plays simulated users of mode `llm`.',
-  }),
-  speech: codeOption({
-    schema: speechModel,
-    type: 'SpeechModel',
-    about: 'The speech API for simulated users in calls (default: the built-in synthesizer).',
-  }),
-};
+/** The LLM judge. */
+export const judge = codeOption({
+  schema: model,
+  type: 'ModelEndpoint',
+  about: 'The LLM judge, for evals of kind `judge`.',
+});
+
+/** The model of simulated users. */
+export const userModel = codeOption({
+  schema: model,
+  type: 'ModelEndpoint',
+  about: 'The language model that plays simulated users of mode `llm`.',
+});
+
+/** The speech of simulated users. */
+export const speech = codeOption({
+  schema: speechModel,
+  type: 'SpeechModel',
+  about: 'The speech API for simulated users in calls (default: the built-in synthesizer).',
+});

@@ -17,7 +17,7 @@ import {
 } from './score.ts';
 
 /** How to reach the LLM judge. */
-export interface JudgeOptions extends ModelEndpoint {
+export interface LlmJudgeOptions extends ModelEndpoint {
   /** The system clock: the endpoint lives in real time even if the service clock is moved. */
   clock: Clock;
   random: Random;
@@ -49,7 +49,7 @@ export async function scoreJudge({ params, session, judge, signal }: Scoring): P
 }
 
 /** Creates a judge for an OpenAI-compatible endpoint. Sends nothing before the first scoring. */
-export function createJudge(options: JudgeOptions): Judge {
+export function createJudge(options: LlmJudgeOptions): Judge {
   const { apiKey, model, retriesMax = 2, clock, random } = options;
   const endpoint = openEndpoint({ ...options, names });
   const asking = {

@@ -4,6 +4,7 @@ import { voiceOptions } from '../../options/call.ts';
 import {
   codeOption,
   flagOnly,
+  fromVariables,
   group,
   listOption,
   option,
@@ -13,7 +14,7 @@ import { runSeed, sandboxAccess, signal, url } from '../../options/run.ts';
 import { callback, compareWith, reportFiles } from '../../options/shared.ts';
 import * as values from '../../options/values.ts';
 import { arrayOption, enumOption, logOption } from '../../platform/options.ts';
-import { modelOptions } from '../model/options.ts';
+import { judge, speech, userModel } from '../model/options.ts';
 
 export const CHAT_CONCURRENCY = 5;
 /** More than for chat, because calls need more time but little CPU. */
@@ -78,7 +79,24 @@ export const simulateOptions = {
     about: 'Replaces the channel of all scenarios.',
   }),
   ...voiceOptions,
-  ...modelOptions,
+  userModel: fromVariables(
+    {
+      SANDBOX_KIT_USER_URL:
+        'OpenAI-compatible endpoint of the model that plays users of mode llm; with _MODEL, _API_KEY',
+    },
+    userModel,
+  ),
+  judge: fromVariables(
+    { SANDBOX_KIT_JUDGE_URL: 'Endpoint of the LLM judge; with _MODEL, _API_KEY' },
+    judge,
+  ),
+  speech: fromVariables(
+    {
+      SANDBOX_KIT_SPEECH_URL:
+        'Endpoint that speaks for users, instead of the built-in English synthesizer; with _MODEL, _VOICE, _API_KEY',
+    },
+    speech,
+  ),
   onSession: callback(
     '(session: SimulatedSessionReport) => void',
     'Called with each session when it ends.',

@@ -93,7 +93,7 @@ export default {
       from: {
         path: PRODUCT,
         pathNot:
-          '^(src/contract/generate|src/cli/generate-docs|conformance/(ledger|release-requirements))\\.ts$',
+          '^(src/contract/generate|src/library/generate-options|src/cli/generate-docs|conformance/(ledger|release-requirements))\\.ts$',
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: BUNDLED },
     },
@@ -119,6 +119,13 @@ export default {
       '^src/contract/',
       '^src/contract/(index|otlp|generated/.*)\\.ts$',
     ),
+    forbid(
+      'options-import-platform-and-contract-only',
+      'options sits above platform and contract, and below all packages.',
+      '^src/options/',
+      PRODUCT,
+      '^src/(options|platform|contract)/',
+    ),
     ...kitRules,
     ...peerRules,
     ...servicePartRules,
@@ -136,10 +143,10 @@ export default {
     ),
     forbid(
       'cli-through-entry-points',
-      'The CLI and the library use the entry point of each package.',
+      'The CLI and the library use the entry point of each package, and its table of options.',
       '^src/(cli/|library/|index\\.ts)',
       `^(${PEERS.join('|')})/.+`,
-      `^(${PEERS.join('|')})/index\\.ts$`,
+      `^(${PEERS.join('|')})/index\\.ts$|/options\\.ts$`,
     ),
     forbid(
       'only-the-top-imports-the-library',
@@ -184,7 +191,10 @@ export default {
       'undici',
       '^(conformance/(engine/drive|proof)|load/engines|src/http-kit|src/service/simulator|src/voice)/',
     ),
-    ownedBy('zod', '^(src/cli/|src/library/|src/platform/|src/service/app/|reference-agent/)'),
+    ownedBy(
+      'zod',
+      '^(src/(cli|library|options|platform)|reference-agent)/|/(options|shard-option)\\.ts$',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

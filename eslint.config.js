@@ -145,7 +145,11 @@ export default defineConfig(
   },
   {
     // Generators that developers run.
-    files: ['src/contract/generate.ts', 'conformance/{ledger,release-requirements}.ts'],
+    files: [
+      'src/contract/generate.ts',
+      'src/library/generate-options.ts',
+      'conformance/{ledger,release-requirements}.ts',
+    ],
     rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
   },
   {

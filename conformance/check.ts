@@ -1,8 +1,9 @@
-import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
-import { isoTime, systemClock, type Clock } from '../src/platform/clock.ts';
-import type { Connection } from '../src/platform/connection.ts';
-import { planRun, runProbes, type Plan, type RunOptions } from './engine/drive/run.ts';
-import type { VoiceOptions } from './engine/drive/call/options.ts';
+import type { CheckReport } from '../src/contract/index.ts';
+import { withDefaults } from '../src/options/table.ts';
+import { isoTime, systemClock } from '../src/platform/clock.ts';
+import { planRun, runProbes, type Plan, type RunSettings } from './engine/drive/run.ts';
+import type { CheckOptions } from './generated/options.ts';
+import { checkOptions } from './options.ts';
 import { findBlockingCause } from './engine/preflight/preflight.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
 import { createReport } from './reports/report.ts';
@@ -30,53 +31,22 @@ export const defaultPrompts: readonly string[] = [
   'I would like a refund for order A-1001, please.',
 ];
 
+type RequiredSetting = 'target' | 'kitVersion' | 'seed';
+
+type OptionalSettings = Omit<
+  RunSettings,
+  RequiredSetting | 'selected' | 'probes' | 'preflightOnly'
+>;
+
 /** How to check a peer. Only the target, the version, and the seed have no default. */
-export interface CheckOptions {
-  /** The base URL of the peer. */
-  target: string;
-  kitVersion: string;
-  /** The random seed. Every id of the run is derived from it. */
-  seed: string;
-  /** The areas to check (default: all areas of a sandbox). */
-  areas?: readonly Area[] | undefined;
-  /** The bearer key of the sandbox or the key of the service (default: none is sent). */
-  apiKey?: string | undefined;
-  /** The lowercase name of the header with the service key (default: `x-service-api-key`). */
-  apiKeyHeader?: string | undefined;
-  /** Also send large, numerous, or slow requests, and advance the service clock (service only). */
-  intrusive?: boolean | undefined;
-  /** A CA certificate (PEM) to trust in addition to the built-in ones. */
-  ca?: string | undefined;
-  /** Additional headers, client certificate, and proxies. */
-  connection?: Connection | undefined;
-  clock?: Clock | undefined;
-  /** Maximum number of requests in flight (default: 6). */
-  concurrency?: number | undefined;
-  /** Maximum number of requests per second (default: no limit). */
-  ratePerSecond?: number | undefined;
-  /** Timeout of a chat or users request (default: 30 000 ms). */
-  timeoutMs?: number | undefined;
-  /** Waives HTTPS for other hosts too, not only for loopback. */
-  allowHttp?: boolean | undefined;
-  /** How to reach the voice endpoint, if not in the usual way. */
-  voice?: Partial<VoiceOptions> | undefined;
-  /** Messages that make the agent call a tool. */
-  prompts?: readonly string[] | undefined;
-  /** Turns every warn into a fail. */
-  strict?: boolean | undefined;
-  /** The requirements to judge, from `selectRequirements` (default: all of the areas). */
-  selected?: readonly RequirementId[] | undefined;
-  /** The requirement set of a release; other requirements are notes (default: all count). */
-  requirementSet?: RequirementSet | undefined;
-  /** Called after every exchange, except those that wait for the peer to come back. */
-  onExchange?: ((exchange: ExchangeRecord) => void) | undefined;
-  /** Called with a sentence for people while the run waits for the peer to come back. */
-  onWaiting?: ((message: string) => void) | undefined;
-  /** Called when a phase of the run starts. */
-  onPhase?: RunOptions['onPhase'];
-  /** Interrupts the run. Afterwards it only deletes the users that it created. */
-  signal?: AbortSignal | undefined;
-}
+export type CheckSettings = Pick<RunSettings, RequiredSetting> & {
+  [Name in keyof OptionalSettings]?: OptionalSettings[Name] | undefined;
+} & Pick<CheckOptions, 'strict'> & {
+    /** The requirements to judge, from `selectRequirements` (default: all of the areas). */
+    selected?: readonly RequirementId[] | undefined;
+    /** The requirement set of a release; other requirements are notes (default: all count). */
+    requirementSet?: RequirementSet | undefined;
+  };
 
 /** A finished check: the transcript, and the report made from it. */
 export interface CheckResult {
@@ -85,26 +55,24 @@ export interface CheckResult {
 }
 
 /** Checks a peer. Rejects only if the kit itself fails; everything that the peer does is in the report. */
-export async function check(options: CheckOptions): Promise<CheckResult> {
-  const full = withDefaults(options, false);
-  const suite = suiteOf(full);
-  const transcript = await runProbes(suite, full);
-  const endedAt = isoTime(full.clock.nowMs());
+export async function check(options: CheckSettings): Promise<CheckResult> {
+  const settings = settingsOf(options, { preflightOnly: false });
+  const suite = suiteOf(settings);
+  const transcript = await runProbes(suite, settings);
+  const { strict = false, requirementSet } = options;
+  const endedAt = isoTime(settings.clock.nowMs());
   return {
     transcript,
-    report: createReport(suite, transcript, endedAt, {
-      strict: options.strict ?? false,
-      requirementSet: options.requirementSet,
-    }),
+    report: createReport(suite, transcript, endedAt, { strict, requirementSet }),
   };
 }
 
 /** Places one call with speech and judges only that call. */
-export async function checkOneCall(options: CheckOptions): Promise<CheckResult> {
-  const full = withDefaults({ ...options, areas: ['voice'] }, false);
-  const suite = suiteOf(full);
-  const transcript = await runProbes(suite, { ...full, probes: [conversation] });
-  return { transcript, report: createReport(suite, transcript, isoTime(full.clock.nowMs())) };
+export async function checkOneCall(options: CheckSettings): Promise<CheckResult> {
+  const settings = settingsOf({ ...options, areas: ['voice'] }, { preflightOnly: false });
+  const suite = suiteOf(settings);
+  const transcript = await runProbes(suite, { ...settings, probes: [conversation] });
+  return { transcript, report: createReport(suite, transcript, isoTime(settings.clock.nowMs())) };
 }
 
 /**
@@ -112,12 +80,12 @@ export async function checkOneCall(options: CheckOptions): Promise<CheckResult> 
  * WebSocket must open as well.
  */
 export async function diagnose(
-  options: CheckOptions & { needsVoice?: boolean },
+  options: CheckSettings & { needsVoice?: boolean },
 ): Promise<Diagnosis> {
   const { needsVoice = false } = options;
-  const full = withDefaults(options, true);
-  const suite = suiteOf(full);
-  const transcript = await runProbes(suite, full);
+  const settings = settingsOf(options, { preflightOnly: true });
+  const suite = suiteOf(settings);
+  const transcript = await runProbes(suite, settings);
   const closed = findClosedVoice(transcript, needsVoice);
   const blockedBy = findBlockingCause(suite, transcript) ?? (needsVoice ? closed : undefined);
   const { exchanges } = transcript;
@@ -140,7 +108,7 @@ export function reportOf(
 export const findBrokenMusts = createExchangeValidator(sandboxSuite);
 
 /** The options that determine what a check sends. */
-export type PlanOptions = Pick<CheckOptions, 'areas' | 'selected' | 'prompts' | 'intrusive'>;
+export type PlanOptions = Pick<CheckSettings, 'areas' | 'selected' | 'prompts' | 'intrusive'>;
 
 /** Returns what `check` would send with these options. */
 export function planCheck(chosen: PlanOptions): Plan {
@@ -153,29 +121,15 @@ export function planCheck(chosen: PlanOptions): Plan {
   });
 }
 
-function withDefaults(options: CheckOptions, preflightOnly: boolean): RunOptions {
+function settingsOf(
+  options: CheckSettings,
+  { preflightOnly }: Pick<RunSettings, 'preflightOnly'>,
+): RunSettings {
   return {
-    target: options.target,
-    kitVersion: options.kitVersion,
-    seed: options.seed,
-    areas: options.areas ?? areas,
-    selected: options.selected,
-    apiKey: options.apiKey,
+    ...{ areas, prompts: defaultPrompts, clock: systemClock, onExchange: () => {} },
+    ...withDefaults(checkOptions, options),
+    // A recording names the header of the key only if it was chosen.
     apiKeyHeader: options.apiKeyHeader,
-    intrusive: options.intrusive ?? false,
-    ca: options.ca,
-    connection: options.connection,
-    clock: options.clock ?? systemClock,
-    concurrency: options.concurrency ?? 6,
-    ratePerSecond: options.ratePerSecond,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    allowHttp: options.allowHttp ?? false,
-    voice: options.voice,
-    prompts: options.prompts ?? defaultPrompts,
     preflightOnly,
-    signal: options.signal,
-    onExchange: options.onExchange ?? (() => {}),
-    onWaiting: options.onWaiting,
-    onPhase: options.onPhase,
   };
 }

@@ -1,5 +1,5 @@
 /** The entry point of the conformance package: checks a sandbox or the service over the network. */
-export { applyKnownFailures, type KnownFailure } from './known-failures.ts';
+export { applyKnownFailures } from './known-failures.ts';
 export {
   findRequirementSet,
   selectRequirements,
@@ -22,15 +22,21 @@ export {
   serviceArea,
   clientArea,
   type CheckResult,
-  type CheckOptions,
+  type CheckSettings,
 } from './check.ts';
+export type {
+  CheckOptions,
+  DiagnoseOptions,
+  GradeOptions,
+  JudgeClientOptions,
+} from './generated/options.ts';
 export type { Plan } from './engine/drive/run.ts';
 export { createTimeLeft, type TimeLeft } from './engine/drive/time-left.ts';
 export {
   judgeClient,
   retryFaults,
   type ClientRecording,
-  type JudgeClientOptions,
+  type ClientJudgmentOptions,
 } from './judge-client.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';

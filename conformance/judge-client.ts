@@ -25,7 +25,7 @@ export const retryFaults: readonly ServiceFault[] = [
 ];
 
 /** Options of `judgeClient`. */
-export interface JudgeClientOptions extends JudgeOptions {
+export interface ClientJudgmentOptions extends JudgeOptions {
   recording: ClientRecording;
   /** The base URL of the service that recorded the client. */
   target: string;
@@ -40,7 +40,7 @@ export interface JudgeClientOptions extends JudgeOptions {
  * Judges a client of the service by the exchanges that the service recorded. The same recording
  * always gets the same judgment. A client that sent no request is not judged.
  */
-export function judgeClient(options: JudgeClientOptions): CheckResult {
+export function judgeClient(options: ClientJudgmentOptions): CheckResult {
   const transcript = toClientTranscript(options);
   const { strict = false, endedAt } = options;
   return { transcript, report: createReport(clientSuite, transcript, endedAt, { strict }) };
@@ -48,7 +48,7 @@ export function judgeClient(options: JudgeClientOptions): CheckResult {
 
 /** Returns the transcript of a client, which the checks of its area read. */
 export function toClientTranscript(
-  options: Pick<JudgeClientOptions, 'recording' | 'target' | 'kitVersion' | 'isInterrupted'>,
+  options: Pick<ClientJudgmentOptions, 'recording' | 'target' | 'kitVersion' | 'isInterrupted'>,
 ): Transcript {
   const { recording, target, kitVersion, isInterrupted = false } = options;
   const { startedAt, apiKeyHeader, exchanges, droppedRequests } = recording;

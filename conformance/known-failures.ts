@@ -1,11 +1,6 @@
 import type { CheckReport, RequirementVerdict } from '../src/contract/index.ts';
+import type { KnownFailure } from '../src/options/shared.ts';
 import { judgeRun } from './engine/judge/judge.ts';
-
-/** A failing requirement that is accepted, and the reason. */
-export interface KnownFailure {
-  id: string;
-  comment: string;
-}
 
 /**
  * The verdicts that can be accepted. `blocked` is one of them because an accepted failure can block

@@ -4,7 +4,7 @@ import type { Connection } from '../src/platform/connection.ts';
 import { isObject, parseJson } from '../src/platform/json.ts';
 import { isLoopbackUrl } from '../src/platform/loopback.ts';
 import { suiteOf } from './areas/index.ts';
-import { areas, type CheckOptions } from './check.ts';
+import { areas, type CheckSettings } from './check.ts';
 import { createHttpClient, type Outcome } from './engine/drive/http-client.ts';
 import { isUp } from './engine/transcript/crashes.ts';
 
@@ -42,7 +42,7 @@ const SETTLED_POLLS = 2;
 
 /** Returns the options to watch the peer of a check. */
 export function watchOptionsOf(
-  options: Pick<CheckOptions, 'target' | 'areas' | 'apiKey' | 'apiKeyHeader' | 'ca'> & Connection,
+  options: Pick<CheckSettings, 'target' | 'areas' | 'apiKey' | 'apiKeyHeader' | 'ca'> & Connection,
   clock: Clock,
 ): Pick<WatchOptions, 'clock' | 'poll' | 'peer' | 'intervalMs'> {
   const { target, apiKey, apiKeyHeader = SERVICE_API_KEY_HEADER, ca } = options;

@@ -8,7 +8,8 @@ import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts'
 import { createOpenTransport } from './engines/open.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
-import type { LoadOptions, LoadProgress } from './options.ts';
+import type { LoadRun } from './load-run.ts';
+import type { LoadProgress } from './progress.ts';
 import { runClosed } from './phases/closed-run.ts';
 import { runPaced } from './phases/paced-run.ts';
 import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
@@ -31,10 +32,9 @@ import { createBreachTests } from './thresholds/stream-thresholds.ts';
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
  * promise rejects only because of an error in the kit.
  */
-export async function load(options: LoadOptions): Promise<LoadReport> {
+export async function load(options: LoadRun, plan = planLoad(options)): Promise<LoadReport> {
   const { clock, onTick, signal, seed } = options;
   const startedAtMs = clock.nowMs();
-  const plan = planLoad(options);
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
   const search = options.findMax && { search: { perSecond: null } };
   onTick({ ...startOf('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
@@ -63,7 +63,7 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
 
 /** Places calls and sends no requests. */
 async function loadCalls(
-  options: LoadOptions,
+  options: LoadRun,
   run: { plan: LoadPlan; startedAtMs: number },
   chance: Random,
 ): Promise<LoadReport> {
@@ -96,7 +96,7 @@ async function loadRequestsAndCalls(
 
 /** What all runs of a load test share. */
 interface RunParts {
-  options: LoadOptions;
+  options: LoadRun;
   startedAtMs: number;
   warmUp: WarmUp | undefined;
   hasUsers: boolean;
@@ -152,7 +152,7 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
     runAt: async (perSecond, length) => {
       if (options.signal.aborted) return undefined;
       const windowMs = length === 'step' ? stepMs : plan.windowMs;
-      const onTick: LoadOptions['onTick'] = (live) =>
+      const onTick: LoadRun['onTick'] = (live) =>
         options.onTick({ ...live, search: { perSecond } });
       return runRequests(
         { ...parts, options: { ...options, onTick } },
@@ -170,7 +170,7 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
 }
 
 function profileFor(
-  { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadOptions,
+  { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadRun,
   { ratePerSecond }: LoadPlan,
   hasUsers: boolean,
   chance: Random,
@@ -197,7 +197,7 @@ function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
  * time that is left for the warm-up.
  */
 async function waitForStart(
-  { clock, shard, signal }: LoadOptions,
+  { clock, shard, signal }: LoadRun,
   { warmUpMs }: LoadPlan,
   onWait: (leftMs: number) => void,
 ): Promise<number> {
@@ -213,7 +213,7 @@ async function waitForStart(
 const START_LATE_MS_MAX = 500;
 
 /** Returns why a shard can't start at the requested time; undefined if it can. */
-function findLateStart({ clock, shard }: LoadOptions): LoadBlocker | undefined {
+function findLateStart({ clock, shard }: LoadRun): LoadBlocker | undefined {
   const lateMs = clock.nowMs() - (shard?.startAtMs ?? Infinity);
   if (!shard || lateMs <= START_LATE_MS_MAX) return undefined;
   return {
@@ -224,7 +224,7 @@ function findLateStart({ clock, shard }: LoadOptions): LoadBlocker | undefined {
 
 /** Calls a function now, and every second until a promise settles. */
 async function tickWhile<Result>(
-  clock: LoadOptions['clock'],
+  clock: LoadRun['clock'],
   running: Promise<Result>,
   tick: () => void,
 ): Promise<Result> {
@@ -245,7 +245,7 @@ async function tickWhile<Result>(
 
 /** Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. */
 async function runWarmUp(
-  options: LoadOptions,
+  options: LoadRun,
   { warmUpMs: durationMs, ratePerSecond, connections }: LoadPlan,
   profile: Profile,
 ): Promise<WarmUp | undefined> {
@@ -273,7 +273,7 @@ async function runWarmUp(
 const LOOP_MS_MIN = 100;
 
 async function runLoop(
-  { sandbox, clock, ca, connection, signal }: LoadOptions,
+  { sandbox, clock, ca, connection, signal }: LoadRun,
   { open, users, main, createHeaders }: Profile,
   bounds: { connections: number; durationMs: number; perSecondMax?: number },
 ): Promise<ClosedLoopFigures | undefined> {

@@ -1,114 +1,207 @@
-import type {
-  Arrivals,
-  LoadBlocker,
-  LoadEngineName,
-  LoadProfileName,
-} from '../src/contract/index.ts';
-import type { Clock } from '../src/platform/clock.ts';
-import type { Connection } from '../src/platform/connection.ts';
-import type { AnswerForm } from '../src/voice/call/index.ts';
-import type { ValidateExchange } from './profiles/validate-response.ts';
-import type { Shard } from './schedule/shard.ts';
-import type { Threshold } from './thresholds/threshold.ts';
-import type { CallerLimits, GeneratorLimits } from './self-check/self-check.ts';
+/** The options of a load test. */
+import * as z from 'zod';
+import { isMessage } from '../src/contract/index.ts';
+import { nonEmptyStringOption } from '../src/platform/options.ts';
+import { voice } from '../src/options/call.ts';
+import {
+  codeOption,
+  flagOnly,
+  group,
+  listOption,
+  option,
+  optionWithDefault,
+  switchOption,
+  wordsOption,
+} from '../src/options/option.ts';
+import { runSeed, sandboxAccess, signal, url } from '../src/options/run.ts';
+import { callback, compareWith, reportFiles, scenarios } from '../src/options/shared.ts';
+import * as values from '../src/options/values.ts';
+import { instant, shard, SHARD_SEED } from './schedule/shard-option.ts';
 
-/** The result of the preflight. */
-export interface Preflight {
-  /** Why no load is sent. */
-  blockedBy?: LoadBlocker | undefined;
-  /** Whether the sandbox has `/users`. */
-  hasUsers: boolean;
-}
+export { SHARD_SEED };
 
-/** The calls to place. */
-export interface VoicePlan {
-  /** Number of concurrent calls. */
-  calls: number;
-  /** Calls to place per second. */
-  callsPerSecond: number;
-  /** URL of the voice WebSocket (default: `/voice` of the sandbox). */
-  url?: string | undefined;
-  answerForm?: AnswerForm | undefined;
-  /** Local address for media (default: the local address that reaches the sandbox). */
-  mediaAddress?: string | undefined;
-  /** Processes that place the calls (default: as many as the calls need). */
-  processes?: number | undefined;
-  /** Limits beyond which the run is invalid. */
-  callerLimits?: CallerLimits | undefined;
-}
+export const RATE = 100;
+export const HEALTH_RATE = 10;
+export const CALLS = 100;
+export const CALLS_PER_SECOND = 10;
+export const CONNECTIONS = 10;
+const PERCENTILE = 99;
+export const THRESHOLDS_MAX = 50;
+const RATE_MAX = 10_000;
+const CALLS_PER_SECOND_MAX = 100;
+const LINES_MAX = 10_000;
 
-/** The part of a run that one load generator sends. */
-export interface ShardOptions extends Shard {
-  /** When the ramp-up starts, in Unix milliseconds (default: as soon as the warm-up ends). */
-  startAtMs?: number | undefined;
-}
+const text = nonEmptyStringOption;
+
+/** The messages of users. */
+const userLines = z
+  .array(z.array(text, 'an array of texts').min(1, 'an array of at least one text'), 'an array')
+  .min(1, 'an array of at least one user')
+  .max(LINES_MAX, `an array of at most ${LINES_MAX} users`);
+
+/** A report of a whole load run: that of one shard has no verdicts to compare with. */
+export const wholeLoadReport = z.custom(
+  (value) => isMessage('LoadReport', value) && value.shard === undefined,
+  'a LoadReport of a whole run; merge those of shards with mergeLoadReports',
+);
 
 /** Options of a load test. */
-export interface LoadOptions {
-  /** Base URL of the sandbox. */
-  sandbox: string;
-  kitVersion: string;
-  /** Random seed from which every id and every random choice derives. */
-  seed: string;
-  clock: Clock;
-  engine: LoadEngineName;
-  /** Connections of the engine `autocannon` (default: 10). */
-  connections?: number | undefined;
-  profile: LoadProfileName;
-  arrivals: Arrivals;
-  /** Chat requests per second; health requests for the profile `health`. */
-  ratePerSecond: number;
-  /** For the profile `conversation`. */
-  simulatedUsers: number;
-  /** For the profiles `voice` and `all`. */
-  voice?: VoicePlan | undefined;
-  /** The messages of each simulated user (default: built-in messages). */
-  lines?: readonly (readonly string[])[] | undefined;
-  /** Duration of the steady state, which is judged, in milliseconds. */
-  windowMs: number;
-  /** Duration of warm-up and ramp-up together (default: a sixth of the steady state, at most 10 s). */
-  warmUpMs?: number | undefined;
-  /** The percentile of the response times that is judged. */
-  percentile: number;
-  /** Limits to judge in addition to the targets, from `parseThresholds` (default: none). */
-  thresholds?: readonly Threshold[] | undefined;
-  /** The bearer key of the sandbox; no key is sent when undefined. */
-  apiKey: string | undefined;
-  /** PEM of a CA to trust in addition to the system's CAs. */
-  ca: string | undefined;
-  /** Additional headers, client certificate, and proxies. */
-  connection?: Connection | undefined;
-  /** Search for the maximum rate in steps of this duration; the steady state becomes the confirmation. */
-  findMax?: { stepMs: number } | undefined;
-  /** The part of the run to send (default: all of it). */
-  shard?: ShardOptions | undefined;
-  /** Limits of the self-check, beyond which the run is invalid. */
-  generatorLimits?: GeneratorLimits | undefined;
-  /** Whether NOT PROVEN exits with code 0. */
-  acceptNotProven: boolean;
-  /** Returns the requirements that one exchange violates. */
-  validateResponse: ValidateExchange;
-  /** Checks that a sandbox is reachable. */
-  preflight: (signal: AbortSignal) => Promise<Preflight>;
-  /** Called once per second with the progress. */
-  onTick: (live: LoadProgress) => void;
-  /** Stops the run; the report then contains measurements but no verdicts. */
-  signal: AbortSignal;
-}
-
-/** The progress of a run. */
-export interface LoadProgress {
-  phase: 'preflight' | 'warm-up' | 'ramp' | 'window' | 'drain';
-  /** Requests of the main stream sent in the last second. */
-  perSecond: number;
-  inFlight: number;
-  p50Ms: number | null;
-  p99Ms: number | null;
-  errors: number;
-  /** For a run with calls only: connected calls, and received packets per second. */
-  calls?: { up: number; packetsPerSecond: number };
-  /** For a search only: the rate of the step; null before the first step. */
-  search?: { perSecond: number | null };
-  /** Milliseconds until the steady state ends; in a search, that of the step. */
-  leftMs: number;
-}
+export const loadOptions = {
+  url,
+  profile: option(
+    values.oneOf(['chat', 'conversation', 'health', 'mixed', 'voice', 'all']),
+    'NAME',
+    'Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all',
+    'mixed; chat with --find-max or --engine autocannon',
+  ),
+  rate: option(values.positiveNumber(RATE_MAX), 'N', `Requests per second, up to ${RATE_MAX}`, {
+    default: `${RATE}; health: ${HEALTH_RATE}`,
+    replaces: ['find-max'],
+  }),
+  durationMs: option(
+    values.duration(1_000),
+    'TIME',
+    'Length of the steady state, such as 60s or 5m',
+    {
+      flag: 'duration',
+      default: '5m; 60s with voice, --quick, --find-max, or --engine autocannon',
+      replaces: ['quick'],
+      inCode:
+        'Length of the steady state in milliseconds, 1000 or more (default: 300 000; with calls, `findMax`, or the engine `autocannon`: 60 000).',
+    },
+  ),
+  ...flagOnly({
+    quick: switchOption('Shorten the steady state to 60s', { replaces: ['duration'] }),
+  }),
+  warmUpMs: option(values.duration(0), 'TIME', 'Length of the warm-up and the ramp-up together', {
+    flag: 'warm-up',
+    default: 'up to 10s, depending on --duration',
+    inCode:
+      'Length of the warm-up and the ramp-up together in milliseconds (default: up to 10 000, depending on the duration).',
+  }),
+  findMax: switchOption('Search for the highest rate that meets the targets', {
+    replaces: ['rate'],
+    inCode: 'Searches for the highest rate that meets the targets (default: false).',
+  }),
+  stepMs: option(values.duration(1_000), 'TIME', 'Length of one step of --find-max', {
+    flag: 'step',
+    default: '20s',
+    inCode: 'Length of one step of `findMax` in milliseconds (default: 20 000).',
+  }),
+  users: option(
+    values.wholeNumber(1, 5_000),
+    'N',
+    'Simulated users of the profile conversation, 1 to 5000',
+    'rate × 1.25',
+  ),
+  lines: codeOption({
+    schema: userLines,
+    type: 'readonly (readonly string[])[]',
+    about: 'The messages of each simulated user (default: built-in messages).',
+  }),
+  ...flagOnly({
+    scenario: {
+      ...scenarios,
+      help: 'Send the user messages of these scenarios (chat, conversation)',
+    },
+  }),
+  arrivals: optionWithDefault(
+    values.oneOf(['uniform', 'poisson']),
+    'NAME',
+    'Spacing of requests: uniform or poisson',
+    'uniform',
+  ),
+  engine: optionWithDefault(
+    values.oneOf(['open', 'autocannon']),
+    'NAME',
+    'Load generator: open (constant rate) or autocannon (closed loop: the highest rate of --connections)',
+    'open',
+    {
+      inCode:
+        'Load generator: `open` sends requests at scheduled times, and `autocannon` sends as many as the sandbox answers, which measures its rate but no response times (default: `open`).',
+    },
+  ),
+  connections: option(
+    values.wholeNumber(1, 1_000),
+    'N',
+    'Connections of --engine autocannon, 1 to 1000',
+    String(CONNECTIONS),
+  ),
+  percentile: optionWithDefault(
+    values.percentile,
+    'P',
+    'Latency percentile that must meet the target, 50 to 99.9',
+    PERCENTILE,
+  ),
+  thresholds: listOption(
+    values.text,
+    'LIMIT',
+    "Additional target, such as 'chat.p95<800ms', 'chat.error_rate<1%', 'chat.rate>=50/s'; repeatable",
+    {
+      flag: 'threshold',
+      inCode: {
+        schema: z
+          .array(text, 'an array of texts')
+          .max(THRESHOLDS_MAX, `an array of at most ${THRESHOLDS_MAX} texts`),
+        about: `Limits in addition to the targets, such as \`chat.p95<800ms\`, at most ${THRESHOLDS_MAX}.`,
+      },
+    },
+  ),
+  seed: { ...runSeed, defaultText: `random; ${SHARD_SEED} with --shard` },
+  ...flagOnly({ yes: switchOption('Skip the confirmation for large runs') }),
+  ...sandboxAccess,
+  ...group('Sharding', {
+    shard: option(
+      shard,
+      'N/COUNT',
+      'Send one part of the run, such as 2/5; --merge then judges all parts',
+      {
+        inCode: {
+          about:
+            'The part of the run to send, with which `mergeLoadReports` merges the report into one with verdicts. All shards need the same other options (default: the whole run).',
+        },
+      },
+    ),
+    ...flagOnly({
+      startAt: option(
+        instant,
+        'TIME',
+        'Start the ramp-up of a shard at this time, such as 2026-11-22T23:30:00Z',
+        'after the warm-up',
+      ),
+      merge: wordsOption(
+        values.filePath,
+        'FILE',
+        'Merge the JSON reports of all shards (several files) instead of running',
+      ),
+    }),
+  }),
+  ...group('Report', {
+    ...reportFiles,
+    html: { ...reportFiles.html, help: 'Write a page with charts as one HTML file' },
+    compareWith: compareWith('LoadReport', wholeLoadReport),
+    acceptNotProven: switchOption('Exit with 0 if the verdict is NOT PROVEN, for short CI runs', {
+      inCode: 'Reports exit code 0 if the verdict is NOT PROVEN, for short runs (default: false).',
+    }),
+  }),
+  ...group('Voice', {
+    calls: option(
+      values.wholeNumber(1, 1_000),
+      'N',
+      'Concurrent calls of the profiles voice and all, 1 to 1000',
+      String(CALLS),
+    ),
+    callsPerSecond: option(
+      values.positiveNumber(CALLS_PER_SECOND_MAX),
+      'N',
+      `Calls to place per second, up to ${CALLS_PER_SECOND_MAX}`,
+      String(CALLS_PER_SECOND),
+    ),
+    voice,
+  }),
+  onProgress: callback(
+    '(progress: LoadProgress) => void',
+    'Called once per second with the progress.',
+  ),
+  signal,
+};

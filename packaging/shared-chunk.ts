@@ -36,11 +36,13 @@ export function shareChunk(root: string, entryPoints: readonly string[]): Plugin
   ]);
   const shared = listSharedFiles(imports, targets);
   const statement = shared.map((path) => `import ${JSON.stringify(path)};\n`).join('');
+  // A shared file that imported all others would run them in another order than the sources.
+  const importers = new Set([...targets].filter((path) => !shared.includes(path)));
   return {
     name: 'share-chunk',
     setup(bundler) {
       bundler.onLoad({ filter: /\.ts$/ }, ({ path }) =>
-        targets.has(path)
+        importers.has(path)
           ? { contents: statement + readFileSync(path, 'utf8'), loader: 'ts' }
           : undefined,
       );

@@ -1,7 +1,7 @@
 /** The reference agent: a sandbox that obeys area B to the letter and injects faults on demand. */
 export { StartError } from '../src/http-kit/errors.ts';
 export type { AgentCalls, AgentControls, AgentFaultStatus, AgentRequest } from './controls.ts';
-export type { AgentOptions, VoiceOptions } from './options.ts';
+export type { AgentOptions, VoiceOptions } from './generated/options.ts';
 export {
   readScript,
   type Script,

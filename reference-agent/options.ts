@@ -1,92 +1,180 @@
-import { DAY_MS } from '../src/platform/clock.ts';
+/** The options of the reference agent. */
 import * as z from 'zod';
-import type { AgentFault } from '../src/contract/index.ts';
-import type { Clock } from '../src/platform/clock.ts';
-import type { Log } from '../src/platform/log.ts';
-import * as options from '../src/platform/options.ts';
-import type { Script } from './script.ts';
+import {
+  codeOption,
+  flagOnly,
+  group,
+  listOption,
+  nestedOption,
+  option,
+  optionWithDefault,
+  switchOption,
+} from '../src/options/option.ts';
+import { keyOptions } from '../src/options/run.ts';
+import { host, logLevel } from '../src/options/shared.ts';
+import { optionsSchema } from '../src/options/table.ts';
+import * as values from '../src/options/values.ts';
+import { DAY_MS } from '../src/platform/clock.ts';
+import {
+  arrayOption,
+  clockOption,
+  enumOption,
+  integerOption,
+  logOption,
+  nonEmptyStringOption,
+  objectOption,
+  optionsObject,
+} from '../src/platform/options.ts';
 import type { TlsOptions } from './tls.ts';
 
-/** The options of `startAgent`. */
-export interface AgentOptions {
-  /** Address to listen on (default: `127.0.0.1`). */
-  host: string;
-  /** Port to listen on; 0, the default, picks a free port. */
-  port: number;
-  /** Bearer key that callers must send; null, the default, requires none. */
-  apiKey: string | null;
-  /** Allows an agent without a key to listen on an address other than loopback (default: false). */
-  open: boolean;
-  /** Random seed of all ids and delays (default: `reference`). */
-  seed: string;
-  clock: Clock;
-  log: Log;
-  /** Certificate for HTTPS; null, the default, serves plain HTTP. */
-  tls: TlsOptions | null;
-  /** Faults at the start (default: null, no faults). */
-  faults: AgentFault[] | null;
-  /** Scripted replies, which take precedence over the agent's own (default: null, no script). */
-  script: Script | null;
-  /** Limits of calls, and the address of their media; null turns voice off. */
-  voice: VoiceOptions | null;
-  /** Number of requests that `/__admin/requests` stores (default: 1000). */
-  journalEntriesMax: number;
-  /** Whether `/__admin/requests` also stores bodies (default: false). */
-  journalBodies: boolean;
-}
-
-/** How an agent accepts calls. */
-export interface VoiceOptions {
-  /** Concurrent calls (default: 200). */
-  callsMax?: number;
-  /** Maximum length of a call, in milliseconds (default: 30 minutes). */
-  callMsMax?: number;
-  /** Time for the answer to an offer, and for `start_call`, in milliseconds (default: 10 s). */
-  answerMsMax?: number;
-  /** Silence that ends a turn of the caller, in milliseconds (default: 140). */
-  hangOverMs?: number;
-  /** Whether callers may send captions, an extension (default: true). */
-  captions?: boolean;
-  /** Local address of media (default: `host` if it is an IP address, otherwise loopback). */
-  address?: string;
-  /** First and last UDP port for media (default: any free ports). */
-  ports?: readonly [number, number];
-}
+/** The port of `sandbox-kit agent`. */
+export const PORT = 8080;
 
 type TlsFiles = Extract<TlsOptions, { kind: 'files' }>;
 
-const tlsOptions = options.optionsObject<TlsFiles>(
+const tls = optionsObject<TlsFiles>(
   {
-    kind: options.enumOption(['generated', 'files']),
-    certFile: options.nonEmptyStringOption,
-    keyFile: options.nonEmptyStringOption,
+    kind: enumOption(['generated', 'files']),
+    certFile: nonEmptyStringOption,
+    keyFile: nonEmptyStringOption,
   },
   ['kind'],
 );
 
-const voiceOptions = options.optionsObject<VoiceOptions>({
-  address: options.nonEmptyStringOption,
-  ports: options.arrayOption(options.portOption),
-  callsMax: options.integerOption(1, 100_000),
-  callMsMax: options.integerOption(1, DAY_MS),
-  answerMsMax: options.integerOption(1, DAY_MS),
-  hangOverMs: options.integerOption(1, 60_000),
-  captions: options.booleanOption,
-});
+const limit = (max: number, about: string) =>
+  codeOption({ schema: integerOption(1, max), type: 'number', about });
 
-/** Schema of the options of `startAgent`. Faults and scripts are validated separately. */
-export const agentOptionsSchema = options.optionsObject<AgentOptions>({
-  host: options.nonEmptyStringOption,
-  port: options.portOption,
-  apiKey: options.nonEmptyStringOption.nullable(),
-  open: options.booleanOption,
-  seed: options.nonEmptyStringOption,
-  clock: options.clockOption,
-  log: options.logOption,
-  tls: tlsOptions.nullable(),
-  faults: options.arrayOption(z.unknown()).nullable(),
-  script: options.objectOption.nullable(),
-  voice: voiceOptions.nullable(),
-  journalEntriesMax: options.integerOption(0, 1_000_000),
-  journalBodies: options.booleanOption,
-});
+/** How an agent accepts calls. */
+export const voiceOptions = {
+  callsMax: limit(100_000, 'Concurrent calls (default: 200).'),
+  callMsMax: limit(DAY_MS, 'Maximum length of a call, in milliseconds (default: 30 minutes).'),
+  answerMsMax: limit(
+    DAY_MS,
+    'Time for the answer to an offer, and for `start_call`, in milliseconds (default: 10 s).',
+  ),
+  captions: switchOption('Ignore captions that arrive with the speech', {
+    isOn: true,
+    inCode: 'Whether callers may send captions, an extension (default: true).',
+  }),
+  address: option(values.ipAddress, 'IP', 'IP address for media', {
+    flag: 'media-address',
+    default: 'address of --host',
+    inCode: {
+      schema: nonEmptyStringOption,
+      about: 'Local address of media (default: `host` if it is an IP address, otherwise loopback).',
+    },
+  }),
+  ports: option(values.portRange, 'RANGE', 'UDP ports for media, such as 40000-40400', {
+    flag: 'media-ports',
+    inCode: 'First and last UDP port for media (default: any free ports).',
+  }),
+  hangOverMs: option(
+    values.wholeNumber(20, 10_000),
+    'MS',
+    'Silence that ends a turn in ms, 20 to 10000',
+    {
+      flag: 'hang-over',
+      default: '140',
+      inCode: {
+        // The command line accepts only values with which people can talk.
+        schema: integerOption(1, 60_000),
+        about: 'Silence that ends a turn of the caller, in milliseconds (default: 140).',
+      },
+    },
+  ),
+};
+
+const { apiKey, apiKeyFile } = keyOptions;
+
+/** Options of the reference agent. Faults and scripts are validated separately. */
+export const agentOptions = {
+  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', {
+    default: String(PORT),
+    inCode: 'Port to listen on; 0, the default, picks a free port.',
+  }),
+  host,
+  ...flagOnly({ json: switchOption('Print the URLs and the key as one line of JSON') }),
+  apiKey: {
+    ...apiKey,
+    variables: { SANDBOX_KIT_API_KEY: 'Bearer key that requests must send' },
+    code: {
+      schema: nonEmptyStringOption.nullable(),
+      type: 'string | null',
+      about: 'Bearer key that callers must send; null, the default, requires none.',
+    },
+  },
+  ...flagOnly({ apiKeyFile }),
+  open: switchOption('Allow a non-loopback host without a key', {
+    inCode:
+      'Allows an agent without a key to listen on an address other than loopback (default: false).',
+  }),
+  seed: optionWithDefault(values.seed, 'SEED', 'Random seed of all ids', 'reference', {
+    inCode: {
+      schema: nonEmptyStringOption,
+      about: 'Random seed of all ids and delays (default: `reference`).',
+    },
+  }),
+  ...flagOnly({ logLevel }),
+  ...group('TLS', {
+    ...flagOnly({
+      withTls: switchOption('Serve HTTPS with a new certificate', { flag: 'tls' }),
+      caOut: optionWithDefault(
+        values.filePath,
+        'FILE',
+        'Write the CA certificate of --tls to this file',
+        'sandbox-kit-ca.pem',
+      ),
+      cert: option(values.filePath, 'FILE', 'Serve HTTPS with this certificate (PEM)'),
+      key: option(values.filePath, 'FILE', 'Private key of --cert (PEM)'),
+    }),
+    tls: codeOption({
+      schema: tls.nullable(),
+      type: 'TlsOptions | null',
+      about: 'Certificate for HTTPS; null, the default, serves plain HTTP.',
+    }),
+  }),
+  ...group('Behavior', {
+    ...flagOnly({
+      scriptFile: option(values.filePath, 'FILE', 'Reply from this JSON file', { flag: 'script' }),
+      fault: listOption(values.text, 'FAULT', 'Inject a fault; repeatable'),
+      mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
+    }),
+    script: codeOption({
+      schema: objectOption.nullable(),
+      type: 'Script | null',
+      about:
+        "Scripted replies, which take precedence over the agent's own (default: null, no script).",
+    }),
+    faults: codeOption({
+      schema: arrayOption(z.unknown()).nullable(),
+      type: 'AgentFault[] | null',
+      about: 'Faults at the start (default: null, no faults).',
+    }),
+    journalBodies: switchOption('Keep request bodies for GET /__admin/requests', {
+      inCode: 'Whether `/__admin/requests` also stores bodies (default: false).',
+    }),
+    journalEntriesMax: codeOption({
+      schema: integerOption(0, 1_000_000),
+      type: 'number',
+      about: 'Number of requests that `/__admin/requests` stores (default: 1000).',
+    }),
+  }),
+  ...group('Voice', {
+    ...flagOnly({ acceptsCalls: switchOption('Reject calls', { flag: 'voice', isOn: true }) }),
+    voice: nestedOption(voiceOptions, {
+      schema: optionsSchema(voiceOptions).nullable(),
+      type: 'VoiceOptions | null',
+      about: 'Limits of calls, and the address of their media; null turns voice off.',
+    }),
+  }),
+  clock: codeOption({
+    schema: clockOption,
+    type: 'Clock',
+    about: 'The clock of the agent (default: the system clock).',
+  }),
+  log: codeOption({
+    schema: logOption,
+    type: 'Log',
+    about: 'Receives log lines (default: no log).',
+  }),
+};

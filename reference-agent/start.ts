@@ -13,6 +13,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { isLoopbackHost } from '../src/platform/loopback.ts';
+import { optionsSchema } from '../src/options/table.ts';
 import { checkOptions, rejectArguments } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
 import { buildAgent, type Agent, type AgentParts } from './agent.ts';
@@ -23,7 +24,8 @@ import { withStartError } from './errors.ts';
 import { createFaultInjector, findFaultProblem, parseFault } from './faults.ts';
 import { createHealthCheck } from './health.ts';
 import { createAgentJournal } from './journal.ts';
-import { agentOptionsSchema, type AgentOptions } from './options.ts';
+import type { AgentOptions } from './generated/options.ts';
+import { agentOptions } from './options.ts';
 import { createScriptPlayer, resolveScript } from './script.ts';
 import { loadKeyPair } from './tls.ts';
 import { createUsers } from './users.ts';
@@ -52,6 +54,8 @@ export interface RunningAgent extends AgentControls {
 
 const HOST_DEFAULT = '127.0.0.1';
 
+const schema = optionsSchema(agentOptions);
+
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
  * @throws {TypeError} if an option is unknown or invalid, or an address other than loopback has no key.
@@ -59,7 +63,7 @@ const HOST_DEFAULT = '127.0.0.1';
  * be used.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
-  checkOptions('startAgent', agentOptionsSchema, options);
+  checkOptions('startAgent', schema, options);
   const { host = HOST_DEFAULT, port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
   checkAccess(host, apiKey, open);

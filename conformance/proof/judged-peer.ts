@@ -55,7 +55,7 @@ function runPeerCheck(
     kitVersion,
     clock,
     concurrency: 4,
-    ratePerSecond: undefined,
+    rate: undefined,
     timeoutMs: 30_000,
     allowHttp: false,
     prompts: PROMPTS,

@@ -1,6 +1,6 @@
 import type { Random } from '../../src/platform/random.ts';
 import type { Transport } from '../engines/transport.ts';
-import type { ShardOptions } from '../options.ts';
+import type { ShardOptions } from '../load-run.ts';
 import { createResponseValidator } from '../profiles/validate-response.ts';
 import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
 import { dueTimes } from '../schedule/due-times.ts';

@@ -1,26 +1,12 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
-import type { LoadOptions } from '../options.ts';
+import type { LoadSettings } from '../load-run.ts';
+import { CONNECTIONS } from '../options.ts';
 import {
   BACKGROUND_HEALTH_PER_SECOND,
   THINK_MS,
   BACKGROUND_USERS_PER_SECOND,
 } from '../profiles/profile.ts';
 import { requestsIn, type Stretch } from '../schedule/due-times.ts';
-
-/** The options that determine the number of requests. */
-export type PlanOptions = Pick<
-  LoadOptions,
-  | 'engine'
-  | 'connections'
-  | 'profile'
-  | 'arrivals'
-  | 'ratePerSecond'
-  | 'simulatedUsers'
-  | 'windowMs'
-  | 'warmUpMs'
-  | 'percentile'
-  | 'voice'
->;
 
 /** Connections of the closed-loop warm-up. */
 export const WARM_UP_CONNECTIONS = 10;
@@ -31,7 +17,7 @@ const RAMP_FROM = 0.1;
 const PREFLIGHT = { requests: 5, modelCalls: 2 };
 
 /** Plans a run before its first request. */
-export function planLoad(options: PlanOptions): LoadPlan {
+export function planLoad(options: LoadSettings): LoadPlan {
   if (options.engine === 'autocannon') return planClosedLoop(options);
   const requests = planRequests(options);
   const { voice, windowMs, profile } = options;
@@ -54,7 +40,7 @@ const TURN_MS = 5_000;
 /** Calls have their own ramp-up and no request rate. */
 const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
 
-function planRequests(options: PlanOptions): LoadPlan {
+function planRequests(options: LoadSettings): LoadPlan {
   const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = options;
   const leadMs = leadMsOf(options);
   const rampMs = Math.round(leadMs / 2);
@@ -91,17 +77,16 @@ function planRequests(options: PlanOptions): LoadPlan {
 }
 
 /** Returns the duration of warm-up and ramp-up together. */
-const leadMsOf = ({ warmUpMs, windowMs }: PlanOptions): number =>
+const leadMsOf = ({ warmUpMs, windowMs }: LoadSettings): number =>
   warmUpMs ?? Math.min(WARM_UP_MS_MAX, windowMs / 6);
 
 /** The requests that fit into the memory of the load generator. */
 const CLOSED_LOOP_REQUESTS_MAX = 5_000_000;
-const CLOSED_LOOP_CONNECTIONS = 10;
 
 /** Plans a closed loop: the sandbox decides how many requests it sends. */
-function planClosedLoop(options: PlanOptions): LoadPlan {
+function planClosedLoop(options: LoadSettings): LoadPlan {
   const { engine, profile, arrivals, windowMs, percentile } = options;
-  const { connections = CLOSED_LOOP_CONNECTIONS } = options;
+  const { connections = CONNECTIONS } = options;
   return {
     ...{ engine, profile, arrivals, connections, ratePerSecond: 0, windowMs },
     ...{ warmUpMs: Math.round(leadMsOf(options)), rampMs: 0, percentile },

@@ -1,6 +1,6 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { LoadProgress } from '../options.ts';
+import type { LoadProgress } from '../progress.ts';
 import type { ValidateExchange } from '../profiles/validate-response.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Recorder } from '../record/recorder.ts';

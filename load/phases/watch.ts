@@ -1,6 +1,6 @@
 import type { FaultKind, LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { LoadProgress } from '../options.ts';
+import type { LoadProgress } from '../progress.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { RunEnd } from './request-run.ts';

@@ -4,7 +4,7 @@ import {
   type LoadTarget,
   type MaxRate,
 } from '../../src/contract/index.ts';
-import type { LoadOptions } from '../options.ts';
+import type { LoadRun } from '../load-run.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
 import { describeVerdict } from './wording.ts';
@@ -13,7 +13,7 @@ import { describeVerdict } from './wording.ts';
 export function withMaxRate(
   report: LoadReport,
   searchResult: MaxRate,
-  { acceptNotProven }: Pick<LoadOptions, 'acceptNotProven'>,
+  { acceptNotProven }: Pick<LoadRun, 'acceptNotProven'>,
 ): LoadReport {
   const maxRate = report.selfCheck.valid ? searchResult : markUnconfirmed(searchResult);
   const targets = report.targets.map((target) =>

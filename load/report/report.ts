@@ -15,7 +15,7 @@ import { seededRandom } from '../../src/platform/random.ts';
 import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { isoTime } from '../../src/platform/clock.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
-import type { LoadOptions } from '../options.ts';
+import type { LoadRun } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Durations } from '../record/histogram.ts';
@@ -72,10 +72,10 @@ type Judgment = Pick<
 >;
 
 /** The options that decide the verdicts on measurements. */
-export type JudgeOptions = Pick<LoadOptions, 'seed' | 'thresholds' | 'acceptNotProven'>;
+export type VerdictOptions = Pick<LoadRun, 'seed' | 'thresholds' | 'acceptNotProven'>;
 
 /** Builds the report of a run. */
-export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport {
+export function buildReport(options: LoadRun, run: CompletedRun): LoadReport {
   const { plan, requests, profile } = run;
   const { stopped } = requests;
   const measured = { ...requests, plan, profile };
@@ -105,7 +105,7 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
 
 /** Judges measurements: those of one load generator, or those of all shards. */
 export function judgeMeasurements(
-  options: JudgeOptions,
+  options: VerdictOptions,
   run: MeasuredRun,
   check: SelfCheck,
   blockedBy: LoadBlocker | undefined,
@@ -180,10 +180,10 @@ function describeEarlyEnd({ requests, plan }: CompletedRun): Pick<LoadReport, 'a
 }
 
 /** The options that a report repeats. */
-export type ReportOptions = Pick<LoadOptions, 'kitVersion' | 'sandbox' | 'seed' | 'thresholds'> & {
-  clock: Pick<LoadOptions['clock'], 'nowMs'>;
-  shard?: LoadOptions['shard'];
-  lines?: LoadOptions['lines'];
+export type ReportOptions = Pick<LoadRun, 'kitVersion' | 'sandbox' | 'seed' | 'thresholds'> & {
+  clock: Pick<LoadRun['clock'], 'nowMs'>;
+  shard?: LoadRun['shard'];
+  lines?: LoadRun['lines'];
 };
 
 /** Builds the report of a run that stopped before its first request. */
@@ -221,7 +221,7 @@ export function buildBlockedReport(
 
 /** Builds the report of a run without requests, to which the results of calls are added. */
 export function buildEmptyReport(
-  options: LoadOptions,
+  options: LoadRun,
   run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
 ): LoadReport {
   return {
@@ -274,7 +274,7 @@ function measureStream({ record }: MeasuredRun, name: StreamName): StreamMeasure
   };
 }
 
-function runSelfCheck({ generatorLimits }: LoadOptions, run: CompletedRun): SelfCheck {
+function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfCheck {
   const { requests, profile, plan } = run;
   const { record, missed, cost, stopped } = requests;
   const lag = record.log(profile.main).lag.summary();
@@ -355,7 +355,7 @@ function streamNotes(name: string, { errors, retryAfterS }: StreamReport): strin
 }
 
 /** Says that a proxy was between the load generator and the sandbox. */
-function describeProxy({ sandbox, connection }: LoadOptions): string[] {
+function describeProxy({ sandbox, connection }: LoadRun): string[] {
   const proxy = findProxy(sandbox, connection?.proxies);
   if (!proxy) return [];
   return [

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { LoadReport, LoadShard } from '../../src/contract/index.ts';
 import { isoTime } from '../../src/platform/clock.ts';
-import type { LoadOptions, ShardOptions } from '../options.ts';
+import type { LoadRun, ShardOptions } from '../load-run.ts';
 import type { RequestRun } from '../phases/request-run.ts';
 import { encodeRecord } from '../record/shard-record.ts';
 import { notTested } from '../verdict/targets.ts';
 
 /** Returns what identifies a shard and its run, in addition to the plan and the seed. */
 export function identifyShard(
-  { lines }: Pick<LoadOptions, 'lines'>,
+  { lines }: Pick<LoadRun, 'lines'>,
   { index, count, startAtMs }: ShardOptions,
 ): LoadShard {
   return {
@@ -22,7 +22,7 @@ export function identifyShard(
 /** Turns the report of a part of a run into one without verdicts, but with all that a merge needs. */
 export function toShardReport(
   report: LoadReport,
-  { lines, shard }: Pick<LoadOptions, 'lines'> & { shard?: ShardOptions | undefined },
+  { lines, shard }: Pick<LoadRun, 'lines'> & { shard?: ShardOptions | undefined },
   { record, ranMs, windowStartedAtMs }: RequestRun,
 ): LoadReport {
   if (!shard) return report;

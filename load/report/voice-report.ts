@@ -14,7 +14,7 @@ import {
 } from '../../src/voice/latency/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
-import type { LoadOptions } from '../options.ts';
+import type { LoadRun } from '../load-run.ts';
 import { callFaultDescriptions } from '../record/fault-descriptions.ts';
 import { checkCallers, mergeSelfChecks } from '../self-check/self-check.ts';
 import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
@@ -26,7 +26,7 @@ import { describeMachine } from './report.ts';
 import { describeVerdict } from './wording.ts';
 
 /** Adds the calls of a run to its report, and judges the run again with them. */
-export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOptions): LoadReport {
+export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): LoadReport {
   const { plan, blockedBy } = report;
   const placed = plan.calls ?? 0;
   const judged = judgeCalls(run);

@@ -1,6 +1,6 @@
 import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
-import type { LoadOptions } from '../options.ts';
+import type { LoadRun } from '../load-run.ts';
 import type { RecorderOptions } from '../record/recorder.ts';
 import type { IsMiss } from '../record/stream-log.ts';
 import type { RequestRun } from '../phases/request-run.ts';
@@ -25,7 +25,7 @@ export function createBreachTests(
 
 /** Judges the thresholds on requests. Thresholds on calls are judged after the calls. */
 export function judgeStreamThresholds(
-  { thresholds = [], seed }: Pick<LoadOptions, 'thresholds' | 'seed'>,
+  { thresholds = [], seed }: Pick<LoadRun, 'thresholds' | 'seed'>,
   { plan, record, ranMs }: { plan: LoadPlan } & Pick<RequestRun, 'record' | 'ranMs'>,
   measured: { streams: ReadonlyMap<StreamName, StreamMeasurements>; trend?: InFlightTrend },
 ): LoadTarget[] {

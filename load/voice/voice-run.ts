@@ -8,7 +8,8 @@ import {
   deriveVoiceUrl,
   type VoiceTarget,
 } from '../../src/voice/call/voice-target.ts';
-import type { LoadOptions, LoadProgress } from '../options.ts';
+import type { LoadRun } from '../load-run.ts';
+import type { LoadProgress } from '../progress.ts';
 import type { CallOrder } from './fleet-messages.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
 
@@ -43,7 +44,7 @@ export type WindowTask<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<
  * traffic.
  */
 export async function runCalls<Result>(
-  { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Random },
+  { options, plan, chance }: { options: LoadRun; plan: LoadPlan; chance: Random },
   runWindow: WindowTask<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
@@ -86,7 +87,7 @@ export const placementMs = ({ calls = 0, callsPerSecond = 1 }: LoadPlan): number
   calls === 0 ? 0 : LEAD_MS + ((calls - 1) * 1_000) / callsPerSecond;
 
 /** Returns the window task of a run with calls only: it waits and reports progress. */
-export function waitForWindow({ clock, onTick }: LoadOptions, windowMs: number): WindowTask<void> {
+export function waitForWindow({ clock, onTick }: LoadRun, windowMs: number): WindowTask<void> {
   return async (signal, fleet) => {
     const endMs = clock.monotonicMs() + windowMs;
     for (;;) {
@@ -131,7 +132,7 @@ function createOrders(
   }));
 }
 
-function createTarget({ voice, sandbox, apiKey, ca, connection }: LoadOptions): VoiceTarget {
+function createTarget({ voice, sandbox, apiKey, ca, connection }: LoadRun): VoiceTarget {
   return {
     url: voice?.url ?? deriveVoiceUrl(sandbox),
     apiKey,

@@ -1,4 +1,4 @@
-import type { VoiceOptions } from '../options.ts';
+import type { VoiceOptions } from '../generated/options.ts';
 import type { CallState } from './call-states.ts';
 
 /** The limits of the voice endpoint. */

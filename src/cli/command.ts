@@ -1,8 +1,12 @@
-import type * as z from 'zod';
+import * as z from 'zod';
+import { flagsOf, nameValues, variablesOf, type FlagValues } from '../options/table.ts';
+import type { Option, OptionTable } from '../options/option.ts';
 import { configOption, type ValueOrigin } from './flags/config-file.ts';
-import type { Option } from './flags/option.ts';
 import { parseValues } from './flags/parse.ts';
 import type { CommandProcess } from './process.ts';
+
+// Every schema of the command line parses one value, so compiling it would only cost time.
+z.config({ jitless: true });
 
 /** A positional argument of a command. Help and errors show its name in capitals. */
 export interface Argument<Schema extends z.ZodType = z.ZodType> {
@@ -31,9 +35,10 @@ export interface CommandDescription extends CommandSummary {
   /** The name of the words after `--`, if the command takes them. */
   rest?: string;
   arguments: Readonly<Record<string, Argument>>;
+  /** The options that the command line or the configuration file can set, by flag. */
   options: Readonly<Record<string, Option>>;
   examples: readonly Example[];
-  /** Environment variables that the command reads or sets. */
+  /** Environment variables that the command sets, and those that set its options. */
   environment?: Readonly<Record<string, string>>;
   /** Paragraphs after the environment variables. */
   notes?: readonly string[];
@@ -64,36 +69,35 @@ export interface Command extends CommandDescription {
 /** A command as its file defines it. Its name and summary are in commands/index.ts. */
 export type CommandDefinition = Omit<Command, keyof CommandSummary>;
 
-type Schemas<Fields extends Readonly<Record<string, { schema: z.ZodType }>>> = {
-  [Name in keyof Fields]: Fields[Name]['schema'];
-};
+type Arguments = Readonly<Record<string, Argument>>;
 
-/** The validated values of options or arguments. */
-export type ValuesOf<Fields extends Readonly<Record<string, { schema: z.ZodType }>>> = z.infer<
-  z.ZodObject<Schemas<Fields>>
+/** The validated values of arguments. */
+type ArgumentValues<Each extends Arguments> = z.infer<
+  z.ZodObject<{ [Name in keyof Each]: Each[Name]['schema'] }>
 >;
 
+/** The validated values of arguments and options, by their names in code. */
+export type ValuesOf<Each extends Arguments, Table extends OptionTable> = ArgumentValues<Each> &
+  FlagValues<Table>;
+
 /** Creates a command from its description and the function that runs it. */
-export function defineCommand<
-  const Arguments extends Readonly<Record<string, Argument>>,
-  const Options extends Readonly<Record<string, Option>>,
->(
+export function defineCommand<const Each extends Arguments, const Table extends OptionTable>(
   definition: Omit<CommandDescription, keyof CommandSummary | 'arguments' | 'options'> & {
-    arguments: Arguments;
-    options: Options;
-    run: (
-      values: ValuesOf<Arguments & Options>,
-      invocation: Invocation,
-    ) => number | Promise<number>;
+    arguments: Each;
+    options: Table;
+    run: (values: ValuesOf<Each, Table>, invocation: Invocation) => number | Promise<number>;
   },
 ): CommandDefinition {
+  const { arguments: positionals, options: table } = definition;
+  const flags = flagsOf(table);
   return {
     ...definition,
-    options: { ...definition.options, config: configOption },
+    options: { ...flags, config: configOption },
+    environment: { ...variablesOf(table), ...definition.environment },
     async run(values, invocation) {
-      const { arguments: positionals, options } = definition;
-      const parsed = parseValues(positionals, options, values);
-      return definition.run(parsed as ValuesOf<Arguments & Options>, invocation);
+      const parsed = parseValues(positionals, flags, values);
+      const named = { ...parsed, ...nameValues(table, parsed) };
+      return definition.run(named as ValuesOf<Each, Table>, invocation);
     },
   };
 }

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { CommandDescription, CommandSummary } from './command.ts';
 import type { CommandEntry } from './commands/index.ts';
 import { commandLineOptions } from './flags/command-line.ts';
-import { isOnByDefault, type Option } from './flags/option.ts';
-import { choicesOf } from './flags/values.ts';
+import { isOnByDefault, type Option } from '../options/option.ts';
+import { choicesOf } from '../options/values.ts';
 
 /** A word that can come next, and what it means. */
 export interface Candidate {

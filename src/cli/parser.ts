@@ -1,10 +1,11 @@
 /** Parses a command line with yargs-parser, and runs the command. */
 import parse, { type Options as ParserOptions } from 'yargs-parser';
 import { kitVersion } from '../library/kit-version.ts';
+import type { Option } from '../options/option.ts';
 import type { Command } from './command.ts';
 import { commandEntries, loadCommands } from './commands/index.ts';
 import { didYouMean, exitCodes, UsageError } from './errors.ts';
-import { commandLineOptions, readNumber, repeatGreedyOptions } from './flags/command-line.ts';
+import { commandLineOptions, readNumber } from './flags/command-line.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import type { CommandProcess, OutputStream } from './process.ts';
 
@@ -21,8 +22,6 @@ const commonOptions = {
   alias: { help: ['h'] },
   boolean: ['help', 'version'],
   configuration: {
-    // `--prompt TEXT URL` must not take the URL as a second prompt.
-    'greedy-arrays': false,
     'camel-case-expansion': false,
     'dot-notation': false,
     'parse-positional-numbers': false,
@@ -39,33 +38,46 @@ export async function parseAndRun(
   commands: readonly Command[],
   process: CommandProcess,
 ): Promise<number> {
-  const { options = {} } = commands.find(({ name }) => name === args[0]) ?? {};
-  const words = repeatGreedyOptions(args, options);
-  const common = parseWords(words, commonOptions);
-  const command = commands.find(({ name }) => name === common._[0]);
+  const common = parse([...args], commonOptions) as ParsedValues;
+  // A command may follow options: `--json - check`.
+  const name = common._.find((word) => word !== '-');
+  const command = commands.find((each) => each.name === name);
   if (!command) return runWithoutCommand(common, process.stdout);
-  return runCommand(command, { args: words, values: parseCommand(command, words), process });
+  return runCommand(command, { args, process });
 }
 
-/** @throws {UsageError} if the words can't be parsed. */
-function parseWords(words: readonly string[], options: ParserOptions): ParsedValues {
-  const { argv, error } = parse.detailed([...words], options);
-  if (error) throw new UsageError(error.message);
-  return argv as ParsedValues;
-}
-
-/** Returns the options and arguments of a command. */
-function parseCommand(command: Command, words: readonly string[]): ParsedValues {
+/** Returns the options and arguments of a command, and why they can't be parsed. */
+function parseCommand(
+  command: Command,
+  words: readonly string[],
+): { values: ParsedValues; error: Error | null } {
   const options = Object.entries(commandLineOptions(command.options));
-  const namesOf = (type: string): string[] =>
-    options.flatMap(([name, option]) => (option.type === type ? [name] : []));
-  const values = parseWords(words, {
+  const namesOf = (isIncluded: (option: Option) => unknown): string[] =>
+    options.filter(([, option]) => isIncluded(option)).map(([name]) => name);
+  const forNames = <Value>(names: readonly string[], value: Value): Record<string, Value> =>
+    Object.fromEntries(names.map((name) => [name, value]));
+  const { argv, error } = parse.detailed([...words], {
     ...commonOptions,
-    boolean: [...commonOptions.boolean, ...namesOf('boolean')],
-    string: options.flatMap(([name, { type }]) => (type === 'boolean' ? [] : [name])),
-    array: options.flatMap(([name, { isList }]) => (isList ? [name] : [])),
-    coerce: Object.fromEntries(namesOf('number').map((name) => [name, readNumber])),
+    boolean: [...commonOptions.boolean, ...namesOf(({ type }) => type === 'boolean')],
+    string: namesOf(({ type }) => type !== 'boolean'),
+    // One word after an option is its value, also - for stdout. Further words are arguments.
+    narg: forNames(
+      namesOf(({ type, isGreedy }) => type !== 'boolean' && !isGreedy),
+      1,
+    ),
+    array: namesOf(({ isGreedy }) => isGreedy),
+    coerce: {
+      ...forNames(
+        namesOf(({ type }) => type === 'number'),
+        readNumber,
+      ),
+      ...forNames(
+        namesOf(({ isList }) => isList),
+        (value: unknown) => [value].flat(),
+      ),
+    },
   });
+  const values = argv as ParsedValues;
   // The first word is the name of the command.
   const [name = '', ...others] = values._;
   const positionals = Object.keys(command.arguments);
@@ -75,17 +87,15 @@ function parseCommand(command: Command, words: readonly string[]): ParsedValues 
       return word === undefined ? [] : [[each, word]];
     }),
   );
-  return { ...values, ...named, _: [name, ...others.slice(positionals.length)] };
+  const rest = others.slice(positionals.length);
+  return { values: { ...values, ...named, _: [name, ...rest] }, error };
 }
 
 async function runCommand(
   command: Command,
-  {
-    args,
-    values,
-    process,
-  }: { args: readonly string[]; values: ParsedValues; process: CommandProcess },
+  { args, process }: { args: readonly string[]; process: CommandProcess },
 ): Promise<number> {
+  const { values, error } = parseCommand(command, args);
   if (values.help) {
     const { formatCommandHelp } = await import('./output/help.ts');
     process.stdout.write(formatCommandHelp(command));
@@ -93,6 +103,7 @@ async function runCommand(
   else {
     const { rejectUnexpected } = await import('./flags/parse.ts');
     rejectUnexpected(command, args, values);
+    if (error) throw new UsageError(error.message);
     const { applyConfigFile } = await import('./config/apply-config-file.ts');
     const configured = await applyConfigFile(command, loadCommands, values, process);
     const { origin } = configured;

@@ -3,7 +3,6 @@ import type { Command } from './command.ts';
 import { COMPLETION_OPTION } from './completion-scripts.ts';
 import { commandEntries } from './commands/index.ts';
 import { exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
-import { joinDashValues } from './flags/command-line.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { fill } from './output/help-layout.ts';
@@ -21,7 +20,7 @@ export async function runCommandLine(
       await printCompletions(commandLine.slice(1), process);
       return exitCodes.ok;
     }
-    const args = joinDashValues(expandHelp(commandLine));
+    const args = expandHelp(commandLine);
     const answer = answerWithoutParser(args);
     if (answer !== undefined) {
       process.stdout.write(answer);

@@ -1,16 +1,18 @@
 import { writeFile } from 'node:fs/promises';
+import type { CheckOptions } from '../../conformance/index.ts';
+import * as tables from '../../conformance/options.ts';
 import type { CheckReport } from '../contract/index.ts';
+import { normalizeBaseUrl } from '../options/run.ts';
+import { optionsSchema } from '../options/table.ts';
 import { checkOptions } from '../platform/options.ts';
 import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
-import { checkOptionsSchema, type CheckOptions } from './check-options.ts';
 import { rejectExposure } from './exposure.ts';
 import { describeWriteError } from './input/read-file.ts';
 import { rejectKnownFailures } from './known-failures.ts';
-import { normalizeBaseUrl } from './options.ts';
-import { runCheck } from './run-check.ts';
-import { rejectSelection } from './selection.ts';
+import { runCheck, selectionOf } from './run-check.ts';
+import { selectOrReject, spellInCode } from './selection.ts';
 
-export type { CheckOptions } from './check-options.ts';
+const schema = optionsSchema(tables.checkOptions);
 
 /**
  * Checks whether a sandbox or a service obeys the interface, and returns the report that
@@ -23,19 +25,24 @@ export type { CheckOptions } from './check-options.ts';
  * @throws {SandboxKitError} `unwritable_file` if `recordFile` can't be written.
  */
 export async function check(options: CheckOptions): Promise<CheckReport> {
-  checkOptions('check', checkOptionsSchema, options);
+  checkOptions('check', schema, options);
   rejectExposure('check', options);
   const conformance = await import('../../conformance/index.ts');
   const { areas = conformance.areas, knownFailures = [] } = options;
   rejectKnownFailures('check', { knownFailures, areas }, conformance);
-  rejectSelection('check', options, { areas }, conformance);
+  const selection = selectOrReject(
+    'check',
+    () => selectionOf(options, conformance, spellInCode),
+    conformance,
+  );
   if (options.intrusive !== undefined && !areas.includes('service')) {
     throw new TypeError("check: intrusive needs areas ['service'].");
   }
   const { recordFile } = options;
   // Fails before the run, not after it, if the file can't be written.
   if (recordFile !== undefined) await writeRecording(recordFile, '');
-  const { transcript, report } = await runCheck({ ...options, url: normalizeBaseUrl(options.url) });
+  const url = normalizeBaseUrl(options.url);
+  const { transcript, report } = await runCheck({ ...options, url }, selection);
   if (recordFile !== undefined) {
     await writeRecording(recordFile, conformance.writeTranscript(transcript));
   }

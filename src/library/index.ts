@@ -1,8 +1,19 @@
 /** The functions of the library. The commands of the CLI also call them. */
-export { check, type CheckOptions } from './check.ts';
-export type { DiagnosisReport, ExchangeFinding } from '../../conformance/index.ts';
-export type { CallTarget } from './call-target.ts';
-export { diagnose, type DiagnoseOptions } from './diagnose.ts';
+export type {
+  CheckOptions,
+  DiagnoseOptions,
+  DiagnosisReport,
+  ExchangeFinding,
+  GradeOptions,
+  JudgeClientOptions,
+} from '../../conformance/index.ts';
+export type { LoadOptions, LoadProgress, LoadShardOptions } from '../../load/index.ts';
+export type { CallTarget, RunOptions } from '../options/generated/options.ts';
+export type { KnownFailure } from '../options/shared.ts';
+export type { ModelEndpoint, SimulateOptions } from '../service/index.ts';
+export type { SpeechModel } from '../voice/speech/index.ts';
+export { check } from './check.ts';
+export { diagnose } from './diagnose.ts';
 export {
   validateExchange,
   type Exchange,
@@ -10,11 +21,8 @@ export {
   type ExchangeRequest,
   type ExchangeResponse,
 } from './exchange.ts';
-export { grade, type GradeOptions } from './grade.ts';
-export { load, type LoadOptions } from './load.ts';
-export type { LoadShardOptions } from './load-shard.ts';
+export { grade } from './grade.ts';
+export { load } from './load.ts';
 export { mergeLoadReports, type MergeLoadOptions } from './merge-load-reports.ts';
-export type { LoadProgress } from '../../load/index.ts';
-export type { KnownFailure, ModelEndpoint, RunOptions, SpeechModel } from './options.ts';
-export { startService, type JudgeClientOptions, type JudgingService } from './service.ts';
-export { simulate, type SimulateOptions } from './simulate.ts';
+export { startService, type JudgingService } from './service.ts';
+export { simulate } from './simulate.ts';

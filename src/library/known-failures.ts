@@ -1,6 +1,6 @@
 import type * as conformanceModule from '../../conformance/index.ts';
 import type { Area } from '../contract/index.ts';
-import type { KnownFailure } from './options.ts';
+import type { KnownFailure } from '../options/shared.ts';
 
 type Conformance = typeof conformanceModule;
 

@@ -1,20 +1,17 @@
-/** Defaults, limits, and conflicts of the options of `load`; its command and its function share them. */
+/** Limits and conflicts of the options of `load`, and defaults that depend on several of them. */
 import type * as loadModule from '../../load/index.ts';
+import type { LoadOptions, LoadSettings } from '../../load/index.ts';
+import { CALLS, CALLS_PER_SECOND, HEALTH_RATE, loadOptions, RATE } from '../../load/options.ts';
 import type { LoadPlan } from '../contract/index.ts';
+import { withDefaults } from '../options/table.ts';
 import { findProxy, proxyHostOf } from '../platform/proxy.ts';
 import { systemClock } from '../platform/clock.ts';
 import { resolveCallTarget } from './call-target.ts';
-import type { LoadOptions } from './load-options.ts';
 import { findShardConflict, resolveShard } from './load-shard.ts';
 
-export const RATE = 100;
-export const HEALTH_RATE = 10;
-export const CALLS = 100;
-export const CALLS_PER_SECOND = 10;
 const WINDOW_MS = 300_000;
 export const SHORT_WINDOW_MS = 60_000;
 const STEP_MS = 20_000;
-const PERCENTILE = 99;
 /** A user waits for responses, and so sends a little less than one request per second. */
 const USERS_PER_REQUEST = 1.25;
 const REQUESTS_MAX = 5_000_000;
@@ -34,11 +31,7 @@ export interface LoadSize {
 
 /** The settings, the plan, and the size of a run. */
 export interface PreparedLoad {
-  settings: Parameters<typeof loadModule.planLoad>[0] & {
-    findMax?: { stepMs: number };
-    shard?: loadModule.ShardOptions;
-    thresholds: readonly loadModule.Threshold[];
-  };
+  settings: LoadSettings;
   plan: LoadPlan;
   /** The size of the run; for a search, an upper bound. */
   size: LoadSize;
@@ -130,29 +123,24 @@ export function prepareLoad(
   options: LoadChoices,
   { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
 ): PreparedLoad {
-  const { findMax: isSearch = false, users, durationMs } = options;
-  const engine = options.engine ?? 'open';
-  const isClosed = engine === 'autocannon';
+  const { findMax: isSearch, users, durationMs, ...others } = withDefaults(loadOptions, options);
+  const isClosed = others.engine === 'autocannon';
   const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
   const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
   const hasCalls = profile === 'voice' || profile === 'all';
   const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
   const thresholds = parseThresholds(options.thresholds ?? []);
   checkThresholds(thresholds, { profile, ratePerSecond });
-  const settings: PreparedLoad['settings'] = {
+  const settings: LoadSettings = {
+    ...others,
     thresholds,
-    engine,
-    connections: options.connections,
     profile,
-    arrivals: options.arrivals ?? 'uniform',
     ratePerSecond,
     simulatedUsers: users ?? Math.ceil(ratePerSecond * USERS_PER_REQUEST),
     windowMs: durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
-    warmUpMs: options.warmUpMs,
-    percentile: options.percentile ?? PERCENTILE,
-    ...(hasCalls && { voice: { calls, callsPerSecond, ...resolveCallTarget(options.voice) } }),
-    ...(options.shard && { shard: resolveShard(options.shard) }),
-    ...(isSearch && { findMax: { stepMs: options.stepMs ?? STEP_MS } }),
+    voice: hasCalls ? { calls, callsPerSecond, ...resolveCallTarget(options.voice) } : undefined,
+    shard: options.shard && resolveShard(options.shard),
+    findMax: isSearch ? { stepMs: options.stepMs ?? STEP_MS } : undefined,
   };
   const plan = planLoad(settings);
   return { settings, plan, size: sizeOf(plan, settings.findMax) };

@@ -1,5 +1,5 @@
 import type * as conformanceModule from '../../conformance/index.ts';
-import type { LoadOptions, Preflight } from '../../load/index.ts';
+import type { LoadRun, Preflight } from '../../load/index.ts';
 import type { Area, LoadProfileName } from '../contract/index.ts';
 
 type Conformance = typeof conformanceModule;
@@ -25,7 +25,7 @@ export async function runLoadPreflight(
     seed: string;
     apiKey: string | undefined;
     ca: string | undefined;
-    connection: LoadOptions['connection'];
+    connection: LoadRun['connection'];
     profile: LoadProfileName;
     voiceUrl: string | undefined;
     signal: AbortSignal;

@@ -1,7 +1,10 @@
+import type { LoadOptions } from '../../load/index.ts';
+import { loadOptions } from '../../load/options.ts';
 import type { LoadReport } from '../contract/index.ts';
+import { normalizeBaseUrl } from '../options/run.ts';
+import { optionsSchema } from '../options/table.ts';
 import { checkOptions } from '../platform/options.ts';
 import { rejectExposure } from './exposure.ts';
-import { loadOptionsSchema, type LoadOptions } from './load-options.ts';
 import {
   findLoadConflict,
   findProxyConflict,
@@ -10,10 +13,9 @@ import {
   type PreparedLoad,
   type ShowOption,
 } from './load-plan.ts';
-import { normalizeBaseUrl } from './options.ts';
 import { runLoad } from './run-load.ts';
 
-export type { LoadOptions } from './load-options.ts';
+const schema = optionsSchema(loadOptions);
 
 /**
  * Load-tests a sandbox, and returns the report that `sandbox-kit load --json` writes. Its `verdict`
@@ -25,7 +27,7 @@ export type { LoadOptions } from './load-options.ts';
  * @throws {TypeError} if an option is unknown or invalid, or options conflict. No request is sent then.
  */
 export async function load(options: LoadOptions): Promise<LoadReport> {
-  checkOptions('load', loadOptionsSchema, options);
+  checkOptions('load', schema, options);
   rejectExposure('load', options);
   const showName: ShowOption = (name) => name;
   const conflict =

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { wholeLoadReport } from '../../load/options.ts';
 import type { LoadReport } from '../contract/index.ts';
+import { reportSchema } from '../options/shared.ts';
 import * as schemas from '../platform/options.ts';
-import { reportOption, wholeLoadReportOption } from './options.ts';
 
 /** Options of `mergeLoadReports`. */
 export interface MergeLoadOptions {
@@ -13,9 +14,9 @@ export interface MergeLoadOptions {
 
 const argumentsSchema = schemas.optionsObject<MergeLoadOptions & { reports: unknown }>(
   {
-    reports: z.array(reportOption('LoadReport'), 'an array of load reports'),
+    reports: z.array(reportSchema('LoadReport'), 'an array of load reports'),
     acceptNotProven: schemas.booleanOption,
-    compareWith: wholeLoadReportOption,
+    compareWith: wholeLoadReport,
   },
   ['reports'],
 );

@@ -1,10 +1,15 @@
 import type * as conformanceModule from '../../conformance/index.ts';
+import type { GradeOptions } from '../../conformance/index.ts';
 import type { CheckReport } from '../contract/index.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
 import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 import { readTextFile } from './input/read-file.ts';
-import type { KnownFailure } from './options.ts';
-import { resolveSelection, type SelectionOptions } from './selection.ts';
+import {
+  resolveSelection,
+  type ResolvedSelection,
+  type SelectionOptions,
+  type SelectionSource,
+} from './selection.ts';
 
 type Conformance = typeof conformanceModule;
 type Transcript = ReturnType<Conformance['readTranscript']>;
@@ -28,21 +33,32 @@ export function readRecording(path: string, option: string, conformance: Conform
   }
 }
 
+/**
+ * Returns the requirements of a recording that options select.
+ *
+ * @throws {SelectionError} if a requirement or a set is unknown, or no requirement is left.
+ */
+export function recordedSelection(
+  { run: { areas, selected } }: Transcript,
+  options: SelectionOptions,
+  conformance: Conformance,
+  spell?: SelectionSource['spell'],
+): ResolvedSelection {
+  return resolveSelection(options, { areas, recording: { selected }, spell }, conformance);
+}
+
 /** Judges a transcript again, and returns the report of the check. */
 export function gradeTranscript(
   transcript: Transcript,
   {
     strict = false,
     knownFailures = [],
-    ...options
-  }: { strict?: boolean | undefined; knownFailures?: readonly KnownFailure[] } & SelectionOptions,
-  conformance: Conformance,
+    selected,
+    requirementSet,
+  }: Pick<GradeOptions, 'strict' | 'knownFailures'> & ResolvedSelection,
+  { reportOf, applyKnownFailures }: Conformance,
 ): CheckReport {
-  const { areas, selected: recorded } = transcript.run;
-  const recording = { selected: recorded };
-  const { selected, requirementSet } = resolveSelection(options, { areas, recording }, conformance);
-  const report = conformance.reportOf(transcript, isoTime(systemClock.nowMs()), {
-    ...{ strict, selected, requirementSet },
-  });
-  return conformance.applyKnownFailures(report, knownFailures);
+  const endedAt = isoTime(systemClock.nowMs());
+  const report = reportOf(transcript, endedAt, { strict, selected, requirementSet });
+  return applyKnownFailures(report, knownFailures);
 }

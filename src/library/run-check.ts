@@ -1,11 +1,11 @@
 import type * as conformanceModule from '../../conformance/index.ts';
+import type { CheckOptions } from '../../conformance/index.ts';
 import { isLoopbackUrl } from '../platform/loopback.ts';
 import { randomSeed } from '../platform/random.ts';
-import type { CheckOptions } from './check-options.ts';
-import { kitVersion } from './kit-version.ts';
-import { connectionOf } from './options.ts';
 import { resolveCallTarget } from './call-target.ts';
-import { resolveSelection, type ResolvedSelection } from './selection.ts';
+import { connectionOf } from './connection.ts';
+import { kitVersion } from './kit-version.ts';
+import { resolveSelection, type ResolvedSelection, type SelectionSource } from './selection.ts';
 
 type Conformance = typeof conformanceModule;
 type PackageOptions = Parameters<Conformance['check']>[0];
@@ -20,54 +20,48 @@ export interface CheckHooks {
   onAudio?: NonNullable<PackageOptions['voice']>['onAudio'] | undefined;
 }
 
+/** What a check sends and judges. */
+export type CheckSelection = ResolvedSelection & Pick<PackageOptions, 'prompts' | 'intrusive'>;
+
 /**
- * Returns the options that determine what a check sends and judges.
+ * Returns what a check with these options sends and judges.
  *
- * @throws {SelectionError} if they select no requirement, or an unknown requirement or set.
+ * @throws {SelectionError} if the options select no requirement, or an unknown requirement or set.
  */
 export function selectionOf(
-  {
-    url = '',
-    areas: chosen,
-    prompts,
-    intrusive,
-    ...requirements
-  }: { url?: string | undefined } & Pick<
-    CheckOptions,
-    'areas' | 'prompts' | 'intrusive' | 'only' | 'skip' | 'requirements'
-  >,
+  options: Omit<CheckOptions, 'url'> & { url?: string | undefined },
   conformance: Conformance,
+  spell?: SelectionSource['spell'],
 ): CheckSelection {
-  const areas = chosen ?? conformance.areas;
+  const { url = '', areas = conformance.areas, prompts = [], intrusive } = options;
   const isService = areas.includes('service');
   return {
-    ...resolveSelection(requirements, { areas }, conformance),
-    prompts: prompts && prompts.length > 0 ? prompts : undefined,
+    ...resolveSelection(options, { areas, spell }, conformance),
+    prompts: prompts.length > 0 ? prompts : undefined,
     intrusive: isService ? (intrusive ?? isLoopbackUrl(url)) : undefined,
   };
 }
 
-type CheckSelection = Parameters<Conformance['planCheck']>[0] & ResolvedSelection;
-
 /** Checks a peer with valid options. Returns the report and the recorded exchanges. */
 export async function runCheck(
-  options: CheckOptions & CheckHooks,
+  {
+    url,
+    seed = randomSeed(),
+    voice,
+    onAudio,
+    knownFailures = [],
+    compareWith,
+    ...options
+  }: CheckOptions & CheckHooks,
+  selection: CheckSelection,
 ): Promise<Awaited<ReturnType<Conformance['check']>>> {
-  const { url, seed = randomSeed(), compareWith, knownFailures = [], onAudio } = options;
-  const { apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal } = options;
-  const { onExchange, onWaiting, onPhase } = options;
   const conformance = await import('../../conformance/index.ts');
   const { transcript, report } = await conformance.check({
-    ...selectionOf(options, conformance),
-    ...{ apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal, seed },
+    ...options,
+    ...selection,
+    ...{ target: url, kitVersion: kitVersion(), seed },
     connection: connectionOf(options),
-    target: url,
-    kitVersion: kitVersion(),
-    ratePerSecond: options.rate,
-    voice: { ...resolveCallTarget(options.voice), ...(onAudio && { onAudio }) },
-    onExchange,
-    onWaiting,
-    onPhase,
+    voice: { ...resolveCallTarget(voice), ...(onAudio && { onAudio }) },
   });
   const judged = conformance.applyKnownFailures(report, knownFailures);
   return {

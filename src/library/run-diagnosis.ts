@@ -1,40 +1,20 @@
-import type { Diagnosis } from '../../conformance/index.ts';
-import type { Area } from '../contract/index.ts';
+import type { DiagnoseOptions, Diagnosis } from '../../conformance/index.ts';
 import { randomSeed } from '../platform/random.ts';
-import { resolveCallTarget, type CallTarget } from './call-target.ts';
-import { connectionOf, type RunOptions } from './options.ts';
+import { resolveCallTarget } from './call-target.ts';
+import { connectionOf } from './connection.ts';
 import { kitVersion } from './kit-version.ts';
 
-/** Valid options of a diagnosis. */
-export interface DiagnosisRun extends Pick<
-  RunOptions,
-  'headers' | 'clientCertificate' | 'proxies'
-> {
-  url: string;
-  areas?: readonly Area[] | undefined;
-  apiKey?: string | undefined;
-  apiKeyHeader?: string | undefined;
-  ca?: string | undefined;
-  seed?: string | undefined;
-  signal?: AbortSignal | undefined;
-  timeoutMs?: number | undefined;
-  voice?: CallTarget | undefined;
-}
-
-/** Runs only the preflight of a check. */
+/** Runs only the preflight of a check, with valid options. */
 export async function runDiagnosis({
   url,
   voice,
   seed = randomSeed(),
-  headers,
-  clientCertificate,
-  proxies,
   ...options
-}: DiagnosisRun): Promise<Diagnosis> {
+}: DiagnoseOptions): Promise<Diagnosis> {
   const { diagnose } = await import('../../conformance/index.ts');
   return diagnose({
     ...options,
-    connection: connectionOf({ headers, clientCertificate, proxies }),
+    connection: connectionOf(options),
     target: url,
     kitVersion: kitVersion(),
     seed,

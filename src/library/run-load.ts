@@ -1,17 +1,17 @@
+import type { LoadOptions, LoadRun } from '../../load/index.ts';
+import { SHARD_SEED } from '../../load/options.ts';
 import type { LoadReport } from '../contract/index.ts';
 import { systemClock } from '../platform/clock.ts';
 import { randomSeed } from '../platform/random.ts';
 import { kitVersion } from './kit-version.ts';
-import type { LoadOptions } from './load-options.ts';
-import { SHARD_SEED } from './load-shard.ts';
+import { connectionOf } from './connection.ts';
 import type { PreparedLoad } from './load-plan.ts';
-import { connectionOf } from './options.ts';
 import { runLoadPreflight } from './load-preflight.ts';
 
 /** Load-tests a sandbox with valid options and prepared settings. */
 export async function runLoad(
   options: LoadOptions,
-  { settings }: Pick<PreparedLoad, 'settings'>,
+  { settings, plan }: Pick<PreparedLoad, 'settings' | 'plan'>,
 ): Promise<LoadReport> {
   const { url, apiKey, ca, lines, compareWith, onProgress = () => {} } = options;
   const {
@@ -32,13 +32,12 @@ export async function runLoad(
     }
   };
   const access = { kitVersion: kitVersion(), seed, apiKey, ca, connection: connectionOf(options) };
-  const report = await loadPackage.load({
+  const run: LoadRun = {
     ...settings,
     ...access,
     sandbox: url,
     lines,
     clock: systemClock,
-    acceptNotProven: options.acceptNotProven ?? false,
     validateResponse: conformance.findBrokenMusts,
     preflight: (preflightSignal) =>
       runLoadPreflight(conformance, {
@@ -52,7 +51,8 @@ export async function runLoad(
       }),
     onTick,
     signal: AbortSignal.any([signal, failing.signal]),
-  });
+  };
+  const report = await loadPackage.load(run, plan);
   failing.signal.throwIfAborted();
   const isComparable = compareWith !== undefined && loadPackage.hasRun(report);
   return isComparable ? loadPackage.withComparison(report, compareWith) : report;

@@ -2,11 +2,8 @@ import type * as conformanceModule from '../../conformance/index.ts';
 import type * as serviceModule from '../service/index.ts';
 import type { Area, SimulationBlocker, SimulationReport } from '../contract/index.ts';
 import { randomSeed } from '../platform/random.ts';
+import { CHAT_CONCURRENCY, VOICE_CONCURRENCY } from '../service/simulator/options.ts';
 import { kitVersion } from './kit-version.ts';
-
-export const CHAT_CONCURRENCY = 5;
-/** More than for chat, because calls need more time but little CPU. */
-export const VOICE_CONCURRENCY = 10;
 
 /** Returns the default number of concurrent sessions. */
 export const defaultConcurrency = (hasCalls: boolean): number =>
@@ -38,8 +35,8 @@ export async function runSimulation({
   ]);
   const { apiKey, ca, connection } = options;
   const report = await service.simulate({
-    concurrency: defaultConcurrency(options.voice !== undefined),
     ...options,
+    concurrency: options.concurrency ?? defaultConcurrency(options.voice !== undefined),
     sandbox: url,
     seed,
     kitVersion: kitVersion(),

@@ -37,20 +37,23 @@ export function resolveSelection(
   return { ...selectRequirements({ ...source, only, skip, requirementSet }), requirementSet };
 }
 
-/** @throws {TypeError} if the options select no requirement, or an unknown requirement or set. */
-export function rejectSelection(
+/** Spells an option in messages as code does. */
+export const spellInCode = (name: string): string => (name === 'area' ? 'areas' : name);
+
+/**
+ * Returns a selection.
+ *
+ * @throws {TypeError} if the options select no requirement, or an unknown requirement or set.
+ */
+export function selectOrReject<Selected>(
   caller: string,
-  options: SelectionOptions,
-  source: SelectionSource,
-  conformance: Conformance,
-): void {
+  select: () => Selected,
+  { SelectionError }: Conformance,
+): Selected {
   try {
-    const spell = (name: string): string => (name === 'area' ? 'areas' : name);
-    resolveSelection(options, { ...source, spell }, conformance);
+    return select();
   } catch (error) {
-    if (error instanceof conformance.SelectionError) {
-      throw new TypeError(`${caller}: ${error.message}`, { cause: error });
-    }
-    throw error;
+    if (!(error instanceof SelectionError)) throw error;
+    throw new TypeError(`${caller}: ${error.message}`, { cause: error });
   }
 }

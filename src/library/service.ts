@@ -1,4 +1,7 @@
+import type { JudgeClientOptions } from '../../conformance/index.ts';
+import { judgeClientOptions } from '../../conformance/options.ts';
 import type { CheckReport } from '../contract/index.ts';
+import { optionsSchema } from '../options/table.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
 import { isObject } from '../platform/json.ts';
 import * as schemas from '../platform/options.ts';
@@ -11,15 +14,6 @@ import {
 import { createKitFunctions } from './kit-functions.ts';
 import { kitVersion } from './kit-version.ts';
 import { rejectKnownFailures } from './known-failures.ts';
-import { knownFailuresOption, type KnownFailure } from './options.ts';
-
-/** Options of `service.judgeClient`. */
-export interface JudgeClientOptions {
-  /** Treats warnings as failures (default: false). */
-  strict?: boolean | undefined;
-  /** Failures to accept, each with the reason. */
-  knownFailures?: readonly KnownFailure[] | undefined;
-}
 
 /** A service that can judge its clients. */
 export interface JudgingService extends RunningService {
@@ -32,10 +26,7 @@ export interface JudgingService extends RunningService {
   judgeClient(options?: JudgeClientOptions): Promise<CheckReport>;
 }
 
-const judgeClientOptionsSchema = schemas.optionsObject<JudgeClientOptions>({
-  strict: schemas.booleanOption,
-  knownFailures: knownFailuresOption,
-});
+const judgeClientSchema = optionsSchema(judgeClientOptions);
 
 /**
  * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links. It records
@@ -102,7 +93,7 @@ async function judgeClient(
   service: RunningService,
   options: JudgeClientOptions,
 ): Promise<CheckReport> {
-  schemas.checkOptions('judgeClient', judgeClientOptionsSchema, options);
+  schemas.checkOptions('judgeClient', judgeClientSchema, options);
   const recording = await service.callerRecording();
   if (!recording) {
     throw new TypeError('judgeClient: the service was started with recordCallers: false.');

@@ -8,16 +8,19 @@ import {
   type Scenario,
   type SimulationReport,
 } from '../contract/index.ts';
+import { normalizeBaseUrl } from '../options/run.ts';
+import { optionsSchema } from '../options/table.ts';
 import { checkOptions } from '../platform/options.ts';
 import { toSentence } from '../platform/sandbox-kit-error.ts';
+import type { SimulateOptions } from '../service/index.ts';
+import { simulateOptions } from '../service/simulator/options.ts';
 import { resolveCallTarget } from './call-target.ts';
+import { connectionOf } from './connection.ts';
 import { rejectExposure } from './exposure.ts';
 import { readScenarioSet } from './input/scenario-files.ts';
-import { connectionOf, normalizeBaseUrl } from './options.ts';
 import { runSimulation } from './run-simulation.ts';
-import { simulateOptionsSchema, type SimulateOptions } from './simulate-options.ts';
 
-export type { SimulateOptions } from './simulate-options.ts';
+const schema = optionsSchema(simulateOptions);
 
 /**
  * Lets simulated users talk to a sandbox, scores the sessions, and returns the report that
@@ -31,20 +34,17 @@ export type { SimulateOptions } from './simulate-options.ts';
  *   sent then.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
-  checkOptions('simulate', simulateOptionsSchema, options);
+  checkOptions('simulate', schema, options);
   rejectExposure('simulate', options);
   const documents = readDocuments(options);
   rejectInconsistent(documents, await import('../service/index.ts'));
-  const { url, channel, speech, voice, ...run } = options;
+  const { url, channel, speech, voice } = options;
   const hasCalls =
     channel === 'voice' || documents.scenarios.some((scenario) => scenario.channel === 'voice');
-  const { apiKey, ca, seed, signal, samples, concurrency, judge, userModel } = run;
-  const { compareWith, onSession, log } = run;
   return runSimulation({
+    ...options,
     ...documents,
-    ...{ apiKey, ca, seed, signal, samples, concurrency, judge, userModel },
-    ...{ compareWith, onSession, log, channel },
-    connection: connectionOf(run),
+    connection: connectionOf(options),
     url: normalizeBaseUrl(url),
     voice: hasCalls ? { ...resolveCallTarget(voice), speech } : undefined,
   });

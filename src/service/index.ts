@@ -21,7 +21,8 @@ export type {
 export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
 export { resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
-export { simulate, type SimulateOptions } from './app/simulate.ts';
+export { simulate, type SimulationSettings } from './app/simulate.ts';
+export type { SimulateOptions } from './generated/options.ts';
 export { describeCost, estimateCost } from './simulator/cost.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';

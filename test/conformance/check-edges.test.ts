@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { check, diagnose, type CheckOptions } from '../../conformance/index.ts';
+import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 
@@ -20,7 +20,7 @@ async function serve(t: Test, handler: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function report(target: string, more: Partial<CheckOptions> = {}): Promise<CheckReport> {
+async function report(target: string, more: Partial<CheckSettings> = {}): Promise<CheckReport> {
   return (await check({ target, kitVersion: '0', seed: 'edges', ...more })).report;
 }
 

@@ -45,7 +45,7 @@ async function recordRun(): Promise<Transcript> {
     kitVersion: 'test',
     clock: systemClock,
     concurrency: 4,
-    ratePerSecond: undefined,
+    rate: undefined,
     timeoutMs: 30_000,
     allowHttp: false,
     prompts,

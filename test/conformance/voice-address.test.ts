@@ -2,7 +2,7 @@
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { check, diagnose, type CheckOptions } from '../../conformance/index.ts';
+import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
@@ -41,7 +41,7 @@ async function startSandbox(
   url: string,
   claimsVoice: boolean,
   clockFactor = 1,
-): Promise<CheckOptions> {
+): Promise<CheckSettings> {
   const agent = await startAgent(claimsVoice ? {} : { voice: null });
   t.teardown(() => agent.stop());
   return {

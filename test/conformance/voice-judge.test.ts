@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { conversation } from '../../conformance/areas/voice/probes.ts';
 import t, { type Test } from 'tap';
 import { sandboxSuite } from '../../conformance/areas/index.ts';
-import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.ts';
+import { runProbes, type RunSettings } from '../../conformance/engine/drive/run.ts';
 import { readTranscript, reportOf } from '../../conformance/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
@@ -27,7 +27,7 @@ async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
 }
 
 /** Runs the voice probes against a sandbox, all unless `probes` selects some. */
-function runVoiceProbes(target: string, more: Partial<RunOptions> = {}): Promise<Transcript> {
+function runVoiceProbes(target: string, more: Partial<RunSettings> = {}): Promise<Transcript> {
   return runProbes(sandboxSuite, {
     target,
     areas: ['voice'],
@@ -37,7 +37,7 @@ function runVoiceProbes(target: string, more: Partial<RunOptions> = {}): Promise
     kitVersion: 'test',
     clock: systemClock,
     concurrency: 4,
-    ratePerSecond: undefined,
+    rate: undefined,
     timeoutMs: 30_000,
     allowHttp: false,
     prompts: [],

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { check, type CheckOptions } from '../../conformance/index.ts';
+import { check, type CheckSettings } from '../../conformance/index.ts';
 import type { CheckReport, ExchangeRecord } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
@@ -13,7 +13,7 @@ import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
 type Serve = (socket: WebSocket) => void;
 
 /** Starts a conforming sandbox with another voice endpoint. Returns the options to check it. */
-async function startSandbox(t: Test, serve: Serve): Promise<CheckOptions> {
+async function startSandbox(t: Test, serve: Serve): Promise<CheckSettings> {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const server = createServer();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import { suiteOf } from '../../conformance/areas/index.ts';
-import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.ts';
+import { runProbes, type RunSettings } from '../../conformance/engine/drive/run.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -17,7 +17,7 @@ export async function withCheckedService(t: Test): Promise<RunningService> {
 /** Runs the probes of the service (default: also the intrusive ones) and returns the transcript. */
 export function recordRun(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
-  more: Partial<RunOptions> = {},
+  more: Partial<RunSettings> = {},
 ): Promise<Transcript> {
   return runProbes(suiteOf({ areas: more.areas ?? ['service'] }), {
     target: url,
@@ -28,7 +28,7 @@ export function recordRun(
     kitVersion: 'test',
     clock: systemClock,
     concurrency: 6,
-    ratePerSecond: undefined,
+    rate: undefined,
     timeoutMs: 30_000,
     allowHttp: false,
     prompts: [],

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Test } from 'tap';
 import { findBrokenMusts } from '../../conformance/index.ts';
-import { load, type LoadOptions } from '../../load/index.ts';
+import { load, type LoadRun } from '../../load/index.ts';
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { startLocally } from './local-server.ts';
@@ -123,7 +123,7 @@ export const ANY_GENERATOR = {
 };
 
 /** Returns options of a short run without warm-up that is valid even on a busy machine. */
-export function loadOptions(sandbox: string, over: Partial<LoadOptions> = {}): LoadOptions {
+export function loadOptions(sandbox: string, over: Partial<LoadRun> = {}): LoadRun {
   return {
     sandbox,
     kitVersion: '0.1.0',
@@ -150,7 +150,7 @@ export function loadOptions(sandbox: string, over: Partial<LoadOptions> = {}): L
 }
 
 /** Runs a short load test. */
-export const runLoad = (sandbox: string, over: Partial<LoadOptions> = {}): Promise<LoadReport> =>
+export const runLoad = (sandbox: string, over: Partial<LoadRun> = {}): Promise<LoadReport> =>
   load(loadOptions(sandbox, over));
 
 /** Returns a target of a report. */

@@ -6,7 +6,7 @@ import {
   type SimulatedSessionReport,
   type SimulationReport,
 } from '../../src/contract/index.ts';
-import { simulate, type SimulateOptions } from '../../src/service/index.ts';
+import { simulate, type SimulationSettings } from '../../src/service/index.ts';
 
 /** Returns a valid scenario with one line and no evals. */
 export function makeScenario(changes: Partial<Scenario> = {}): Scenario {
@@ -38,7 +38,7 @@ export async function simulateOn(
   t: Test,
   sandbox: string,
   scenarios: Scenario | readonly Scenario[],
-  more: Partial<SimulateOptions> = {},
+  more: Partial<SimulationSettings> = {},
 ): Promise<SimulationReport> {
   const report = await simulate({
     sandbox,
@@ -55,7 +55,7 @@ export async function simulateSession(
   t: Test,
   sandbox: string,
   scenario: Scenario,
-  more: Partial<SimulateOptions> = {},
+  more: Partial<SimulationSettings> = {},
 ): Promise<SimulatedSessionReport> {
   const { sessions } = await simulateOn(t, sandbox, scenario, more);
   t.equal(sessions.length, 1);

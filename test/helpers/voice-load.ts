@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { findViolations, type LoadReport, type VoiceLoad } from '../../src/contract/index.ts';
-import type { LoadOptions } from '../../load/index.ts';
+import type { LoadRun } from '../../load/index.ts';
 import { runLoad } from './load.ts';
 import { fetchCalls } from './caller.ts';
 import { until } from './until.ts';
@@ -11,8 +11,8 @@ export const ANY_CALLERS = { sendLateP99MsMax: 1e9, loopLateP99MsMax: 1e9, cpuPe
 /** Runs a short load test with three calls. */
 export async function runVoiceLoad(
   sandbox: string,
-  over: Partial<LoadOptions> = {},
-  voice: Partial<NonNullable<LoadOptions['voice']>> = {},
+  over: Partial<LoadRun> = {},
+  voice: Partial<NonNullable<LoadRun['voice']>> = {},
 ): Promise<LoadReport> {
   const report = await runLoad(sandbox, {
     profile: 'voice',

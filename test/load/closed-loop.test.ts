@@ -5,7 +5,7 @@ import {
   junitReport,
   markdownReport,
   terminalReport,
-  type LoadOptions,
+  type LoadRun,
 } from '../../load/index.ts';
 import { startAutocannon } from '../../load/engines/autocannon.ts';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
@@ -28,7 +28,7 @@ type Handle = (chat: ReceivedChat) => void;
 async function runRequests(
   t: Test,
   handle: Handle,
-  over: Partial<LoadOptions> = {},
+  over: Partial<LoadRun> = {},
 ): Promise<{ report: LoadReport; received: readonly string[] }> {
   const received: string[] = [];
   const full = Promise.withResolvers<undefined>();

@@ -1,6 +1,6 @@
 /** Every kind of fault is counted separately, and faults never distort the latency. */
 import t, { type Test } from 'tap';
-import type { LoadOptions } from '../../load/index.ts';
+import type { LoadRun } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
@@ -18,7 +18,7 @@ const isTwentieth = ({ nth }: ReceivedChat): boolean => nth % 20 === 0;
 async function runLoadWith(
   t: Test,
   handle: (chat: ReceivedChat) => void,
-  over: Partial<LoadOptions> = {},
+  over: Partial<LoadRun> = {},
 ): Promise<LoadReport> {
   const target = await withTarget(t, (chat) => callAfter(SERVICE_MS, () => handle(chat)));
   const report = await runLoad(target.url, {

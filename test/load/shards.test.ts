@@ -1,17 +1,13 @@
 /** Shards of a load test, each with its own load generator, send the schedule of one run. */
 import t, { type Test } from 'tap';
-import { mergeReports, type LoadOptions } from '../../load/index.ts';
+import { mergeReports, type LoadRun } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { withConnectProxy } from '../helpers/connect-proxy.ts';
 import { callAfter, findTarget, runLoad, withTarget } from '../helpers/load.ts';
 
 /** Runs all shards at the same time, and returns their reports. */
-function runShards(
-  url: string,
-  count: number,
-  over: Partial<LoadOptions> = {},
-): Promise<LoadReport[]> {
+function runShards(url: string, count: number, over: Partial<LoadRun> = {}): Promise<LoadReport[]> {
   const startAtMs = systemClock.nowMs() + 1_500;
   return Promise.all(
     Array.from({ length: count }, (_, nth) =>

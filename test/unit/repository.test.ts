@@ -30,11 +30,12 @@ void t.test('every file name says what is in the file, in kebab case', (t) => {
 });
 
 void t.test('generated files are up to date', (t) => {
-  const generate = join(ROOT, 'src/contract/generate.ts');
-  t.doesNotThrow(
-    () => execFileSync(process.execPath, [generate, '--check'], { stdio: 'pipe' }),
-    'Run npm run generate.',
-  );
+  for (const generator of ['src/contract/generate.ts', 'src/library/generate-options.ts']) {
+    t.doesNotThrow(
+      () => execFileSync(process.execPath, [join(ROOT, generator), '--check'], { stdio: 'pipe' }),
+      'Run npm run generate.',
+    );
+  }
   t.end();
 });
 

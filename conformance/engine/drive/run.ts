@@ -8,6 +8,7 @@ import { seededRandom } from '../../../src/platform/random.ts';
 import { DeadlinePassed, isoTime, type Clock } from '../../../src/platform/clock.ts';
 import { secretsOf, type Connection } from '../../../src/platform/connection.ts';
 import { findProxy, proxyHostOf } from '../../../src/platform/proxy.ts';
+import type { WithDefaults } from '../../../src/options/table.ts';
 import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import type { Suite } from '../area.ts';
@@ -20,35 +21,45 @@ import { createSender, type Sender } from './sender.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import type { Caller } from './call/caller.ts';
 import { resolveVoiceOptions, type VoiceOptions } from './call/options.ts';
+import type { CheckOptions } from '../../generated/options.ts';
+import type { checkOptions } from '../../options.ts';
 
-/** What to check, and how. */
-export interface RunOptions {
+/** The options of the library, of which a run gets other forms. */
+type LibraryOption =
+  | 'url'
+  | 'only'
+  | 'skip'
+  | 'requirements'
+  | 'headers'
+  | 'clientCertificate'
+  | 'proxies'
+  | 'knownFailures'
+  | 'compareWith'
+  | 'recordFile'
+  | 'strict'
+  | 'apiKeyHeader'
+  | 'onExchange'
+  | 'signal'
+  | 'voice';
+
+/** What to check, and how: the options of a check with defaults, and what the packages above add. */
+export interface RunSettings extends Omit<
+  WithDefaults<typeof checkOptions, CheckOptions>,
+  LibraryOption
+> {
   /** The base URL of the peer. */
   target: string;
   areas: readonly Area[];
   /** The requirements to judge; undefined for all of the areas. */
   selected?: readonly string[] | undefined;
-  /** The bearer key of the sandbox or the key of the service; undefined to send none. */
-  apiKey: string | undefined;
-  /** The lowercase name of the header with the service key (default: `x-service-api-key`). */
+  /** The lowercase name of the header with the service key, if it was chosen. */
   apiKeyHeader?: string | undefined;
-  /** Also send large, numerous, or slow requests (service only). */
-  intrusive?: boolean;
-  /** A CA certificate (PEM) to trust in addition to the built-in ones. */
-  ca: string | undefined;
   /** Additional headers, client certificate, and proxies. */
   connection?: Connection | undefined;
   /** The random seed. Every id of the run is derived from it. */
   seed: string;
   kitVersion: string;
   clock: Clock;
-  /** Maximum number of requests in flight. */
-  concurrency: number;
-  /** Maximum number of requests per second; undefined for no limit. */
-  ratePerSecond: number | undefined;
-  /** Timeout of a chat or users request. */
-  timeoutMs: number;
-  allowHttp: boolean;
   /** How to reach the voice endpoint, if not in the usual way. */
   voice?: Partial<VoiceOptions> | undefined;
   /** Messages that are likely to make the agent call a tool. */
@@ -88,7 +99,7 @@ export interface PlannedProbe {
 /** Selects the probes of a run and adds up what they cost, not counting repetitions. */
 export function planRun(
   suite: Suite,
-  options: Pick<RunOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
+  options: Pick<RunSettings, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
 ): Plan {
   const { areas, prompts, preflightOnly, intrusive = false } = options;
   const isSelected = (probe: Probe): boolean =>
@@ -129,7 +140,7 @@ const phaseOrder = ({ phase }: Probe): number => phases.indexOf(phase);
  * Runs the probes of a phase concurrently, phase after phase, and stops after a preflight that found
  * a blocking cause. Never rejects because of what a peer does.
  */
-export async function runProbes(suite: Suite, options: RunOptions): Promise<Transcript> {
+export async function runProbes(suite: Suite, options: RunSettings): Promise<Transcript> {
   const { clock, seed, prompts, areas, intrusive = false, signal } = options;
   const isInterrupted = (): boolean => signal?.aborted ?? false;
   const run = createRunRecord(suite, options);
@@ -178,12 +189,12 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
 /** Creates the sender of a run, with a caller if the run places calls. */
 async function createRunSender(
   suite: Suite,
-  options: RunOptions,
+  options: RunSettings,
   run: { client: HttpClient; recorder: Recorder; interruption: AbortSignal },
 ): Promise<Sender> {
   const {
     clock,
-    ratePerSecond,
+    rate: ratePerSecond,
     concurrency,
     apiKey,
     apiKeyHeader = SERVICE_API_KEY_HEADER,
@@ -217,7 +228,7 @@ async function createRunSender(
 export const CONCURRENT_CALLS_MAX = 4;
 
 /** Loads the caller on demand, because WebRTC loads slowly and most runs place no calls. */
-async function loadCaller(options: RunOptions, signal: AbortSignal): Promise<Caller> {
+async function loadCaller(options: RunSettings, signal: AbortSignal): Promise<Caller> {
   const { clock, target, voice, ca, connection } = options;
   const { createCaller } = await import('./call/caller.ts');
   const { url: voiceUrl, answerForm, mediaAddress, onAudio } = resolveVoiceOptions(target, voice);
@@ -233,10 +244,10 @@ async function loadCaller(options: RunOptions, signal: AbortSignal): Promise<Cal
   });
 }
 
-const headerNamesOf = ({ connection }: RunOptions): string[] =>
+const headerNamesOf = ({ connection }: RunSettings): string[] =>
   Object.keys(connection?.headers ?? {});
 
-function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
+function createRunRecord(suite: Suite, options: RunSettings): RunRecord {
   const { connection, target } = options;
   const names = headerNamesOf(options);
   const proxy = findProxy(target, connection?.proxies);

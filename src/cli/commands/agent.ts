@@ -1,62 +1,20 @@
 import type * as agentModule from '../../../reference-agent/index.ts';
+import type { AgentOptions } from '../../../reference-agent/index.ts';
+import { agentOptions, PORT } from '../../../reference-agent/options.ts';
+import { dropUndefined, libraryValues, type FlagValues } from '../../options/table.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { createLog } from '../../platform/log.ts';
-import { defineCommand, type Invocation, type ValuesOf } from '../command.ts';
+import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import * as common from '../flags/shared-options.ts';
 import { readSandboxKey } from '../flags/environment.ts';
-import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
 import { readTextFile, reserveFile, writeOutput } from '../input/files.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
 import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
-const PORT = 8080;
-
-const options = {
-  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', String(PORT)),
-  host: common.host,
-  json: switchOption('Print the URLs and the key as one line of JSON'),
-  ...common.keyOptions,
-  open: switchOption('Allow a non-loopback host without a key'),
-  seed: optionWithDefault(values.seed, 'SEED', 'Random seed of all ids', 'reference'),
-  'log-level': common.logLevel,
-  ...group('TLS', {
-    tls: switchOption('Serve HTTPS with a new certificate'),
-    'ca-out': optionWithDefault(
-      values.filePath,
-      'FILE',
-      'Write the CA certificate of --tls to this file',
-      'sandbox-kit-ca.pem',
-    ),
-    cert: option(values.filePath, 'FILE', 'Serve HTTPS with this certificate (PEM)'),
-    key: option(values.filePath, 'FILE', 'Private key of --cert (PEM)'),
-  }),
-  ...group('Behavior', {
-    script: option(values.filePath, 'FILE', 'Reply from this JSON file'),
-    fault: listOption(values.text, 'FAULT', 'Inject a fault; repeatable'),
-    mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
-    'journal-bodies': switchOption('Keep request bodies for GET /__admin/requests'),
-  }),
-  ...group('Voice', {
-    voice: switchOption('Reject calls', true),
-    captions: switchOption('Ignore captions that arrive with the speech', true),
-    'media-address': option(values.ipAddress, 'IP', 'IP address for media', 'address of --host'),
-    'media-ports': option(values.portRange, 'RANGE', 'UDP ports for media, such as 40000-40400'),
-    'hang-over': option(
-      values.wholeNumber(20, 10_000),
-      'MS',
-      'Silence that ends a turn in ms, 20 to 10000',
-      '140',
-    ),
-  }),
-};
-
-type AgentFlags = ValuesOf<typeof options>;
+type AgentValues = FlagValues<typeof agentOptions>;
 type ReferenceAgent = typeof agentModule;
-type AgentOptions = NonNullable<Parameters<ReferenceAgent['startAgent']>[0]>;
 type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 
 export const agent = defineCommand({
@@ -64,7 +22,7 @@ export const agent = defineCommand({
     'Runs until you press Ctrl-C. It then finishes the open requests within 5 s; a second Ctrl-C ends it immediately.',
   ],
   arguments: {},
-  options,
+  options: agentOptions,
   examples: [
     { command: 'sandbox-kit agent --port 0 --json' },
     {
@@ -77,23 +35,22 @@ export const agent = defineCommand({
     },
     { command: 'sandbox-kit agent --tls --ca-out ca.pem' },
   ],
-  environment: { SANDBOX_KIT_API_KEY: 'Bearer key that requests must send' },
   notes: ['With --json, the first line of stdout is {"url":…,"voiceUrl":…,"apiKey":…}.'],
   run: runAgent,
 });
 
-async function runAgent(flags: AgentFlags, { process }: Invocation): Promise<number> {
-  const mutants = await loadMutants(flags, 'sandbox');
-  if (mutants) rejectTls(flags);
+async function runAgent(values: AgentValues, { process }: Invocation): Promise<number> {
+  const mutants = await loadMutants(values, 'sandbox');
+  if (mutants) rejectTls(values);
   const reference = await import('../../../reference-agent/index.ts');
-  if (flags.tls) reserveFile(flags['ca-out'], '--ca-out');
-  const running = await start(reference, flags, process);
+  if (values.withTls) reserveFile(values.caOut, '--ca-out');
+  const running = await start(reference, values, process);
   const mutant = await mutants?.start(running.url);
   // Listen for signals first: a caller that reads the URL may stop the agent immediately.
   using stop = listenForStop(process);
   try {
     if (running.caPem !== null) {
-      writeOutput(flags['ca-out'], running.caPem, '--ca-out', process.stdout);
+      writeOutput(values.caOut, running.caPem, '--ca-out', process.stdout);
     }
     introduce(
       {
@@ -105,7 +62,7 @@ async function runAgent(flags: AgentFlags, { process }: Invocation): Promise<num
           voiceUrl: running.voiceUrl && `${mutant.url.replace('http', 'ws')}/voice`,
         }),
       },
-      flags,
+      values,
       process,
     );
     await stop.received;
@@ -113,12 +70,12 @@ async function runAgent(flags: AgentFlags, { process }: Invocation): Promise<num
     await mutant?.stop();
     await running.stop();
   }
-  announceStop(flags, 'The agent stopped.', process.stderr);
+  announceStop(values, 'The agent stopped.', process.stderr);
   return exitCodes.ok;
 }
 
-function rejectTls({ tls, cert, key }: AgentFlags): void {
-  if (tls || cert !== undefined || key !== undefined) {
+function rejectTls({ withTls, cert, key }: AgentValues): void {
+  if (withTls || cert !== undefined || key !== undefined) {
     throw new UsageError("--mutant serves plain HTTP. It can't be combined with --tls or --cert.");
   }
 }
@@ -132,11 +89,11 @@ function introduce(
     caPem,
     breaks,
   }: Pick<RunningAgent, 'url' | 'voiceUrl' | 'apiKey' | 'caPem'> & { breaks?: string },
-  flags: AgentFlags,
+  values: AgentValues,
   { stdout, env }: CommandProcess,
 ): void {
-  const caFile = flags['ca-out'];
-  if (flags.json) {
+  const caFile = values.caOut;
+  if (values.json) {
     const voice = voiceUrl === null ? {} : { voiceUrl };
     const ca = caPem === null ? {} : { caFile };
     stdout.write(`${JSON.stringify({ url, ...voice, apiKey, ...ca })}\n`);
@@ -157,31 +114,28 @@ function introduce(
 
 async function start(
   reference: ReferenceAgent,
-  flags: AgentFlags,
+  values: AgentValues,
   { env, stderr }: CommandProcess,
 ): Promise<RunningAgent> {
-  const { host, port = flags.mutant === undefined ? PORT : 0 } = flags;
-  const apiKey = readSandboxKey(flags, env) ?? null;
-  if (apiKey === null && !flags.open && !isLoopbackHost(host)) {
+  const { host, port = values.mutant === undefined ? PORT : 0 } = values;
+  const apiKey = readSandboxKey(values, env) ?? null;
+  if (apiKey === null && !values.open && !isLoopbackHost(host)) {
     throw new UsageError(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
     );
   }
   // Report an unreadable file as for all other options.
-  if (flags.script !== undefined) readTextFile(flags.script, '--script');
+  const { scriptFile } = values;
+  if (scriptFile !== undefined) readTextFile(scriptFile, '--script');
   try {
     return await reference.startAgent({
-      host,
-      port,
-      apiKey,
-      open: flags.open,
-      seed: flags.seed,
-      log: createLog(flags['log-level'], stderr),
-      tls: tlsOptionsOf(flags),
-      faults: (flags.fault ?? []).map((fault) => reference.readFault(fault)),
-      script: flags.script === undefined ? null : reference.readScript(flags.script),
-      journalBodies: flags['journal-bodies'],
-      voice: flags.voice ? voiceOptionsOf(flags) : null,
+      ...libraryValues(agentOptions, values),
+      ...{ port, apiKey },
+      log: createLog(values.logLevel, stderr),
+      tls: tlsOptionsOf(values),
+      faults: (values.fault ?? []).map((fault) => reference.readFault(fault)),
+      script: scriptFile === undefined ? null : reference.readScript(scriptFile),
+      voice: values.acceptsCalls ? dropUndefined(values.voice ?? {}) : null,
     });
   } catch (error) {
     if (!(error instanceof reference.StartError)) throw error;
@@ -189,20 +143,8 @@ async function start(
   }
 }
 
-function voiceOptionsOf(flags: AgentFlags): NonNullable<AgentOptions['voice']> {
-  const address = flags['media-address'];
-  const ports = flags['media-ports'];
-  const hangOverMs = flags['hang-over'];
-  return {
-    captions: flags.captions,
-    ...(address !== undefined && { address }),
-    ...(ports && { ports }),
-    ...(hangOverMs !== undefined && { hangOverMs }),
-  };
-}
-
-function tlsOptionsOf({ tls, cert, key }: AgentFlags): NonNullable<AgentOptions['tls']> | null {
-  if (cert === undefined && key === undefined) return tls ? { kind: 'generated' } : null;
+function tlsOptionsOf({ withTls, cert, key }: AgentValues): AgentOptions['tls'] {
+  if (cert === undefined && key === undefined) return withTls ? { kind: 'generated' } : null;
   if (cert === undefined || key === undefined) {
     throw new UsageError('--cert and --key must be used together.');
   }

@@ -1,6 +1,16 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
-import type { TimeLeft } from '../../../conformance/index.ts';
+import type { CheckOptions, TimeLeft } from '../../../conformance/index.ts';
+import { checkOptions, PROMPTS_MAX } from '../../../conformance/options.ts';
 import type { Area, CheckReport } from '../../contract/index.ts';
+import { readUserLines } from '../../library/input/scenario-files.ts';
+import {
+  runCheck,
+  selectionOf,
+  type CheckHooks,
+  type CheckSelection,
+} from '../../library/run-check.ts';
+import { libraryValues } from '../../options/table.ts';
+import { sandboxUrl } from '../../options/values.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -9,18 +19,14 @@ import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
-import * as common from '../flags/shared-options.ts';
 import { readCa, readTargetKey } from '../flags/environment.ts';
-import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
 import { SET_URL } from '../flags/parse.ts';
-import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
+import { findSetFlag } from '../flags/set-flag.ts';
+import { rejectVoiceOptions } from '../flags/voice-options.ts';
 import { readConnection, type ConnectionFlags } from '../input/connection.ts';
 import { writeOutput } from '../input/files.ts';
 import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
-import { readSelection } from '../input/selection.ts';
-import { readUserLines } from '../../library/input/scenario-files.ts';
-import { runCheck, selectionOf } from '../../library/run-check.ts';
+import { selectOrReject } from '../input/selection.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
 import { openOutputs, writeViews, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
@@ -29,53 +35,11 @@ import type { CommandProcess, Variables } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 import { STOPPING, watchCheck, type WatchedRun } from './check-watch.ts';
 
-const PROMPTS_MAX = 50;
-
 const positionals = {
-  url: optionalArgument(values.sandboxUrl, 'Base URL of the sandbox or service'),
+  url: optionalArgument(sandboxUrl, 'Base URL of the sandbox or service'),
 };
 
-const options = {
-  area: common.targetAreas,
-  ...common.selectionOptions,
-  list: switchOption('List the requirements; sends nothing'),
-  watch: switchOption('Run again when the sandbox changes; first the failed requirements'),
-  'dry-run': switchOption('List the requests that would be sent; sends nothing'),
-  ...group('Access', {
-    ...common.sandboxAccess,
-    'api-key-header': common.apiKeyHeader,
-  }),
-  ...group('Request', {
-    prompt: listOption(
-      values.text,
-      'TEXT',
-      `Message that makes the agent use a tool; repeatable, at most ${PROMPTS_MAX}`,
-    ),
-    scenario: { ...common.scenarios, help: 'Use the openings of these scenarios as prompts' },
-    seed: common.runSeed,
-    concurrency: optionWithDefault(
-      values.wholeNumber(1, 64),
-      'N',
-      'Requests in flight, 1 to 64',
-      6,
-    ),
-    rate: option(values.positiveNumber(), 'N', 'Maximum requests per second', 'no limit'),
-    'timeout-ms': common.timeoutMs,
-    intrusive: {
-      ...switchOption('Also send large, numerous, or slow requests; service only'),
-      schema: switchOption('').schema.unwrap().optional(),
-      defaultText: 'on for loopback',
-    },
-  }),
-  ...common.conformanceReports,
-  ...group('Report', {
-    compare: common.compare,
-    record: option(values.filePath, 'FILE', 'Write all exchanges, for sandbox-kit grade'),
-  }),
-  ...voiceOptions,
-};
-
-type CheckFlags = ValuesOf<typeof positionals & typeof options>;
+type CheckValues = ValuesOf<typeof positionals, typeof checkOptions>;
 type Conformance = typeof conformanceModule;
 
 export const check = defineCommand({
@@ -84,7 +48,7 @@ export const check = defineCommand({
     'With --area service, checks an evaluation service instead.',
   ],
   arguments: positionals,
-  options,
+  options: checkOptions,
   examples: [
     { command: 'sandbox-kit check http://127.0.0.1:8080' },
     { command: 'sandbox-kit check URL --json check.json --junit junit.xml' },
@@ -110,133 +74,108 @@ export const check = defineCommand({
     { command: 'sandbox-kit check --dry-run --area users' },
     { command: 'sandbox-kit check --dry-run --area service' },
   ],
-  environment: {
-    ...common.sandboxKeyVariable,
-    ...common.serviceKeyVariable,
-    ...common.accessVariables,
-  },
   notes: ['A known failure that no longer fails is stale, and the check exits with 1.'],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
-  async run(flags, { process, origin }) {
+  async run(values, { process, origin }) {
     const conformance = await import('../../../conformance/index.ts');
-    const prompts = promptsOf(flags);
-    if (flags.intrusive !== undefined && !isService(flags)) {
+    const prompts = promptsOf(values);
+    if (values.intrusive !== undefined && !values.areas?.includes('service')) {
       throw new UsageError('--intrusive needs --area service.');
     }
-    const { url, area: areas = conformance.areas, intrusive, only, skip, requirements } = flags;
-    readSelection(flags, { areas }, conformance);
-    const selection = selectionOf(
-      { url, areas, prompts, intrusive, only, skip, requirements },
-      conformance,
-    );
-    rejectReports(flags, origin);
+    const { url, areas = conformance.areas } = values;
+    const options = { ...libraryValues(checkOptions, values), url, areas, prompts };
+    const select = (): CheckSelection => selectionOf(options, conformance);
+    const selection = selectOrReject(select, conformance);
+    rejectReports(values, origin);
     const out = createTerminal(process.stdout, process.env);
-    if (flags.list) out.write(conformance.listing(selection, out));
-    else if (flags['dry-run']) out.write(conformance.dryRun(selection, out));
-    else return checkTarget(flags, prompts, { conformance, process, origin });
+    if (values.list) out.write(conformance.listing(selection, out));
+    else if (values.dryRun) out.write(conformance.dryRun(selection, out));
+    else return checkTarget(values, { options, selection, conformance, process, origin });
     return exitCodes.ok;
   },
 });
 
 /** Returns the prompts, and the openings of the scenarios. */
-function promptsOf({ prompt = [], scenario }: CheckFlags): string[] {
+function promptsOf({ prompts: given = [], scenario }: CheckValues): string[] {
   const openings = scenario ? readUserLines(scenario).map(([opening = '']) => opening) : [];
-  const prompts = [...prompt, ...openings];
+  const prompts = [...given, ...openings];
   if (prompts.length <= PROMPTS_MAX) return prompts;
   throw new UsageError(
     `--prompt and --scenario allow at most ${PROMPTS_MAX} prompts, got ${prompts.length}.`,
   );
 }
 
-const isService = ({ area }: { area?: readonly Area[] | undefined }): boolean =>
-  area?.includes('service') ?? false;
-
-/** What a check gets in addition to its options. */
+/** What a check gets in addition to the values of the command line. */
 interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
   conformance: Conformance;
+  /** The options that need no further reading. */
+  options: Omit<CheckOptions, 'url'> & { areas: readonly Area[] };
+  selection: CheckSelection;
 }
 
-async function checkTarget(
-  flags: CheckFlags,
-  prompts: readonly string[],
-  parts: CheckParts,
-): Promise<number> {
-  const settings = readSettings(flags, prompts, parts);
-  const { conformance, process } = parts;
-  const { chosen, access, out } = settings;
-  if (!flags.watch) {
+async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
+  const settings = readSettings(values, parts);
+  const { conformance, process, selection } = parts;
+  const { options, access, out } = settings;
+  if (!values.watch) {
     using interrupt = abortOnStopSignal(process, STOPPING);
     const run = { signal: interrupt.signal, isRerun: false };
-    return (await runOnce(settings, chosen, run)).exitCode;
+    return (await runOnce(settings, selection, run)).exitCode;
   }
-  const { url: target, areas } = chosen;
   return watchCheck({
-    ...{ process, conformance, out, watched: { target, areas, ...access } },
-    runOnce: ({ selected, ...run }) =>
-      runOnce(settings, selected ? { ...chosen, only: selected, skip: undefined } : chosen, run),
+    ...{ process, conformance, out },
+    watched: { target: options.url, areas: options.areas, ...access },
+    runOnce: ({ selected, ...run }) => {
+      const failed = selected && { ...options, only: selected, skip: undefined };
+      return runOnce(settings, failed ? selectionOf(failed, conformance) : selection, run);
+    },
   });
 }
 
 type Settings = ReturnType<typeof readSettings>;
 
-/** The options that determine what one run sends and judges. */
-type ChosenOptions = Parameters<typeof selectionOf>[0] & { url: string; areas: readonly Area[] };
-
 /** Reads everything that all runs share, so that a mistake is found before the first run. */
 function readSettings(
-  flags: CheckFlags,
-  prompts: readonly string[],
-  { conformance, process, origin }: CheckParts,
+  values: CheckValues,
+  { options, selection, conformance, process, origin }: CheckParts,
 ) {
-  const { url, intrusive, only, skip, requirements } = flags;
+  const { url } = values;
   if (url === undefined) {
-    throw new UsageError(
-      `URL is missing. It must be ${values.sandboxUrl.description ?? ''}. ${SET_URL}`,
-    );
+    throw new UsageError(`URL is missing. It must be ${sandboxUrl.description ?? ''}. ${SET_URL}`);
   }
-  const { area: areas = conformance.areas } = flags;
+  const { areas } = options;
+  const outputs = { ...values, record: values.recordFile };
   const shared = {
-    ...{ flags, conformance, process },
-    chosen: { url, areas, prompts, intrusive, only, skip, requirements } as ChosenOptions,
-    knownFailures: readKnownFailures(flags['known-failures'], areas, conformance),
-    earlier: readEarlierCheck(flags.compare, areas, conformance),
-    access: readAccess({ ...flags, url }, process.env),
-    voice: voiceSettingsOf(flags, origin),
+    ...{ values, selection, conformance, process, outputs },
+    knownFailures: readKnownFailures(values.knownFailures, areas, conformance),
+    earlier: readEarlierCheck(values.compareWith, areas, conformance),
+    access: readAccess({ ...values, url }, process.env),
+    options: { ...options, url },
   };
-  rejectStdout(flags);
-  return { ...shared, out: openOutputs(flags, process) };
+  rejectVoiceOptions(values, origin);
+  rejectStdout(values.watch, outputs);
+  return { ...shared, out: openOutputs(outputs, process) };
 }
 
 /** Runs a check and writes its reports. */
 async function runOnce(
   settings: Settings,
-  chosen: ChosenOptions,
+  selection: CheckSelection,
   { signal, isRerun }: Pick<WatchedRun, 'signal' | 'isRerun'>,
 ): Promise<CheckReport> {
-  const { flags, conformance, process, knownFailures, access, voice, out } = settings;
-  const audioDirectory = flags['save-audio'];
+  const { values, options, conformance, process, knownFailures, access, out } = settings;
   const recorder =
-    audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
-  const { seed = randomSeed() } = flags;
-  const selection = selectionOf(chosen, conformance);
+    values.saveAudio === undefined ? undefined : await createCallRecorder(values.saveAudio);
+  const { seed = randomSeed() } = values;
   const { progress, timeLeft } = announceRun(settings, selection, seed);
   const startedMs = systemClock.monotonicMs();
   // A rerun of failed requirements is not compared with an earlier report.
-  const isWhole = chosen === settings.chosen;
-  const { transcript, report } = await runCheck({
-    ...chosen,
+  const isWhole = selection === settings.selection;
+  const run: CheckOptions & CheckHooks = {
+    ...options,
     ...access,
-    seed,
-    allowHttp: flags['allow-http'],
-    strict: flags.strict,
-    concurrency: flags.concurrency,
-    rate: flags.rate,
-    timeoutMs: flags['timeout-ms'],
-    voice,
-    onAudio: recorder?.onAudio,
-    knownFailures,
+    ...{ seed, knownFailures, signal, onAudio: recorder?.onAudio },
     compareWith: isWhole ? settings.earlier : undefined,
-    signal,
     onExchange: (exchange) => {
       recorder?.onExchange(exchange);
       timeLeft.note(exchange);
@@ -244,16 +183,18 @@ async function runOnce(
     },
     onWaiting: progress.note,
     onPhase: (phase) => timeLeft.startPhase(phase),
-  }).finally(() => progress.end());
+  };
+  const { transcript, report } = await runCheck(run, selection).finally(() => progress.end());
   const durationMs = systemClock.monotonicMs() - startedMs;
   if (isRerun && signal.aborted) return report;
-  if (flags.record !== undefined) {
-    writeOutput(flags.record, conformance.writeTranscript(transcript), '--record', process.stdout);
+  if (values.recordFile !== undefined) {
+    const recording = conformance.writeTranscript(transcript);
+    writeOutput(values.recordFile, recording, '--record', process.stdout);
   }
   writeReports(report, {
     ...{ conformance, process, transcript, out, durationMs },
-    outputs: flags,
-    verbose: flags.verbose,
+    outputs: values,
+    verbose: values.verbose,
     note: isWhole ? describeUnselected(knownFailures, selection, conformance) : undefined,
   });
   recorder?.summarize(out);
@@ -262,8 +203,8 @@ async function runOnce(
 
 /** Prints the plan of a run, and returns its progress with the estimate of the remaining time. */
 function announceRun(
-  { conformance, process, chosen: { url }, out }: Settings,
-  selection: ReturnType<typeof selectionOf>,
+  { conformance, process, options: { url }, out }: Settings,
+  selection: CheckSelection,
   seed: string,
 ): { progress: StepProgress; timeLeft: TimeLeft } {
   const plan = conformance.planCheck(selection);
@@ -279,34 +220,33 @@ function announceRun(
   return { progress, timeLeft };
 }
 
+/** The files of a report, in the order of messages. */
+const reportFiles = ['json', 'junit', 'markdown', 'html', 'recordFile'];
+
 /** Rejects files of a report with options that send nothing. */
-function rejectReports(
-  { list, 'dry-run': isDry, ...outputs }: CheckFlags,
-  origin: ValueOrigin,
-): void {
-  if (!list && !isDry) return;
-  const name = reportNames.find((each) => outputs[each] !== undefined && !origin.isFromFile(each));
-  if (name === undefined) return;
+function rejectReports(values: CheckValues, origin: ValueOrigin): void {
+  if (!values.list && !values.dryRun) return;
+  const flag = findSetFlag(checkOptions, reportFiles, values, origin);
+  if (flag === undefined) return;
   throw new UsageError(
-    `--${name} and --${list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
+    `--${flag} and --${values.list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
   );
 }
 
-const reportNames = ['json', 'junit', 'markdown', 'html', 'record'] as const;
-
 /** Rejects an output to stdout with --watch, because each run writes a whole report. */
-function rejectStdout({ watch, ...outputs }: CheckFlags): void {
+function rejectStdout(watch: boolean, { json, junit, markdown, html, record }: Outputs): void {
   if (!watch) return;
-  const onStdout = reportNames.find((name) => outputs[name] === '-');
-  if (onStdout === undefined) return;
-  throw new UsageError(`--watch and --${onStdout} - can't be combined. Write to a file.`);
+  const outputs = Object.entries({ json, junit, markdown, html, record });
+  const onStdout = outputs.find(([, path]) => path === '-');
+  if (!onStdout) return;
+  throw new UsageError(`--watch and --${onStdout[0]} - can't be combined. Write to a file.`);
 }
 
 /** Maximum number of selected requirements that the plan lists; of more, it shows the number. */
 const LISTED_MAX = 8;
 
 /** Returns a sentence about the selected requirements; empty if all are judged. */
-function describeSelected({ selected }: ReturnType<typeof selectionOf>): string {
+function describeSelected({ selected }: CheckSelection): string {
   if (!selected) return '';
   return selected.length > LISTED_MAX
     ? ` It judges only ${selected.length} requirements.`
@@ -316,10 +256,14 @@ function describeSelected({ selected }: ReturnType<typeof selectionOf>): string 
 /** Returns the key and the connection of a check or a diagnosis. */
 export function readAccess(
   flags: Parameters<typeof readTargetKey>[0] &
-    ConnectionFlags & { url: string; ca?: string | undefined; 'voice-url'?: string | undefined },
+    ConnectionFlags & {
+      url: string;
+      ca?: string | undefined;
+      voice?: { url?: string | undefined } | undefined;
+    },
   env: Variables,
 ): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
-  const { url, 'voice-url': voiceUrl = url } = flags;
+  const { url, voice: { url: voiceUrl = url } = {} } = flags;
   const key = readTargetKey(flags, env);
   const { apiKey, apiKeyHeader = 'authorization' } = key;
   const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;

@@ -2,11 +2,11 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { RunningService } from '../../service/index.ts';
 import { isoTime, systemClock } from '../../platform/clock.ts';
-import type { ValuesOf } from '../command.ts';
+import { flagNameOf, type FlagValues } from '../../options/table.ts';
 import { UsageError } from '../errors.ts';
-import { group, option, switchOption } from '../flags/option.ts';
-import * as common from '../flags/shared-options.ts';
-import * as values from '../flags/values.ts';
+import { group, option, switchOption } from '../../options/option.ts';
+import * as common from '../../options/shared.ts';
+import { filePath } from '../../options/values.ts';
 import { writeOutput } from '../input/files.ts';
 import { readKnownFailures } from '../input/report-files.ts';
 import { kitVersion } from '../../library/kit-version.ts';
@@ -17,26 +17,22 @@ import { writeReports } from './check.ts';
 
 /** The options of `exec` that need --judge-client. */
 const judgmentOptions = {
-  'inject-faults': switchOption(
+  injectFaults: switchOption(
     'Respond to the first trace requests with 429 and 503, and to the first end call with 503',
   ),
   ...common.conformanceReports,
   ...group('Report', {
-    record: option(
-      values.filePath,
-      'FILE',
-      'Record all requests with their text, for sandbox-kit grade',
-    ),
+    record: option(filePath, 'FILE', 'Record all requests with their text, for sandbox-kit grade'),
   }),
 };
 
 /** The options of `exec` that judge the command. */
 export const clientJudgmentOptions = {
-  'judge-client': switchOption('Judge the requests that the command sends to the service'),
+  judgeClient: switchOption('Judge the requests that the command sends to the service'),
   ...judgmentOptions,
 };
 
-type JudgmentFlags = ValuesOf<typeof clientJudgmentOptions>;
+type JudgmentValues = FlagValues<typeof clientJudgmentOptions>;
 
 /** The judgment of a command that is about to run. */
 export interface ClientJudgment {
@@ -55,30 +51,35 @@ export interface ClientJudgment {
  * @throws {UsageError} if another option needs --judge-client, or a file can't be used.
  */
 export async function prepareClientJudgment(
-  flags: JudgmentFlags,
+  values: JudgmentValues,
   process: CommandProcess,
 ): Promise<ClientJudgment | undefined> {
-  if (!flags['judge-client']) {
-    rejectJudgmentOptions(flags);
+  if (!values.judgeClient) {
+    rejectJudgmentOptions(values);
     return undefined;
   }
   const conformance = await import('../../../conformance/index.ts');
   const { clientArea } = conformance;
-  const knownFailures = readKnownFailures(flags['known-failures'], clientArea, conformance);
-  openOutputs(flags, process);
+  const knownFailures = readKnownFailures(values.knownFailures, clientArea, conformance);
+  openOutputs(values, process);
   return {
     injectFaults(service) {
-      if (flags['inject-faults']) service.setFaults(conformance.retryFaults);
+      if (values.injectFaults) service.setFaults(conformance.retryFaults);
     },
     async conclude(service, { isInterrupted }) {
-      const { transcript, report } = await judge(conformance, service, flags.strict, isInterrupted);
-      if (flags.record !== undefined) {
+      const { transcript, report } = await judge(
+        conformance,
+        service,
+        values.strict,
+        isInterrupted,
+      );
+      if (values.record !== undefined) {
         const recording = conformance.writeTranscript(transcript);
-        writeOutput(flags.record, recording, '--record', process.stdout);
+        writeOutput(values.record, recording, '--record', process.stdout);
       }
       const judged = conformance.applyKnownFailures(report, knownFailures);
       writeReports(judged, {
-        ...{ conformance, process, transcript, verbose: flags.verbose, outputs: flags },
+        ...{ conformance, process, transcript, verbose: values.verbose, outputs: values },
         // stdout is the output of the command.
         out: createTerminal(process.stderr, process.env),
       });
@@ -87,11 +88,11 @@ export async function prepareClientJudgment(
   };
 }
 
-function rejectJudgmentOptions(flags: JudgmentFlags): void {
+function rejectJudgmentOptions(values: JudgmentValues): void {
   for (const name of Object.keys(judgmentOptions)) {
-    const value = flags[name as keyof JudgmentFlags];
+    const value = values[name as keyof JudgmentValues];
     if (value !== undefined && value !== false) {
-      throw new UsageError(`--${name} needs --judge-client.`);
+      throw new UsageError(`--${flagNameOf(judgmentOptions, name)} needs --judge-client.`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { defineCommand, optionalArgument } from '../command.ts';
 import { completionScript, completionShells } from '../completion-scripts.ts';
 import { exitCodes } from '../errors.ts';
-import * as values from '../flags/values.ts';
+import * as values from '../../options/values.ts';
 
 export const completion = defineCommand({
   description: [

@@ -14,7 +14,7 @@ import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import { switchOption } from '../flags/option.ts';
+import { switchOption } from '../../options/option.ts';
 import { readScenarioSet } from '../../library/input/scenario-files.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { kitVersion } from '../../library/kit-version.ts';

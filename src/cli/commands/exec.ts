@@ -1,14 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
+import { dataOptions } from '../../service/options.ts';
 import { maskUrls } from '../../platform/base-url.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { switchOption } from '../flags/option.ts';
+import { switchOption } from '../../options/option.ts';
 import type { CommandProcess } from '../process.ts';
 import { onStopSignal } from '../signals.ts';
 import { clientJudgmentOptions, prepareClientJudgment } from './client-judgment.ts';
-import { serviceOptions, startServiceFor } from './serve.ts';
+import { startServiceFor } from './serve.ts';
 
 export const exec = defineCommand({
   description: [
@@ -20,7 +21,7 @@ export const exec = defineCommand({
   options: {
     agent: switchOption('Also start the reference sandbox'),
     ...clientJudgmentOptions,
-    ...serviceOptions,
+    ...dataOptions,
   },
   examples: [
     { command: 'sandbox-kit exec -- npm test' },
@@ -59,7 +60,7 @@ export const exec = defineCommand({
         ...flags,
         host: '127.0.0.1',
         port: 0,
-        'api-key-header': SERVICE_API_KEY_HEADER,
+        apiKeyHeader: SERVICE_API_KEY_HEADER,
         recordCallers: judgment !== undefined,
       },
       process,

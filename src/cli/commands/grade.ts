@@ -1,17 +1,17 @@
-import { gradeTranscript, readRecording } from '../../library/recording.ts';
+import { gradeOptions } from '../../../conformance/options.ts';
+import { gradeTranscript, readRecording, recordedSelection } from '../../library/recording.ts';
+import { filePath } from '../../options/values.ts';
 import { argument, defineCommand } from '../command.ts';
-import { conformanceReports, selectionOptions } from '../flags/shared-options.ts';
-import * as values from '../flags/values.ts';
 import { describeUnselected, readKnownFailures } from '../input/report-files.ts';
-import { readSelection } from '../input/selection.ts';
+import { selectOrReject } from '../input/selection.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { writeReports } from './check.ts';
 
 export const grade = defineCommand({
   arguments: {
-    recording: argument(values.filePath, 'File written by --record of sandbox-kit check or exec'),
+    recording: argument(filePath, 'File written by --record of sandbox-kit check or exec'),
   },
-  options: { ...selectionOptions, ...conformanceReports },
+  options: gradeOptions,
   examples: [
     { command: 'sandbox-kit check http://127.0.0.1:8080 --record run.ndjson' },
     { command: 'sandbox-kit grade run.ndjson' },
@@ -19,20 +19,25 @@ export const grade = defineCommand({
     { command: 'sandbox-kit grade run.ndjson --only CHAT-024 --requirements 0.2' },
   ],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
-  async run(flags, { process }) {
+  async run(values, { process }) {
     const conformance = await import('../../../conformance/index.ts');
-    const transcript = readRecording(flags.recording, 'RECORDING', conformance);
+    const transcript = readRecording(values.recording, 'RECORDING', conformance);
+    const selection = selectOrReject(
+      () => recordedSelection(transcript, values, conformance),
+      conformance,
+    );
     const { areas } = transcript.run;
-    const recording = { selected: transcript.run.selected };
-    const selection = readSelection(flags, { areas, recording }, conformance);
-    const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
-    const out = openOutputs(flags, process);
-    const { strict, verbose, only, skip, requirements } = flags;
-    const options = { strict, knownFailures, only, skip, requirements };
-    const report = gradeTranscript(transcript, options, conformance);
+    const knownFailures = readKnownFailures(values.knownFailures, areas, conformance);
+    const out = openOutputs(values, process);
+    const { strict, verbose } = values;
+    const report = gradeTranscript(
+      transcript,
+      { strict, knownFailures, ...selection },
+      conformance,
+    );
     writeReports(report, {
       ...{ conformance, process, transcript, out, verbose },
-      outputs: flags,
+      outputs: values,
       note: describeUnselected(knownFailures, selection, conformance),
     });
     return report.exitCode;

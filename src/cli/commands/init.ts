@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { quoteArgument } from '../../platform/shell.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { option, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { option, switchOption } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { findKitDependency, packageNameOf } from '../project/package-json.ts';
@@ -32,7 +32,7 @@ const options = {
   json: switchOption('Print the result as one line of JSON'),
 };
 
-type InitFlags = ValuesOf<typeof positionals & typeof options>;
+type InitFlags = ValuesOf<typeof positionals, typeof options>;
 
 export const init = defineCommand({
   description: [

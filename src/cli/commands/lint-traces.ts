@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import { jsonReport } from '../flags/shared-options.ts';
-import { option } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { jsonReport } from '../../options/shared.ts';
+import { option } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { readBytes, writeJsonOutput } from '../input/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 
@@ -19,7 +19,7 @@ export const lintTraces = defineCommand({
   ],
   arguments: { file: argument(inputFile, 'OTLP trace request; - for stdin') },
   options: {
-    'conversation-id': option(values.text, 'ID', 'Value of the X-Conversation-Id header'),
+    conversationId: option(values.text, 'ID', 'Value of the X-Conversation-Id header'),
     json: { ...jsonReport, help: 'Write the diagnosis as JSON; - for stdout' },
   },
   examples: [
@@ -27,10 +27,7 @@ export const lintTraces = defineCommand({
     { command: 'cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1' },
   ],
   exitCodes: { 0: 'no problems', 1: 'warnings, or no span would be stored' },
-  async run(
-    { file, 'conversation-id': conversationId, json },
-    { process: { stdout, stderr, env } },
-  ) {
+  async run({ file, conversationId, json }, { process: { stdout, stderr, env } }) {
     const bytes = readBytes(file, 'FILE');
     const service = await import('../../service/index.ts');
     const diagnosis = service.lintTraces(bytes, { conversationId });

@@ -1,23 +1,20 @@
 import type * as loadModule from '../../../load/index.ts';
+import { loadOptions, SHARD_SEED, THRESHOLDS_MAX } from '../../../load/options.ts';
 import type { LoadReport } from '../../contract/index.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
-import type { LoadOptions } from '../../library/load-options.ts';
 import {
-  CALLS,
-  CALLS_PER_SECOND,
   findLoadConflict,
   findSizeProblem,
-  HEALTH_RATE,
   prepareLoad,
-  RATE,
   SHORT_WINDOW_MS,
   type LoadChoices,
   type LoadSize,
   type PreparedLoad,
   type ShowOption,
 } from '../../library/load-plan.ts';
-import { SHARD_SEED } from '../../library/load-shard.ts';
 import { runLoad } from '../../library/run-load.ts';
+import { flagNameOf, libraryValues } from '../../options/table.ts';
+import * as optionValues from '../../options/values.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -26,20 +23,9 @@ import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
-import * as common from '../flags/shared-options.ts';
 import { readCa, readSandboxKey } from '../flags/environment.ts';
-import {
-  group,
-  listOption,
-  option,
-  optionWithDefault,
-  replacing,
-  switchOption,
-  wordsOption,
-} from '../flags/option.ts';
 import { SET_URL } from '../flags/parse.ts';
-import * as values from '../flags/values.ts';
-import { callOptions, findSetOption, voiceSettingsOf } from '../flags/voice-options.ts';
+import { findSetFlag } from '../flags/set-flag.ts';
 import { readLoadConnection } from '../input/connection.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { openOutputs } from '../output/outputs.ts';
@@ -49,144 +35,14 @@ import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 import { mergeFiles, writeReports } from './load-merge.ts';
 
-const RATE_MAX = 10_000;
-const CALLS_PER_SECOND_MAX = 100;
 /** Requests to a model that are sent to another machine without --yes. */
 const UNCONFIRMED_MODEL_CALLS_MAX = 1_000;
 
-const positionals = { url: optionalArgument(values.sandboxUrl, 'Base URL of the sandbox') };
+const positionals = { url: optionalArgument(optionValues.sandboxUrl, 'Base URL of the sandbox') };
 
-const profiles = ['chat', 'conversation', 'health', 'mixed', 'voice', 'all'] as const;
-
-const callLoadOptions = group('Voice', {
-  calls: option(
-    values.wholeNumber(1, 1_000),
-    'N',
-    'Concurrent calls of the profiles voice and all, 1 to 1000',
-    String(CALLS),
-  ),
-  'calls-per-second': option(
-    values.positiveNumber(CALLS_PER_SECOND_MAX),
-    'N',
-    `Calls to place per second, up to ${CALLS_PER_SECOND_MAX}`,
-    String(CALLS_PER_SECOND),
-  ),
-  ...callOptions,
-});
-
-const options = {
-  profile: option(
-    values.oneOf(profiles),
-    'NAME',
-    'Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all',
-    'mixed; chat with --find-max or --engine autocannon',
-  ),
-  rate: replacing(
-    ['find-max'],
-    option(
-      values.positiveNumber(RATE_MAX),
-      'N',
-      `Requests per second, up to ${RATE_MAX}`,
-      `${RATE}; health: ${HEALTH_RATE}`,
-    ),
-  ),
-  duration: replacing(
-    ['quick'],
-    option(
-      values.duration(1_000),
-      'TIME',
-      'Length of the steady state, such as 60s or 5m',
-      '5m; 60s with voice, --quick, --find-max, or --engine autocannon',
-    ),
-  ),
-  quick: replacing(['duration'], switchOption('Shorten the steady state to 60s')),
-  'warm-up': option(
-    values.duration(0),
-    'TIME',
-    'Length of the warm-up and the ramp-up together',
-    'up to 10s, depending on --duration',
-  ),
-  'find-max': replacing(
-    ['rate'],
-    switchOption('Search for the highest rate that meets the targets'),
-  ),
-  step: option(values.duration(1_000), 'TIME', 'Length of one step of --find-max', '20s'),
-  users: option(
-    values.wholeNumber(1, 5_000),
-    'N',
-    'Simulated users of the profile conversation, 1 to 5000',
-    'rate × 1.25',
-  ),
-  scenario: {
-    ...common.scenarios,
-    help: 'Send the user messages of these scenarios (chat, conversation)',
-  },
-  arrivals: optionWithDefault(
-    values.oneOf(['uniform', 'poisson']),
-    'NAME',
-    'Spacing of requests: uniform or poisson',
-    'uniform',
-  ),
-  engine: optionWithDefault(
-    values.oneOf(['open', 'autocannon']),
-    'NAME',
-    'Load generator: open (constant rate) or autocannon (closed loop: the highest rate of --connections)',
-    'open',
-  ),
-  connections: option(
-    values.wholeNumber(1, 1_000),
-    'N',
-    'Connections of --engine autocannon, 1 to 1000',
-    '10',
-  ),
-  percentile: optionWithDefault(
-    values.percentile,
-    'P',
-    'Latency percentile that must meet the target, 50 to 99.9',
-    99,
-  ),
-  threshold: listOption(
-    values.text,
-    'LIMIT',
-    "Additional target, such as 'chat.p95<800ms', 'chat.error_rate<1%', 'chat.rate>=50/s'; repeatable",
-  ),
-  seed: { ...common.runSeed, defaultText: `random; ${SHARD_SEED} with --shard` },
-  yes: switchOption('Skip the confirmation for large runs'),
-  ...common.sandboxAccess,
-  ...group('Sharding', {
-    shard: option(
-      values.shard,
-      'N/COUNT',
-      'Send one part of the run, such as 2/5; --merge then judges all parts',
-    ),
-    'start-at': option(
-      values.instant,
-      'TIME',
-      'Start the ramp-up of a shard at this time, such as 2026-11-22T23:30:00Z',
-      'after the warm-up',
-    ),
-    merge: wordsOption(
-      values.filePath,
-      'FILE',
-      'Merge the JSON reports of all shards (several files) instead of running',
-    ),
-  }),
-  ...group('Report', {
-    json: common.jsonReport,
-    junit: common.junitReport,
-    markdown: common.markdownReport,
-    html: { ...common.htmlReport, help: 'Write a page with charts as one HTML file' },
-    compare: common.compare,
-    'accept-not-proven': switchOption(
-      'Exit with 0 if the verdict is NOT PROVEN, for short CI runs',
-    ),
-  }),
-  ...callLoadOptions,
-};
-
-type GivenFlags = ValuesOf<typeof positionals & typeof options>;
+type GivenValues = ValuesOf<typeof positionals, typeof loadOptions>;
 /** The values of a run. */
-type LoadFlags = GivenFlags & { url: string };
+type LoadValues = GivenValues & { url: string };
 type Load = typeof loadModule;
 
 export const load = defineCommand({
@@ -194,7 +50,7 @@ export const load = defineCommand({
     'Sends requests at a constant rate that does not slow down with the sandbox, and compares latency, throughput, and error rate with the targets of the specification.',
   ],
   arguments: positionals,
-  options,
+  options: loadOptions,
   examples: [
     { command: 'sandbox-kit load URL --profile chat --quick --html load.html' },
     {
@@ -221,7 +77,6 @@ export const load = defineCommand({
     { command: 'sandbox-kit load --merge a.json b.json --html load.html' },
     { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
   ],
-  environment: { ...common.sandboxKeyVariable, ...common.accessVariables },
   notes: [
     'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
   ],
@@ -232,52 +87,44 @@ export const load = defineCommand({
     3: 'could not judge',
   },
   async run(given, { process, origin }) {
-    if (given.merge) {
-      return mergeFiles(given.merge, given, { options, origin, process });
-    }
-    const flags = requireUrl(given);
-    const choices = choicesOf(flags, origin);
-    rejectConflicts(flags, choices, origin);
+    if (given.merge) return mergeFiles(given.merge, given, { origin, process });
+    const values = requireUrl(given);
+    const choices = choicesOf(values, origin);
+    rejectConflicts(values, choices, origin);
     const loadPackage = await import('../../../load/index.ts');
     const prepared = prepareOrReject(choices, loadPackage);
     // A report in the configuration file is for whole runs and for --merge.
-    const earlier = readEarlierReport(flags.shard ? undefined : flags.compare, 'LoadReport');
-    const lines = flags.scenario && readUserLines(flags.scenario);
-    const { seed = flags.shard ? SHARD_SEED : randomSeed() } = flags;
+    const earlier = readEarlierReport(values.shard ? undefined : values.compareWith, 'LoadReport');
+    const lines = values.scenario && readUserLines(values.scenario);
+    const { url, seed = values.shard ? SHARD_SEED : randomSeed() } = values;
     const access = {
-      apiKey: readSandboxKey(flags, process.env),
-      ca: readCa(flags.ca),
-      ...readLoadConnection(flags, process.env),
+      apiKey: readSandboxKey(values, process.env),
+      ca: readCa(values.ca),
+      ...readLoadConnection(values, process.env),
     };
-    rejectLargeRun(flags, prepared.size, origin);
-    const out = openOutputs(flags, process);
+    rejectLargeRun(values, prepared.size, origin);
+    const out = openOutputs(values, process);
     const planText = `${describePlan(prepared)} Seed ${seed}.`;
-    out.write(`${out.style('bold', `sandbox-kit load ${flags.url}`)}\n`);
+    out.write(`${out.style('bold', `sandbox-kit load ${url}`)}\n`);
     out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
     const terminal = createTerminal(process.stderr, process.env);
+    const onProgress = createLoadProgress(terminal, systemClock);
+    const run = { ...choices, ...access, url, seed, lines, compareWith: earlier, onProgress };
     const report = await runUntilStopped(process, prepared.plan, (signal) =>
-      runLoad(
-        {
-          ...{ ...access, url: flags.url, seed, lines, signal },
-          ...{ acceptNotProven: flags['accept-not-proven'], shard: choices.shard },
-          compareWith: earlier,
-          onProgress: createLoadProgress(terminal, systemClock),
-        },
-        prepared,
-      ),
+      runLoad({ ...run, signal }, prepared),
     );
     terminal.live('');
-    writeReports(report, { loadPackage, out, flags, process });
+    writeReports(report, { loadPackage, out, outputs: values, process });
     return report.exitCode;
   },
 });
 
 /** @throws {UsageError} without a URL. */
-function requireUrl(flags: GivenFlags): LoadFlags {
-  const { url } = flags;
-  if (url !== undefined) return { ...flags, url };
+function requireUrl(values: GivenValues): LoadValues {
+  const { url } = values;
+  if (url !== undefined) return { ...values, url };
   throw new UsageError(
-    `URL is missing. It must be ${values.sandboxUrl.description ?? ''}. ${SET_URL}`,
+    `URL is missing. It must be ${optionValues.sandboxUrl.description ?? ''}. ${SET_URL}`,
   );
 }
 
@@ -299,39 +146,30 @@ async function runUntilStopped(
  * Returns the options that determine what a run sends. Voice options of a configuration file count
  * only in runs with calls.
  */
-function choicesOf(flags: LoadFlags, origin: ValueOrigin): LoadChoices {
-  const { profile, rate, duration, users, engine, connections, arrivals, percentile } = flags;
+function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
+  const { profile, durationMs, quick, shard, startAt } = values;
   const hasCalls = profile === 'voice' || profile === 'all';
-  const isUsed = (...names: string[]): boolean =>
-    hasCalls || findSetOption(names, flags, origin) !== undefined;
+  const chosen = <Name extends 'calls' | 'callsPerSecond' | 'voice'>(
+    name: Name,
+  ): LoadValues[Name] | undefined => {
+    const isUsed = hasCalls || findSetFlag(loadOptions, [name], values, origin) !== undefined;
+    return isUsed ? values[name] : undefined;
+  };
   return {
-    ...{ profile, rate, users, engine, connections, arrivals, percentile },
-    durationMs: duration ?? (flags.quick ? SHORT_WINDOW_MS : undefined),
-    warmUpMs: flags['warm-up'],
-    findMax: flags['find-max'],
-    stepMs: flags.step,
-    shard: flags.shard && { ...flags.shard, startAt: flags['start-at'] },
-    thresholds: flags.threshold,
-    calls: isUsed('calls') ? flags.calls : undefined,
-    callsPerSecond: isUsed('calls-per-second') ? flags['calls-per-second'] : undefined,
-    voice: isUsed(...Object.keys(callOptions)) ? voiceSettingsOf(flags, origin) : undefined,
+    ...libraryValues(loadOptions, values),
+    durationMs: durationMs ?? (quick ? SHORT_WINDOW_MS : undefined),
+    shard: shard && { ...shard, startAt },
+    calls: chosen('calls'),
+    callsPerSecond: chosen('callsPerSecond'),
+    voice: chosen('voice'),
   };
 }
 
 /** Returns how the command line shows an option of the library. */
-function createShowOption(flags: LoadFlags, origin: ValueOrigin): ShowOption {
-  const names: Partial<Record<keyof LoadOptions, string | undefined>> = {
-    durationMs: 'duration',
-    stepMs: 'step',
-    thresholds: 'threshold',
-    findMax: 'find-max',
-    callsPerSecond: 'calls-per-second',
-    voice: findSetOption(Object.keys(callOptions), flags, origin),
-  };
-  return (name) => `--${names[name] ?? name}`;
-}
-
-const THRESHOLDS_MAX = 50;
+const createShowOption =
+  (values: LoadValues, origin: ValueOrigin): ShowOption =>
+  (name) =>
+    `--${findSetFlag(loadOptions, [name], values, origin) ?? flagNameOf(loadOptions, name)}`;
 
 /** @throws {UsageError} if a threshold can't be read, or the run can't measure it. */
 function prepareOrReject(choices: LoadChoices, loadPackage: Load): PreparedLoad {
@@ -352,21 +190,21 @@ function prepareOrReject(choices: LoadChoices, loadPackage: Load): PreparedLoad 
 }
 
 /** @throws {UsageError} if options can't be combined. */
-function rejectConflicts(flags: LoadFlags, choices: LoadChoices, origin: ValueOrigin): void {
-  if (flags.quick && flags.duration !== undefined) {
+function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: ValueOrigin): void {
+  if (values.quick && values.durationMs !== undefined) {
     throw new UsageError("--quick and --duration can't be combined: both set the duration.");
   }
-  if (flags['start-at'] !== undefined && !flags.shard) {
+  if (values.startAt !== undefined && !values.shard) {
     throw new UsageError('--start-at needs --shard.');
   }
-  if (flags.shard && flags.compare !== undefined && !origin.isFromFile('compare')) {
+  if (values.shard && values.compareWith !== undefined && !origin.isFromFile('compare')) {
     throw new UsageError(
       "--shard and --compare can't be combined: only the merged report has verdicts. Use --compare with --merge.",
     );
   }
-  const conflict = findLoadConflict(choices, createShowOption(flags, origin));
+  const conflict = findLoadConflict(choices, createShowOption(values, origin));
   if (conflict !== undefined) throw new UsageError(conflict);
-  if (flags.shard && flags.json === undefined) {
+  if (values.shard && values.json === undefined) {
     throw new UsageError('--shard needs --json FILE: --merge judges the reports of all shards.');
   }
 }
@@ -376,15 +214,15 @@ function rejectConflicts(flags: LoadFlags, choices: LoadChoices, origin: ValueOr
  *
  * @throws {UsageError} with the number of requests.
  */
-function rejectLargeRun(flags: LoadFlags, size: LoadSize, origin: ValueOrigin): void {
-  const problem = findSizeProblem(size, createShowOption(flags, origin));
+function rejectLargeRun(values: LoadValues, size: LoadSize, origin: ValueOrigin): void {
+  const problem = findSizeProblem(size, createShowOption(values, origin));
   if (problem !== undefined) throw new UsageError(problem);
-  const { yes, url } = flags;
+  const { yes, url } = values;
   const { requests, modelCalls } = size;
   if (yes || isLoopbackUrl(url) || modelCalls <= UNCONFIRMED_MODEL_CALLS_MAX) return;
   const { host } = new URL(url);
   throw new UsageError(
-    flags.engine === 'autocannon'
+    values.engine === 'autocannon'
       ? `This run would send as many requests to ${host} as it answers; all of them reach a model and may cost money. Confirm with --yes.`
       : `This run would send up to ${requests} requests to ${host}; ${modelCalls} of them reach a model and may cost money. Confirm with --yes.`,
   );

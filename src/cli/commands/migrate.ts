@@ -1,8 +1,9 @@
+import { databaseVariable } from '../../service/options.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { hintDatabase, readDatabaseUrl } from '../flags/environment.ts';
-import { option } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { option } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
 
 export const migrate = defineCommand({
@@ -11,13 +12,15 @@ export const migrate = defineCommand({
     'Concurrent processes wait for each other. A migration is one transaction, so nothing changes if it fails.',
   ],
   arguments: {},
-  options: { database: option(values.text, 'URL', 'PostgreSQL database to migrate') },
+  options: {
+    databaseUrl: option(values.text, 'URL', 'PostgreSQL database to migrate', {
+      flag: 'database',
+      variables: databaseVariable('--database'),
+    }),
+  },
   examples: [
     { command: "sandbox-kit migrate --database 'postgres://kit@db/kit?sslmode=verify-full'" },
   ],
-  environment: {
-    SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
-  },
   exitCodes: {
     0: 'the database has the newest tables',
     2: 'wrong options, or a wrong database URL, password, or role',

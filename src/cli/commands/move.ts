@@ -1,11 +1,13 @@
 import { systemClock } from '../../platform/clock.ts';
 import { formatCount, formatNumber } from '../../report-kit/format.ts';
 import type { DirectoryMove, MoveProgress } from '../../service/index.ts';
-import { defineCommand, type ValuesOf } from '../command.ts';
+import { databaseVariable } from '../../service/options.ts';
+import { defineCommand } from '../command.ts';
+import type { FlagValues } from '../../options/table.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
 import { readDatabaseUrl } from '../flags/environment.ts';
-import { option, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { option, switchOption } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { fill } from '../output/help-layout.ts';
 import { createMoveProgress, formatMovedRows } from '../output/progress.ts';
 import { createTerminal, createWarningPrinter } from '../output/terminal.ts';
@@ -18,7 +20,10 @@ const options = {
     'DIR',
     'Data directory of sandbox-kit serve, which must be stopped',
   ),
-  to: option(values.text, 'URL', 'Empty PostgreSQL database', 'SANDBOX_KIT_DATABASE_URL'),
+  to: option(values.text, 'URL', 'Empty PostgreSQL database', {
+    default: 'SANDBOX_KIT_DATABASE_URL',
+    variables: databaseVariable('--to'),
+  }),
   json: switchOption('Print the result as one line of JSON'),
 };
 
@@ -32,9 +37,6 @@ export const move = defineCommand({
     { command: "sandbox-kit move --from data --to 'postgres://kit@db/kit?sslmode=verify-full'" },
     { command: "sandbox-kit serve --database 'postgres://kit@db/kit?sslmode=verify-full'" },
   ],
-  environment: {
-    SANDBOX_KIT_DATABASE_URL: 'The same as --to, without showing the password to other users',
-  },
   exitCodes: {
     0: 'all rows were moved, now or earlier',
     1: 'rows are missing in the database, or the directory has changed since the move',
@@ -65,14 +67,14 @@ function describeRest(progress: MoveProgress | undefined): string {
   return progress ? `It has copied ${formatMovedRows(progress)}. ${advice}` : advice;
 }
 
-type MoveFlags = ValuesOf<typeof options>;
+type MoveFlags = FlagValues<typeof options>;
 
 /** @throws {UsageError} if the options, the directory, or the database don't allow the move. */
 async function moveFor({ from, to }: MoveFlags, process: CommandProcess): Promise<DirectoryMove> {
   if (from === undefined) {
     throw new UsageError('Name the data directory of sandbox-kit serve: --from DIR.');
   }
-  const databaseUrl = readDatabaseUrl({ database: to }, process);
+  const databaseUrl = readDatabaseUrl({ databaseUrl: to }, process);
   if (databaseUrl === undefined) {
     throw new UsageError('Name the database: --to URL, or SANDBOX_KIT_DATABASE_URL.');
   }

@@ -6,10 +6,10 @@ import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import * as common from '../flags/shared-options.ts';
+import { apiKeyHeader, keyOptions, serviceKey } from '../../options/run.ts';
 import { readServiceKey } from '../flags/environment.ts';
-import { option, optionWithDefault, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { fromVariables, option, optionWithDefault, switchOption } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { writeDocumentText } from '../../library/input/documents.ts';
 import { reserveFile, writeOutput } from '../input/files.ts';
 import type { Variables } from '../process.ts';
@@ -31,11 +31,12 @@ const options = {
   owner: option(values.text, 'OWNER', 'Owner of the conversation'),
   out: optionWithDefault(values.filePath, 'FILE', 'File to write; - for stdout', '-'),
   force: switchOption('Overwrite the file'),
-  ...common.keyOptions,
-  'api-key-header': common.apiKeyHeader,
+  apiKey: fromVariables(serviceKey, keyOptions.apiKey),
+  apiKeyFile: keyOptions.apiKeyFile,
+  apiKeyHeader,
 };
 
-type ScenarioFlags = ValuesOf<typeof positionals & typeof options>;
+type ScenarioFlags = ValuesOf<typeof positionals, typeof options>;
 
 export const scenario = defineCommand({
   description: [
@@ -47,7 +48,6 @@ export const scenario = defineCommand({
     { command: 'sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml' },
     { command: 'sandbox-kit scenario from-conversation conv-1 --data ./service' },
   ],
-  environment: common.serviceKeyVariable,
   async run(flags, { process: { stdout, stderr, env } }) {
     const { id, data, service, out, force } = flags;
     if (data !== undefined && service !== undefined) {
@@ -109,7 +109,7 @@ async function readFromService(
   const key = readServiceKey(flags, env);
   const query = owner === undefined ? '' : `?owner=${encodeURIComponent(owner)}`;
   const path = `/__admin/conversations/${encodeURIComponent(id)}/scenario${query}`;
-  const headers = key === undefined ? {} : { [flags['api-key-header']]: key };
+  const headers = key === undefined ? {} : { [flags.apiKeyHeader]: key };
   using deadline = systemClock.deadline(RESPONSE_TIMEOUT_MS);
   let response: Response;
   let body: unknown;

@@ -9,8 +9,8 @@ import {
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { didYouMean, exitCodes, UsageError } from '../errors.ts';
-import { option, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
+import { option, switchOption } from '../../options/option.ts';
+import * as values from '../../options/values.ts';
 import { createDirectory, formatJson, writeTextFile } from '../input/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 
@@ -66,7 +66,7 @@ function checkSingleRequest({
   openapi,
   asyncapi,
   out,
-}: ValuesOf<typeof positionals & typeof options>): void {
+}: ValuesOf<typeof positionals, typeof options>): void {
   if (out !== undefined && name !== undefined) {
     throw new UsageError('--out writes all schemas because they refer to each other. Remove NAME.');
   }

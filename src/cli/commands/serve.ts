@@ -1,10 +1,11 @@
 import type * as serviceModule from '../../service/index.ts';
+import { PORT, serviceOptions, type dataOptions } from '../../service/options.ts';
+import { libraryValues, type FlagValues } from '../../options/table.ts';
 import { formatDuration } from '../../report-kit/format.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../../platform/loopback.ts';
 import { createLog } from '../../platform/log.ts';
-import { defineCommand, type ValuesOf } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { exitCodes, OutputError, UsageError } from '../errors.ts';
-import * as common from '../flags/shared-options.ts';
 import {
   describeServiceKey,
   hintDatabase,
@@ -13,9 +14,8 @@ import {
   readModelEndpoint,
   readServiceKey,
   readSpeechEndpoint,
+  type KeyFlags,
 } from '../flags/environment.ts';
-import { option, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { createTerminal } from '../output/terminal.ts';
@@ -23,41 +23,7 @@ import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
 import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
-const PORT = 9090;
-
-/** Options of a service that `serve` and `exec` start. */
-export const serviceOptions = {
-  data: option(values.filePath, 'DIR', 'Directory that keeps all data', 'deleted at the end'),
-  database: option(values.text, 'URL', 'PostgreSQL database that keeps all data'),
-  'seed-file': option(values.filePath, 'FILE', 'Load seed data from this YAML or JSON file'),
-  seed: option(values.seed, 'SEED', 'Random seed of all ids', 'random'),
-  'log-level': common.logLevel,
-};
-
-const options = {
-  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', String(PORT)),
-  host: common.host,
-  json: switchOption('Print the URLs and the key as one line of JSON'),
-  ...common.keyOptions,
-  'api-key-header': common.apiKeyHeader,
-  'app-url': option(values.pagesUrl, 'URL', 'Base URL of deep links', 'URL of the service'),
-  drain: option(
-    values.drain,
-    'TIME',
-    'Time to serve after a stop signal, up to 10m, while /ready reports 503',
-    '0s',
-  ),
-  retention: option(
-    values.retention,
-    'DAYS',
-    'Remove the spans of conversations that began so long ago, such as 30d; 2d or more',
-    'keep all',
-  ),
-  mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
-  ...serviceOptions,
-};
-
-type ServeFlags = ValuesOf<typeof options>;
+type ServeValues = FlagValues<typeof serviceOptions>;
 type Service = typeof serviceModule;
 type RunningService = Awaited<ReturnType<Service['startService']>>;
 
@@ -66,7 +32,7 @@ export const serve = defineCommand({
     'The service ingests traces, closes conversations, scores them, runs simulations, and serves results and pages. It runs until you press Ctrl-C, and then finishes the open requests within 5 s.',
   ],
   arguments: {},
-  options,
+  options: serviceOptions,
   examples: [
     { command: 'sandbox-kit serve --data ./service' },
     { command: 'sandbox-kit serve --port 0 --json' },
@@ -77,13 +43,6 @@ export const serve = defineCommand({
       command: 'sandbox-kit serve --mutant service/traces-202',
     },
   ],
-  environment: {
-    SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service; generated on loopback if unset',
-    SANDBOX_KIT_DATABASE_URL: 'The same as --database, without showing the password to other users',
-    SANDBOX_KIT_JUDGE_URL: 'OpenAI-compatible endpoint of the LLM judge; with _MODEL, _API_KEY',
-    SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY',
-    SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY',
-  },
   exitCodes: {
     0: 'stopped by a signal',
     2: 'wrong options, or a wrong database URL, password, or role',
@@ -94,25 +53,25 @@ export const serve = defineCommand({
   notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
   hintUnexpected: (word) =>
     /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),
-  async run(flags, { process }) {
-    const mutants = await loadMutants(flags, 'service');
+  async run(values, { process }) {
+    const mutants = await loadMutants(values, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
     using stop = listenForStop(process);
     const service = await startServiceFor(
-      { ...flags, port: flags.port ?? (mutants ? 0 : PORT) },
+      { ...values, port: values.port ?? (mutants ? 0 : PORT) },
       process,
     );
-    const describeChange = await watchData(flags);
+    const describeChange = await watchData(values);
     let change: string | undefined;
     const mutant = await mutants?.start(service.url);
     try {
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
-      introduce({ ...service, ...replaced }, flags, process);
+      introduce({ ...service, ...replaced }, values, process);
       await stop.received;
-      if (flags.drain) {
-        const drain = formatDuration(flags.drain);
+      if (values.drainMs) {
+        const drain = formatDuration(values.drainMs);
         const text = `Draining for ${drain}. Press Ctrl-C again to stop immediately.`;
-        announceStop(flags, text, process.stderr);
+        announceStop(values, text, process.stderr);
       }
     } finally {
       // Closing an emptied file fills it again.
@@ -121,19 +80,16 @@ export const serve = defineCommand({
       await service.stop();
       change ??= describeChange?.();
     }
-    const kept = describeKeptData(flags, change, process);
-    announceStop(flags, `The service stopped${kept}`, process.stderr);
+    const kept = describeKeptData(values, change, process);
+    announceStop(values, `The service stopped${kept}`, process.stderr);
     return exitCodes.ok;
   },
 });
 
-/** The options that `startServiceFor` needs. */
-type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain' | 'retention'> & {
-  drain?: number | undefined;
-  retention?: number | undefined;
-  port: number;
-  recordCallers?: boolean;
-};
+/** The values that `startServiceFor` needs; others of `serve` are optional. */
+type ServiceValues = FlagValues<typeof dataOptions> &
+  KeyFlags &
+  Pick<ServeValues, 'host' | 'apiKeyHeader'> & { port: number; recordCallers?: boolean };
 
 /**
  * Starts a service with options and environment variables.
@@ -142,44 +98,37 @@ type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant' | 'drain' | 'ret
  * @throws {OutputError} if the database can't be used now.
  */
 export async function startServiceFor(
-  flags: ServiceFlags,
+  values: ServiceValues,
   process: CommandProcess,
 ): Promise<RunningService> {
-  const { host, port } = flags;
+  const { host, port } = values;
   const { env, stderr } = process;
   const terminal = createTerminal(stderr, env);
-  const seedPath = flags['seed-file'];
+  const seedPath = values.seed;
   if (seedPath !== undefined) terminal.live('  reading the seed data');
   const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
-  const key = readServiceKey(flags, env);
+  const key = readServiceKey(values, env);
   if (key === undefined && !isLoopbackHost(host)) {
     throw new UsageError(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,
     );
   }
-  const databaseUrl = readDatabaseUrl(flags, process);
+  const databaseUrl = readDatabaseUrl(values, process);
   const judge = readModelEndpoint('JUDGE', env);
   const userModel = readModelEndpoint('USER', env);
   const speech = readSpeechEndpoint(env);
   const service = await import('../../service/index.ts');
   if (key !== undefined && !service.isKey(key)) {
-    throw new UsageError(`${describeServiceKey(flags)} must be ${service.KEY_FORM}.`);
+    throw new UsageError(`${describeServiceKey(values)} must be ${service.KEY_FORM}.`);
   }
   try {
     return await service.startService({
-      host,
-      port,
-      log: createLog(flags['log-level'], stderr),
-      apiKeyHeader: flags['api-key-header'],
+      ...libraryValues(serviceOptions, values),
+      log: createLog(values.logLevel, stderr),
       keys: key === undefined ? [] : [{ key }],
-      recordCallers: flags.recordCallers ?? false,
+      recordCallers: values.recordCallers ?? false,
       kit: createKitFunctions(),
-      ...(flags.drain !== undefined && { drainMs: flags.drain }),
-      ...(flags.retention !== undefined && { retentionMs: flags.retention }),
-      ...(flags.data !== undefined && { dataDir: flags.data }),
       ...(databaseUrl !== undefined && { databaseUrl }),
-      ...(flags.seed !== undefined && { randomSeed: flags.seed }),
-      ...(flags['app-url'] !== undefined && { appUrl: flags['app-url'] }),
       ...(seed && {
         seed: seed.document,
         onSeedProgress: (done: number, total: number) =>
@@ -203,33 +152,35 @@ export async function startServiceFor(
   }
 }
 
-function describeData(flags: ServeFlags, process: CommandProcess): string {
-  if (readDatabaseUrl(flags, process) !== undefined) return 'in the database';
-  if (flags.data === undefined) return 'deleted when it stops; --data DIR keeps it';
+function describeData(values: ServeValues, process: CommandProcess): string {
+  if (readDatabaseUrl(values, process) !== undefined) return 'in the database';
+  if (values.dataDir === undefined) return 'deleted when it stops; --data DIR keeps it';
   const isUnused = hasDatabaseVariable(process.env);
-  return isUnused ? `${flags.data}; SANDBOX_KIT_DATABASE_URL is not used` : flags.data;
+  return isUnused ? `${values.dataDir}; SANDBOX_KIT_DATABASE_URL is not used` : values.dataDir;
 }
 
 /** Returns what says whether the data directory lost its database; undefined without a directory. */
-async function watchData({ data }: ServeFlags): Promise<(() => string | undefined) | undefined> {
-  if (data === undefined) return undefined;
+async function watchData({
+  dataDir,
+}: ServeValues): Promise<(() => string | undefined) | undefined> {
+  if (dataDir === undefined) return undefined;
   const { watchDataDir } = await import('../../service/index.ts');
-  return watchDataDir(data);
+  return watchDataDir(dataDir);
 }
 
 function describeKeptData(
-  flags: ServeFlags,
+  values: ServeValues,
   change: string | undefined,
   process: CommandProcess,
 ): string {
   if (change !== undefined) return `. ${change} Restore the file from a backup.`;
-  if (readDatabaseUrl(flags, process) !== undefined) return '. Its data is in the database.';
-  if (flags.data !== undefined) return `. Its data is in ${flags.data}.`;
+  if (readDatabaseUrl(values, process) !== undefined) return '. Its data is in the database.';
+  if (values.dataDir !== undefined) return `. Its data is in ${values.dataDir}.`;
   return ', and its data was deleted. --data DIR keeps it.';
 }
 
 /** Describes the addresses of a service that listens on all of them, because its URL names only one. */
-function describeHost(url: string, { host, 'app-url': appUrl }: ServeFlags): string[] {
+function describeHost(url: string, { host, appUrl }: ServeValues): string[] {
   if (isLoopbackHost(host) || !isLoopbackUrl(url)) return [];
   const { hostname, port } = new URL(url);
   return [
@@ -246,25 +197,25 @@ function describeHost(url: string, { host, 'app-url': appUrl }: ServeFlags): str
 
 function introduce(
   service: RunningService & { breaks?: string },
-  flags: ServeFlags,
+  values: ServeValues,
   process: CommandProcess,
 ): void {
   const { url, apiKey, appUrl, adminUrl, env, hasLiveEvals, breaks } = service;
-  if (flags.json) {
+  if (values.json) {
     process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
     return;
   }
   const out = createTerminal(process.stdout, process.env);
-  const header = flags['api-key-header'];
+  const header = values.apiKeyHeader;
   // Callers elsewhere reach a load balancer or a proxy, but not this replica.
-  const callerUrl = flags['app-url'] === undefined || breaks !== undefined ? url : appUrl;
+  const callerUrl = values.appUrl === undefined || breaks !== undefined ? url : appUrl;
   const lines = [
     `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
     `  API key   ${apiKey}`,
     `  admin     ${adminUrl}`,
-    `  data      ${describeData(flags, process)}`,
-    ...describeHost(url, flags),
+    `  data      ${describeData(values, process)}`,
+    ...describeHost(url, values),
     '',
     'Send the traces of your agent:',
     ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: callerUrl })

@@ -4,28 +4,26 @@ import type { Scenario, SimulatedSessionReport, SimulationReport } from '../../c
 import { resolveCallTarget } from '../../library/call-target.ts';
 import { readScenarioSet, type ScenarioSet } from '../../library/input/scenario-files.ts';
 import {
-  CHAT_CONCURRENCY,
   defaultConcurrency,
   runSimulation,
-  VOICE_CONCURRENCY,
   type SimulationRun,
 } from '../../library/run-simulation.ts';
+import { libraryValues } from '../../options/table.ts';
+import { sandboxUrl } from '../../options/values.ts';
+import { simulateOptions } from '../../service/simulator/options.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand, type Invocation, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/shared-options.ts';
 import {
   readCa,
   readModelEndpoint,
   readSandboxKey,
   readSpeechEndpoint,
 } from '../flags/environment.ts';
-import { group, option, switchOption } from '../flags/option.ts';
-import * as values from '../flags/values.ts';
-import { findSetOption, voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
+import { findVoiceFlag } from '../flags/voice-options.ts';
 import { readSandboxConnection } from '../input/connection.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import {
@@ -39,36 +37,9 @@ import { createTerminal, type Terminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
-const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox') };
+const positionals = { url: argument(sandboxUrl, 'Base URL of the sandbox') };
 
-const options = {
-  scenario: common.scenarios,
-  samples: option(
-    values.wholeNumber(1, 1_000),
-    'N',
-    'Sessions per scenario, 1 to 1000',
-    'samples of the scenario, or 1',
-  ),
-  concurrency: option(
-    values.wholeNumber(1, 100),
-    'N',
-    'Sessions at the same time, 1 to 100',
-    `${CHAT_CONCURRENCY}; voice: ${VOICE_CONCURRENCY}`,
-  ),
-  seed: common.runSeed,
-  ...common.sandboxAccess,
-  ...group('Report', {
-    json: common.jsonReport,
-    junit: common.junitReport,
-    markdown: common.markdownReport,
-    html: common.htmlReport,
-    compare: common.compare,
-  }),
-  ...group('Voice', { voice: switchOption('Run all scenarios by voice instead of chat') }),
-  ...voiceOptions,
-};
-
-type SimulateFlags = ValuesOf<typeof positionals & typeof options>;
+type SimulateValues = ValuesOf<typeof positionals, typeof simulateOptions>;
 type Service = typeof serviceModule;
 
 export const simulate = defineCommand({
@@ -76,7 +47,7 @@ export const simulate = defineCommand({
     'Without --scenario, runs the starter scenarios, which are for the support agent of a shop. Each session creates a user and deletes it at the end.',
   ],
   arguments: positionals,
-  options,
+  options: simulateOptions,
   examples: [
     { command: 'sandbox-kit simulate http://127.0.0.1:8080' },
     {
@@ -88,15 +59,6 @@ export const simulate = defineCommand({
     },
     { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
   ],
-  environment: {
-    ...common.sandboxKeyVariable,
-    ...common.accessVariables,
-    SANDBOX_KIT_USER_URL:
-      'OpenAI-compatible endpoint of the model that plays users of mode llm; with _MODEL, _API_KEY',
-    SANDBOX_KIT_JUDGE_URL: 'Endpoint of the LLM judge; with _MODEL, _API_KEY',
-    SANDBOX_KIT_SPEECH_URL:
-      'Endpoint that speaks for users, instead of the built-in English synthesizer; with _MODEL, _VOICE, _API_KEY',
-  },
   notes: [
     'The column pass^k estimates the probability that k sessions in a row pass. k is the number of judged sessions of the scenario, at most 10.',
   ],
@@ -105,19 +67,19 @@ export const simulate = defineCommand({
     1: 'a scenario failed',
     3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
   },
-  async run(flags, { process, origin }) {
-    const set = readScenarioSet(flags.scenario);
-    const earlier = readEarlierReport(flags.compare, 'SimulationReport');
+  async run(values, { process, origin }) {
+    const set = readScenarioSet(values.scenarios);
+    const earlier = readEarlierReport(values.compareWith, 'SimulationReport');
     const service = await import('../../service/index.ts');
     const resolved = resolveScenarios(set, service);
-    const out = openOutputs(flags, process);
-    const calls = await prepareCalls(flags, set.scenarios, { process, origin });
+    const out = openOutputs(values, process);
+    const calls = await prepareCalls(values, set.scenarios, { process, origin });
     const summaries = service.createCallSummaries();
-    if (calls.voice && flags.html !== undefined) {
+    if (calls.voice && values.html !== undefined) {
       calls.voice.onAudio = callBoth(calls.voice.onAudio, summaries.add);
     }
     const parts = { process, set, resolved, service, out, calls, earlier };
-    const report = await runSessions(flags, parts);
+    const report = await runSessions(values, parts);
     out.write(service.terminalReport(report, out));
     const summaryOf = await summaries.collect();
     const views = {
@@ -125,9 +87,9 @@ export const simulate = defineCommand({
       junit: () => service.junitReport(report),
       markdown: () => service.markdownReport(report),
       html: () =>
-        service.htmlReport(report, { audioOf: findAudio(flags.html, calls.audio), summaryOf }),
+        service.htmlReport(report, { audioOf: findAudio(values.html, calls.audio), summaryOf }),
     };
-    writeViews(flags, views, { out, stdout: process.stdout });
+    writeViews(values, views, { out, stdout: process.stdout });
     calls.audio?.summarize(out);
     return report.exitCode;
   },
@@ -171,22 +133,22 @@ interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
  * @throws {UsageError} if a voice option is set, but no session uses voice.
  */
 async function prepareCalls(
-  flags: SimulateFlags,
+  values: SimulateValues,
   scenarios: readonly Scenario[],
   { process, origin }: Pick<Invocation, 'process' | 'origin'>,
 ): Promise<Calls> {
-  if (!flags.voice && !scenarios.some(({ channel }) => channel === 'voice')) {
-    const unused = findSetOption(Object.keys(voiceOptions), flags, origin);
+  if (!values.byVoice && !scenarios.some(({ channel }) => channel === 'voice')) {
+    const unused = findVoiceFlag(values, origin);
     if (unused === undefined) return {};
     throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
   }
-  const directory = flags['save-audio'];
+  const { saveAudio: directory } = values;
   const audio =
     directory === undefined ? undefined : await createAudioDirectory(directory, 'SCENARIO-SAMPLE');
   return {
-    channel: flags.voice ? 'voice' : undefined,
+    channel: values.byVoice ? 'voice' : undefined,
     voice: {
-      ...resolveCallTarget(voiceSettingsOf(flags, origin)),
+      ...resolveCallTarget(values.voice),
       speech: readSpeechEndpoint(process.env),
       onAudio:
         audio &&
@@ -208,7 +170,7 @@ function findAudio(
 const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioId}-${sample}`;
 
 async function runSessions(
-  flags: SimulateFlags,
+  values: SimulateValues,
   {
     process,
     set,
@@ -227,12 +189,12 @@ async function runSessions(
     earlier: SimulationReport | undefined;
   },
 ): Promise<SimulationReport> {
-  const { samples, seed = randomSeed() } = flags;
-  const { concurrency = defaultConcurrency(voice !== undefined) } = flags;
+  const { samples, seed = randomSeed() } = values;
+  const { concurrency = defaultConcurrency(voice !== undefined) } = values;
   const access = {
-    apiKey: readSandboxKey(flags, process.env),
-    ca: readCa(flags.ca),
-    connection: readSandboxConnection(flags, process.env),
+    apiKey: readSandboxKey(values, process.env),
+    ca: readCa(values.ca),
+    connection: readSandboxConnection(values, process.env),
   };
   const models = {
     judge: readModelEndpoint('JUDGE', process.env),
@@ -245,7 +207,7 @@ async function runSessions(
     `${total} session${total === 1 ? '' : 's'}${channel === 'voice' ? ' by voice' : ''}`,
     `${concurrency} at a time`,
   ];
-  out.write(`${out.style('bold', `sandbox-kit simulate ${flags.url}`)}\n`);
+  out.write(`${out.style('bold', `sandbox-kit simulate ${values.url}`)}\n`);
   const cost = service.estimateCost({ scenarios: resolved, samples, channel });
   const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
   out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
@@ -257,8 +219,9 @@ async function runSessions(
   );
   try {
     return await runSimulation({
-      ...{ ...set, ...access, ...models, samples, concurrency, seed, channel, voice },
-      url: flags.url,
+      ...libraryValues(simulateOptions, values),
+      ...{ ...set, ...access, ...models, concurrency, seed, channel, voice },
+      url: values.url,
       compareWith: earlier,
       log: createLog('error', process.stderr),
       signal: interrupt.signal,

@@ -5,7 +5,7 @@ import { findClosest } from '../../platform/suggest.ts';
 import type { SandboxKitError } from '../errors.ts';
 import { readVariable } from '../flags/environment.ts';
 import { readNumber } from '../flags/command-line.ts';
-import type { Option } from '../flags/option.ts';
+import type { Option } from '../../options/option.ts';
 import { describeIssue, expectedOf } from '../flags/parse.ts';
 import type { Variables } from '../process.ts';
 import { readYamlSource, type YamlSource } from '../../library/input/documents.ts';

@@ -1,7 +1,7 @@
 /** The settings of a configuration file, derived from the options of the commands. */
 import type * as z from 'zod';
 import type { CommandDescription } from '../command.ts';
-import { isOnByDefault, type Option } from '../flags/option.ts';
+import { isOnByDefault, option, type Option } from '../../options/option.ts';
 import { describeOption } from '../output/help.ts';
 
 /** One key of a configuration file. */
@@ -43,7 +43,7 @@ export function sharedSettingsOf(commands: readonly CommandDescription[]): Setti
 }
 
 function toOption({ schema, help }: { schema: z.ZodType; help: string }): Option {
-  return { schema, type: 'string', isList: false, placeholder: 'URL', help, isShared: true };
+  return { ...option(schema, 'URL', help), schema, isShared: true };
 }
 
 function helpOf(option: Option): string {

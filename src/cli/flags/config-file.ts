@@ -1,5 +1,5 @@
-import { option } from './option.ts';
-import { filePath } from './values.ts';
+import { option } from '../../options/option.ts';
+import { filePath } from '../../options/values.ts';
 
 /** The configuration file that commands read from the working directory. */
 export const CONFIG_FILE = 'sandbox-kit.config.yaml';

@@ -3,7 +3,7 @@ import type { Area } from '../../contract/index.ts';
 import { quoteUrl } from '../../platform/base-url.ts';
 import { isCertificate } from '../../platform/connection.ts';
 import type { ProxySettings } from '../../platform/proxy.ts';
-import type { ModelEndpoint } from '../../library/options.ts';
+import type { ModelEndpoint } from '../../service/index.ts';
 import type { SpeechModel } from '../../voice/speech/index.ts';
 import { UsageError } from '../errors.ts';
 import { readTextFile } from '../input/files.ts';
@@ -52,8 +52,8 @@ export function readVariable(name: string, env: Variables): string | undefined {
 
 /** The options that set a key. */
 export interface KeyFlags {
-  'api-key'?: string | undefined;
-  'api-key-file'?: string | undefined;
+  apiKey?: string | undefined;
+  apiKeyFile?: string | undefined;
 }
 
 /** Returns the sandbox's key from the file or the option, or else from SANDBOX_KIT_API_KEY. */
@@ -67,10 +67,7 @@ export function readServiceKey(flags: KeyFlags, env: Variables): string | undefi
 }
 
 /** Returns where the service's key comes from, for messages about it. */
-export function describeServiceKey({
-  'api-key': configured,
-  'api-key-file': file,
-}: KeyFlags): string {
+export function describeServiceKey({ apiKey: configured, apiKeyFile: file }: KeyFlags): string {
   if (configured !== undefined) return 'The key in apiKey';
   if (file !== undefined) return `The key in ${file} (--api-key-file)`;
   return 'The key in SANDBOX_KIT_SERVICE_API_KEY';
@@ -84,13 +81,13 @@ export function describeServiceKey({
  * @throws {UsageError} if the options set both, or the variable is empty.
  */
 export function readDatabaseUrl(
-  flags: { data?: string | undefined; database?: string | undefined },
+  flags: { dataDir?: string | undefined; databaseUrl?: string | undefined },
   process: CommandProcess,
 ): string | undefined {
   // On Linux and macOS, this replaces the arguments that ps shows to other users.
-  if (flags.database !== undefined) process.title = 'sandbox-kit';
-  if (flags.data === undefined) return flags.database ?? readDatabaseVariable(process.env);
-  if (flags.database === undefined) return undefined;
+  if (flags.databaseUrl !== undefined) process.title = 'sandbox-kit';
+  if (flags.dataDir === undefined) return flags.databaseUrl ?? readDatabaseVariable(process.env);
+  if (flags.databaseUrl === undefined) return undefined;
   throw new UsageError("--data and --database can't be combined: choose where the data is.");
 }
 
@@ -112,18 +109,20 @@ export const hintDatabase = (word: string): string | undefined =>
 
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */
 export function readTargetKey(
-  flags: KeyFlags & { area?: readonly Area[] | undefined; 'api-key-header': string },
+  flags: KeyFlags & { areas?: readonly Area[] | undefined; apiKeyHeader: string },
   env: Variables,
-): { apiKey: string | undefined; apiKeyHeader?: string } {
-  if (!flags.area?.includes('service')) return { apiKey: readSandboxKey(flags, env) };
+): { apiKey: string | undefined; apiKeyHeader: string | undefined } {
+  if (!flags.areas?.includes('service')) {
+    return { apiKey: readSandboxKey(flags, env), apiKeyHeader: undefined };
+  }
   return {
     apiKey: readServiceKey(flags, env),
-    apiKeyHeader: flags['api-key-header'].toLowerCase(),
+    apiKeyHeader: flags.apiKeyHeader.toLowerCase(),
   };
 }
 
 function readKey(
-  { 'api-key': configured, 'api-key-file': apiKeyFile }: KeyFlags,
+  { apiKey: configured, apiKeyFile }: KeyFlags,
   name: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',
   env: Variables,
 ): string | undefined {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import { commandLineOptions } from './command-line.ts';
-import { isOnByDefault, type Option } from './option.ts';
+import { isOnByDefault, type Option } from '../../options/option.ts';
 
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
 
@@ -12,7 +12,11 @@ type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
  *
  * @throws {UsageError} about the first invalid value.
  */
-export function parseValues(positionals: Fields, options: Fields, values: unknown): unknown {
+export function parseValues(
+  positionals: Fields,
+  options: Fields,
+  values: unknown,
+): Record<string, unknown> {
   const fields: Fields = { ...positionals, ...options };
   const shape = Object.fromEntries(
     Object.entries(fields).map(([name, { schema }]) => [name, schema]),

@@ -10,7 +10,7 @@ import { readTextFile } from './files.ts';
 export interface CertificateFlags {
   cert?: string | undefined;
   key?: string | undefined;
-  'key-passphrase-file'?: string | undefined;
+  keyPassphraseFile?: string | undefined;
 }
 
 /**
@@ -22,7 +22,7 @@ export function readClientCertificate(
   flags: CertificateFlags,
   env: Variables,
 ): ClientCertificate | undefined {
-  const { cert: certPath, key: keyPath, 'key-passphrase-file': passphrasePath } = flags;
+  const { cert: certPath, key: keyPath, keyPassphraseFile: passphrasePath } = flags;
   if (certPath === undefined && keyPath === undefined) {
     if (passphrasePath === undefined) return undefined;
     throw new UsageError('--key-passphrase-file needs --cert and --key.');

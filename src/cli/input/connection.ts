@@ -11,8 +11,8 @@ import { readHeaderFile, type KeyHeader } from './header-file.ts';
 
 /** The options of the connection to a sandbox, except its URL and its key. */
 export interface ConnectionFlags extends CertificateFlags {
-  'header-file'?: string | undefined;
-  'allow-http'?: boolean | undefined;
+  headers?: string | undefined;
+  allowHttp?: boolean | undefined;
 }
 
 /**
@@ -25,7 +25,7 @@ export function readConnection(
   { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
   env: Variables,
 ): Connection {
-  const path = flags['header-file'];
+  const path = flags.headers;
   const proxies = readProxies(env);
   for (const url of urls) rejectInvalidProxy(url, proxies);
   rejectExposure(flags, { urls, keyHeader });
@@ -39,7 +39,7 @@ export function readConnection(
 /** The options of a command that tests only sandboxes. */
 export interface SandboxFlags extends ConnectionFlags, KeyFlags {
   url: string;
-  'voice-url'?: string | undefined;
+  voice?: { url?: string | undefined } | undefined;
 }
 
 /**
@@ -48,9 +48,9 @@ export interface SandboxFlags extends ConnectionFlags, KeyFlags {
  * @throws {UsageError} if a file or a variable is invalid.
  */
 export function readSandboxConnection(flags: SandboxFlags, env: Variables): Connection {
-  const { url, 'voice-url': voiceUrl = url } = flags;
+  const { url } = flags;
   const keyHeader = readSandboxKey(flags, env) === undefined ? undefined : 'authorization';
-  return readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
+  return readConnection(flags, { urls: [url, flags.voice?.url ?? url], keyHeader }, env);
 }
 
 /**
@@ -78,8 +78,8 @@ function rejectExposure(
     {
       urls,
       hasKey: keyHeader !== undefined,
-      hasHeaders: flags['header-file'] !== undefined,
-      allowHttp: flags['allow-http'],
+      hasHeaders: flags.headers !== undefined,
+      allowHttp: flags.allowHttp,
     },
     {
       key: 'The API key',

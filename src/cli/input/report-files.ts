@@ -1,7 +1,8 @@
 /** JSON files that come from earlier runs: reports to compare with, and known failures. */
 import * as z from 'zod';
 import type * as conformanceModule from '../../../conformance/index.ts';
-import type { KnownFailure, Selection } from '../../../conformance/index.ts';
+import type { Selection } from '../../../conformance/index.ts';
+import type { KnownFailure } from '../../options/shared.ts';
 import {
   isMessage,
   type Area,

@@ -1,7 +1,7 @@
 /** The help of a command, made from the same data as docs/cli.md. */
 import type { CommandDescription } from '../command.ts';
 import { commandLineOptions } from '../flags/command-line.ts';
-import { isOnByDefault, type Option } from '../flags/option.ts';
+import { isOnByDefault, type Option } from '../../options/option.ts';
 import {
   fill,
   formatExamples,

@@ -11,10 +11,11 @@ import { seededRandom } from '../../platform/random.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
-import { silentLog, type Log } from '../../platform/log.ts';
+import { silentLog } from '../../platform/log.ts';
 import { resolveScenarios } from '../domain/resolved-scenario.ts';
+import type { SimulateOptions } from '../generated/options.ts';
+import { CHAT_CONCURRENCY } from '../simulator/options.ts';
 import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
-import type { ModelEndpoint } from '../model/endpoint.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from '../scoring/score.ts';
@@ -24,47 +25,49 @@ import { buildReport } from '../simulator/report/report.ts';
 import { buildSessionReport } from '../simulator/report/session-report.ts';
 import { runSession, type SessionDeps } from '../simulator/run-session.ts';
 import { openSandbox } from '../simulator/sandbox.ts';
-import { planSessions, type ChannelName, type SessionPlan } from '../simulator/session-plan.ts';
+import { planSessions, type SessionPlan } from '../simulator/session-plan.ts';
 import type { SimulatedSession } from '../simulator/simulated-session.ts';
 import { createVoiceCaller, type CallOptions } from '../simulator/voice-caller.ts';
 import { openUserModel } from '../simulator/user-model.ts';
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';
 
-/** Options of a simulation run. */
-export interface SimulateOptions {
+/** The options of the library, of which a run gets other forms. */
+type LibraryOption =
+  | 'url'
+  | 'allowHttp'
+  | 'headers'
+  | 'clientCertificate'
+  | 'proxies'
+  | 'scenarios'
+  | 'personas'
+  | 'evals'
+  | 'seed'
+  | 'speech'
+  | 'voice'
+  | 'compareWith'
+  | 'signal';
+
+/** A simulation run: the options of the library, and what the package above adds. */
+export interface SimulationSettings extends Omit<SimulateOptions, LibraryOption> {
   /** Base URL of the sandbox. */
   sandbox: string;
-  apiKey?: string | undefined;
-  /** PEM of a CA to trust in addition to the system's. */
-  ca?: string | undefined;
   /** Additional headers, client certificate, and proxies. */
   connection?: Connection | undefined;
   scenarios: readonly Scenario[];
   /** Personas and evals that scenarios refer to. */
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
-  /** Sessions per scenario. Default: the value of each scenario. */
-  samples?: number | undefined;
   /** Random seed. */
   seed: string;
-  /** Concurrent sessions. Default: 5. */
-  concurrency?: number | undefined;
-  /** Replaces the channel of the scenarios. */
-  channel?: ChannelName | undefined;
-  judge?: ModelEndpoint | undefined;
-  userModel?: ModelEndpoint | undefined;
   /** How to place calls, for sessions by voice. */
   voice?: CallOptions | undefined;
   kitVersion: string;
   clock?: Clock | undefined;
-  log?: Log | undefined;
   /** Cancels the running sessions; the report covers what happened until then. */
   signal?: AbortSignal | undefined;
   /** Runs before the first session. If it returns a cause, no session is started. */
   preflight?: (signal: AbortSignal) => Promise<SimulationBlocker | undefined>;
-  /** Called with each session when it ends, in any order. */
-  onSession?: ((session: SimulatedSessionReport) => void) | undefined;
 }
 
 /** Time limit of an eval: longer than the limits of the judge and of a pattern. */
@@ -76,8 +79,9 @@ const SCORING_MS_MAX = 120_000;
  * @throws InvalidDocumentError if a scenario or an eval is invalid. Its pointer starts with the index of the
  * scenario, or with `/evals` and the index of the eval.
  */
-export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
-  const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
+export async function simulate(options: SimulationSettings): Promise<SimulationReport> {
+  const { clock = systemClock, log = silentLog, seed, kitVersion } = options;
+  const { concurrency = CHAT_CONCURRENCY } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
   const resolved = resolveScenarios(options.scenarios, options);
   const { samples, channel, sandbox: url, apiKey, ca, connection, userModel, voice } = options;

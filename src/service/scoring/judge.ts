@@ -17,7 +17,7 @@ import {
 } from './score.ts';
 
 /** How to reach the LLM judge. */
-export interface JudgeOptions extends ModelEndpoint {
+export interface LlmJudgeOptions extends ModelEndpoint {
   /** The system clock: the endpoint lives in real time even if the service clock is moved. */
   clock: Clock;
   random: Random;
@@ -43,7 +43,7 @@ export async function scoreJudge({ params, session, judge, signal }: Scoring): P
 }
 
 /** Creates a judge for an OpenAI-compatible endpoint. Sends nothing before the first scoring. */
-export function createJudge({ random, ...options }: JudgeOptions): Judge {
+export function createJudge({ random, ...options }: LlmJudgeOptions): Judge {
   const model = openModel(options, task);
   return {
     async score(subject, signal) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { createJudge, type JudgeOptions } from '../../../src/service/scoring/judge.ts';
+import { createJudge, type LlmJudgeOptions } from '../../../src/service/scoring/judge.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
 import type { Judge, Score } from '../../../src/service/scoring/score.ts';
@@ -25,7 +25,7 @@ interface JudgeSetup {
   judge: Judge;
 }
 
-async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<JudgeSetup> {
+async function withJudge(t: Test, options: Partial<LlmJudgeOptions> = {}): Promise<JudgeSetup> {
   const server = await startOpenAiServer(t);
   const clock = manualClock(0);
   const random = seededRandom('judge');

@@ -1,7 +1,7 @@
 /** Evals of kind `judge` over HTTP: behaviors of the model's endpoint and the resulting outcomes. */
 import t, { type Test } from 'tap';
 import type { ServiceOptions } from '../../../src/service/index.ts';
-import type { JudgeOptions } from '../../../src/service/scoring/judge.ts';
+import type { LlmJudgeOptions } from '../../../src/service/scoring/judge.ts';
 import {
   behaviors,
   createPendingBehavior,
@@ -25,7 +25,7 @@ interface JudgeBench extends Bench {
 /** Starts a service with a judge and an eval that uses it. */
 async function withJudge(
   t: Test,
-  judge: Partial<JudgeOptions> = {},
+  judge: Partial<LlmJudgeOptions> = {},
   options: Partial<ServiceOptions> = {},
 ): Promise<JudgeBench> {
   const server = await startOpenAiServer(t);

@@ -1,6 +1,6 @@
 /** Values of options: a refused URL is never repeated with its user or its query. */
 import t from 'tap';
-import { sandboxUrl, webSocketUrl } from '../../../src/cli/flags/values.ts';
+import { sandboxUrl, webSocketUrl } from '../../../src/options/values.ts';
 import { describeUnknownRoute } from '../../../src/http-kit/server.ts';
 
 void t.test('a refused URL is quoted without user, query, and fragment', (t) => {

@@ -7,7 +7,6 @@ import {
   markdownReport,
   terminalReport,
   applyKnownFailures,
-  type KnownFailure,
 } from '../../../conformance/index.ts';
 import { requestCommand } from '../../../conformance/reports/curl.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type ExchangeRecord,
   type RunRecord,
 } from '../../../src/contract/index.ts';
+import type { KnownFailure } from '../../../src/options/shared.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
 import { assertInertMarkdown } from '../../helpers/markdown.ts';

@@ -1,13 +1,23 @@
-/** The values that options and arguments take. Each description completes "--option must be …". */
+/**
+ * The values that options and arguments take. The description of each completes "--option must be …",
+ * and its error completes "OPTION must be …" about a value in code.
+ */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import * as z from 'zod';
-import type { Area } from '../../contract/index.ts';
-import { isInRange, SHARDS_MAX, SHARDS_MIN, START_TIME } from '../../library/load-shard.ts';
-import { parseBaseUrl, quoteUrl } from '../../platform/base-url.ts';
-import { HEADER_NAME } from '../../platform/connection.ts';
-import { instantMs } from '../../platform/clock.ts';
-import { didYouMean } from '../errors.ts';
+import type { Area } from '../contract/index.ts';
+import { DAY_MS } from '../platform/clock.ts';
+import { parseBaseUrl, quoteUrl } from '../platform/base-url.ts';
+import { HEADER_NAME } from '../platform/connection.ts';
+import {
+  arrayOption,
+  integerOption,
+  nonEmptyStringOption,
+  portOption,
+  urlOption,
+} from '../platform/options.ts';
+import { didYouMean } from '../platform/suggest.ts';
+import { writtenAs } from './code-form.ts';
 
 const KEY_HINT = 'Set the key in SANDBOX_KIT_API_KEY.';
 
@@ -31,13 +41,25 @@ export const sandboxUrl = baseUrl('the base URL of a sandbox, such as https://sa
 export const serviceUrl = baseUrl('the base URL of a service, such as http://127.0.0.1:9090');
 
 /** The base URL of the pages that deep links open. */
-export const pagesUrl = baseUrl(
-  'a base URL for deep links, such as https://app.example.com',
-  'Remove them: everyone who gets a link could read them.',
+export const pagesUrl = writtenAs(
+  baseUrl(
+    'a base URL for deep links, such as https://app.example.com',
+    'Remove them: everyone who gets a link could read them.',
+  ),
+  { schema: urlOption, type: 'string' },
 );
 
+/** A text in code that a predicate accepts. */
+function stringForm(
+  isValid: (text: string) => boolean,
+  expected: string,
+): { schema: z.ZodType; type: string } {
+  const schema = z.custom((value) => typeof value === 'string' && isValid(value), expected);
+  return { schema, type: 'string' };
+}
+
 /** A text that a predicate accepts. */
-function textMatching(
+export function textMatching(
   isValid: (text: string) => boolean,
   description: string,
   quote: (text: string) => string = JSON.stringify,
@@ -51,30 +73,45 @@ function textMatching(
     .describe(description);
 }
 
+const WEB_SOCKET_URL = /^wss?:\/\/[^@?#]+$/i;
+
 /** The URL of a voice WebSocket. */
-export const webSocketUrl = textMatching(
-  (text) => /^wss?:\/\/[^@?#]+$/i.test(text) && URL.canParse(text),
-  'the URL of a WebSocket, such as wss://sandbox.example.com/voice',
-  quoteUrl,
+export const webSocketUrl = writtenAs(
+  textMatching(
+    (text) => WEB_SOCKET_URL.test(text) && URL.canParse(text),
+    'the URL of a WebSocket, such as wss://sandbox.example.com/voice',
+    quoteUrl,
+  ),
+  stringForm(
+    (text) => WEB_SOCKET_URL.test(text),
+    'the URL of a WebSocket, such as ws://127.0.0.1:8080/voice',
+  ),
 );
 
 /** A whole number between two bounds, both included. */
 export function wholeNumber(min: number, max: number) {
-  return z.number().int().min(min).max(max).describe(`a whole number from ${min} to ${max}`);
+  return integerOption(min, max).describe(`a whole number from ${min} to ${max}`);
 }
 
 /** A number above 0 and up to `max`. */
 export function positiveNumber(max = Infinity) {
-  const atMost = max === Infinity ? '' : ` and at most ${max}`;
-  return z.number().gt(0).max(max).describe(`a number above 0${atMost}`);
+  const expected = `a number above 0${max === Infinity ? '' : ` and at most ${max}`}`;
+  return z.number(expected).gt(0, expected).max(max, expected).describe(expected);
 }
 
+const PERCENTILE = 'a percentile from 50 to 99.9';
+
 /** A percentile of latencies. */
-export const percentile = z.number().min(50).max(99.9).describe('a percentile from 50 to 99.9');
+export const percentile = z
+  .number(PERCENTILE)
+  .min(50, PERCENTILE)
+  .max(99.9, PERCENTILE)
+  .describe(PERCENTILE);
 
 /** One of these words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.enum(words).describe(`one of ${words.join(', ')}`);
+  const expected = `one of ${words.join(', ')}`;
+  return z.enum(words, expected).describe(expected);
 }
 
 /** A port to listen on; 0 selects a free one. */
@@ -90,16 +127,21 @@ export const filePath = z
   .describe('a path');
 
 /** Text that is not empty. */
-export const text = z.string().min(1).describe('a text that is not empty');
+export const text = nonEmptyStringOption.describe('a text that is not empty');
+
+const SEED = '1 to 64 letters, digits, dots, hyphens, or underscores';
 
 /** A random seed. It is short because ids contain it. */
 export const seed = z
-  .string()
-  .regex(/^[A-Za-z0-9_.-]{1,64}$/)
-  .describe('1 to 64 letters, digits, dots, hyphens, or underscores');
+  .string(SEED)
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, SEED)
+  .describe(SEED);
 
 /** The name of an HTTP header. */
-export const headerName = z.string().regex(HEADER_NAME).describe('the name of an HTTP header');
+export const headerName = writtenAs(
+  z.string().regex(HEADER_NAME).describe('the name of an HTTP header'),
+  { schema: nonEmptyStringOption, type: 'string' },
+);
 
 const logLevels = ['silent', 'error', 'warn', 'info'] as const;
 
@@ -110,7 +152,6 @@ export const logLevel = oneOf(logLevels);
 export const LOG_LEVELS = logLevels.join(', ');
 
 const durationUnitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const DAY_MS = 86_400_000;
 
 /** The longest drain of a service that stops. */
 const DRAIN_MS_MAX = 600_000;
@@ -123,7 +164,7 @@ export const drain = durationUpTo(DRAIN_MS_MAX, '10m');
 
 function durationUpTo(maxMs: number, maxText: string, minMs: 0 | 1_000 = 0) {
   const description = `a duration such as 60s or 5m, from ${minMs / 1_000}s to ${maxText}`;
-  return z
+  const written = z
     .string()
     .transform((value, context) => {
       const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value) ?? [];
@@ -135,12 +176,12 @@ function durationUpTo(maxMs: number, maxText: string, minMs: 0 | 1_000 = 0) {
       return z.NEVER;
     })
     .describe(description);
+  return writtenAs(written, { schema: integerOption(minMs, maxMs), type: 'number' });
 }
 
 const RETENTION = 'a number of days such as 30d, from 2d to 36500d';
 
-/** How long data is kept. The value is in milliseconds. */
-export const retention = z
+const writtenRetention = z
   .string()
   .transform((value, context) => {
     const [, days] = /^(\d{1,5})d$/.exec(value) ?? [];
@@ -156,28 +197,14 @@ export const retention = z
   })
   .describe(RETENTION);
 
-const SHARD = `a part of the run such as 2/5, of ${SHARDS_MIN} to ${SHARDS_MAX}`;
-
-/** The part of a run that one of several machines sends. */
-export const shard = z
-  .string()
-  .transform((value, context) => {
-    const [, index, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(value) ?? [];
-    const parsed = { index: Number(index), count: Number(count) };
-    const isCount = parsed.count >= SHARDS_MIN && parsed.count <= SHARDS_MAX;
-    if (parsed.index >= 1 && isInRange(parsed) && isCount) return parsed;
-    context.addIssue({
-      code: 'custom',
-      message: `must be ${SHARD}, got ${JSON.stringify(value)}.`,
-    });
-    return z.NEVER;
-  })
-  .describe(SHARD);
-
-/** A time with a time zone. */
-export const instant = textMatching((value) => instantMs(value) !== undefined, START_TIME);
+/** How long data is kept. The value is in milliseconds. */
+export const retention = writtenAs(writtenRetention, {
+  schema: integerOption(2 * DAY_MS, Number.MAX_SAFE_INTEGER),
+  type: 'number',
+});
 
 const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
+const targets = [...sandboxAreas, 'service'] as const;
 
 const namesOf = (value: string | string[]): string[] =>
   [value].flat().flatMap((names) => names.split(','));
@@ -217,62 +244,92 @@ export const anyAreas = offer(
   ),
 );
 
+const AREAS = 'an array of chat, health, users, and voice, or only service';
+
+const isOneTarget = (areas: readonly Area[]): boolean =>
+  areas.length === 1 || !areas.includes('service');
+
+const SEVERAL_TARGETS =
+  "can't combine service with other areas: the service and a sandbox are different servers.";
+
 /** Areas of a sandbox, or `service` alone. */
-export const targetAreas = offer(
-  [...sandboxAreas, 'service'],
-  areasOf(
-    [...sandboxAreas, 'service'],
-    'a list of chat, health, users, voice, or only service',
-  ).refine((areas) => areas.length === 1 || !areas.includes('service'), {
-    error:
-      "can't combine service with other areas: the service and a sandbox are different servers.",
-  }),
+export const targetAreas = writtenAs(
+  offer(
+    targets,
+    areasOf(targets, 'a list of chat, health, users, voice, or only service').refine(isOneTarget, {
+      error: SEVERAL_TARGETS,
+    }),
+  ),
+  {
+    schema: z
+      .array(z.enum(targets, `one of ${targets.join(', ')}`), AREAS)
+      .min(1, AREAS)
+      .refine(isOneTarget, SEVERAL_TARGETS),
+    type: 'readonly Area[]',
+  },
 );
 
 /** Maximum number of ids in an option. */
 const REQUIREMENTS_MAX = 1_000;
 
 /** Ids of requirements such as `CHAT-024,USERS-*`. The option can be repeated. */
-export const requirementPatterns = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value, context): string[] => {
-    const patterns = namesOf(value).map((name) => name.trim());
-    const isValid = (pattern: string): boolean => /^[A-Za-z0-9*][A-Za-z0-9*-]{0,99}$/.test(pattern);
-    const wrong = patterns.find((pattern) => !isValid(pattern));
-    if (wrong === undefined && patterns.length <= REQUIREMENTS_MAX) return patterns;
-    const received = wrong === undefined ? `${patterns.length} ids` : JSON.stringify(wrong);
-    const message = `must be a list of requirements such as CHAT-024,USERS-*, got ${received}.`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  })
-  .describe('a list of requirements such as CHAT-024,USERS-*');
+export const requirementPatterns = writtenAs(
+  z
+    .union([z.string(), z.array(z.string())])
+    .transform((value, context): string[] => {
+      const patterns = namesOf(value).map((name) => name.trim());
+      const isValid = (pattern: string): boolean =>
+        /^[A-Za-z0-9*][A-Za-z0-9*-]{0,99}$/.test(pattern);
+      const wrong = patterns.find((pattern) => !isValid(pattern));
+      if (wrong === undefined && patterns.length <= REQUIREMENTS_MAX) return patterns;
+      const received = wrong === undefined ? `${patterns.length} ids` : JSON.stringify(wrong);
+      const message = `must be a list of requirements such as CHAT-024,USERS-*, got ${received}.`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .describe('a list of requirements such as CHAT-024,USERS-*'),
+  {
+    schema: z
+      .array(nonEmptyStringOption, 'an array of requirements')
+      .min(1, 'an array of at least one requirement')
+      .max(REQUIREMENTS_MAX, `an array of at most ${REQUIREMENTS_MAX} requirements`),
+    type: 'readonly string[]',
+  },
+);
+
+const isIpAddress = (text: string): boolean => isIP(text) > 0;
 
 /** An IP address. */
-export const ipAddress = textMatching((text) => isIP(text) > 0, 'an IP address');
+export const ipAddress = textMatching(isIpAddress, 'an IP address');
 
 /** A host name or an IP address to listen on. */
-export const hostName = textMatching(
-  (text) => isIP(text) > 0 || (/^[^\s/?#@:\\]+$/.test(text) && URL.canParse(`http://${text}`)),
-  'a host name or an IP address',
+export const hostName = writtenAs(
+  textMatching(
+    (text) => isIpAddress(text) || (/^[^\s/?#@:\\]+$/.test(text) && URL.canParse(`http://${text}`)),
+    'a host name or an IP address',
+  ),
+  { schema: nonEmptyStringOption, type: 'string' },
 );
 
 /** A range of UDP ports such as 40000-40400, both included. */
-export const portRange = z
-  .string()
-  .transform((value, context): readonly [number, number] => {
-    const [, from = 0, to = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(value) ?? []).map(Number);
-    if (from > 0 && from <= to && to <= 65_535) return [from, to];
-    const message = `must be a port range such as 40000-40400, got ${JSON.stringify(value)}.`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  })
-  .describe('a port range such as 40000-40400');
+export const portRange = writtenAs(
+  z
+    .string()
+    .transform((value, context): readonly [number, number] => {
+      const [, from = 0, to = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(value) ?? []).map(Number);
+      if (from > 0 && from <= to && to <= 65_535) return [from, to];
+      const message = `must be a port range such as 40000-40400, got ${JSON.stringify(value)}.`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .describe('a port range such as 40000-40400'),
+  { schema: arrayOption(portOption), type: 'readonly [number, number]' },
+);
 
 /** How many local addresses an error message lists. */
 const LISTED_ADDRESSES_MAX = 6;
 
-/** An IP address of this machine: media can be sent and received only there. */
-export const localAddress = ipAddress.superRefine((address, context) => {
+const writtenLocalAddress = ipAddress.superRefine((address, context) => {
   const local = localAddresses();
   if (isListed(address, local)) return;
   const listed = local.slice(0, LISTED_ADDRESSES_MAX).join(', ');
@@ -280,6 +337,12 @@ export const localAddress = ipAddress.superRefine((address, context) => {
   const message = `must be an address of this machine (${listed}${rest > 0 ? `, and ${rest} more` : ''}), got ${JSON.stringify(address)}.`;
   context.addIssue({ code: 'custom', message });
 });
+
+/** An IP address of this machine: media can be sent and received only there. */
+export const localAddress = writtenAs(
+  writtenLocalAddress,
+  stringForm(isIpAddress, 'an IP address'),
+);
 
 /** Returns the addresses of this machine without their zones, link-local ones last. */
 function localAddresses(): string[] {

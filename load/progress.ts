@@ -1,0 +1,16 @@
+/** The progress of a load test. */
+export interface LoadProgress {
+  phase: 'preflight' | 'warm-up' | 'ramp' | 'window' | 'drain';
+  /** Requests of the main stream sent in the last second. */
+  perSecond: number;
+  inFlight: number;
+  p50Ms: number | null;
+  p99Ms: number | null;
+  errors: number;
+  /** For a run with calls only: connected calls, and received packets per second. */
+  calls?: { up: number; packetsPerSecond: number };
+  /** For a search only: the rate of the step; null before the first step. */
+  search?: { perSecond: number | null };
+  /** Milliseconds until the steady state ends; in a search, that of the step. */
+  leftMs: number;
+}

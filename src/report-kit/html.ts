@@ -7,16 +7,19 @@ export class Html {
   }
 }
 
-type Part = string | number | Html | readonly Html[] | undefined;
+type Part = string | number | Html | readonly Html[] | false | undefined;
 
-/** A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. */
+/**
+ * A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. Leaves out `undefined` and `false`, so that
+ * `condition && html...` renders something only when the condition holds. Compare numbers (`count > 0 && ...`), because 0 is rendered.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const pieces = strings.map((text, index) => text + textOf(parts[index]));
   return new Html(pieces.join(''));
 }
 
 function textOf(part: Part): string {
-  if (part === undefined) return '';
+  if (part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(({ text }) => text).join('\n');
   return escape(String(part));

@@ -38,7 +38,7 @@ export function renderForm(context: PageContext, form: FormContent): Html {
     method="post"
     action="${linkTo(context, action)}"
     class="${className}"
-    ${hasFiles ? html`enctype="multipart/form-data"` : undefined}
+    ${hasFiles && html`enctype="multipart/form-data"`}
   >
     <input type="hidden" name="${TOKEN_FIELD}" value="${context.token}" />
     ${body}

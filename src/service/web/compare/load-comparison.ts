@@ -62,7 +62,8 @@ export interface RunComparison {
   pairs: readonly TranscriptPair[];
 }
 
-interface Deps {
+/** What a comparison is read from. */
+export interface ComparisonOptions {
   store: Store;
   simulations: Simulations;
 }
@@ -76,7 +77,7 @@ const SAMPLES_MAX = 5;
 
 /** Loads two runs and compares them. */
 export async function loadComparison(
-  deps: Deps,
+  deps: ComparisonOptions,
   sides: readonly [
     before: { ref: RunRef; details: RunDetails },
     after: { ref: RunRef; details: RunDetails },
@@ -103,7 +104,7 @@ export async function loadComparison(
 }
 
 async function loadSide(
-  { store, simulations }: Deps,
+  { store, simulations }: ComparisonOptions,
   { ref, details }: { ref: RunRef; details: RunDetails },
 ): Promise<Side> {
   const watched =

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { formatValue } from '../../contract/index.ts';
+import { readQuery } from '../../http-kit/query.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 
@@ -17,11 +18,8 @@ export interface Owners {
 
 /** Finds owners by name. `defaultName` is used when the query names none. */
 export function createOwners(owners: OwnerStore, defaultName: string): Owners {
-  const readName = ({ url }: FastifyRequest): string => {
-    const queryStart = url.indexOf('?');
-    const names = new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)).getAll(
-      'owner',
-    );
+  const readName = (request: FastifyRequest): string => {
+    const names = readQuery(request).getAll('owner');
     if (names.length > 1)
       throw new RequestError('bad_request', 'owner occurs more than once. Send it once.');
     const [name = defaultName] = names;

@@ -17,9 +17,11 @@ export interface ResultsQuery {
  * Reads the query of a results endpoint (spec 4.3, 4.4). Ignores unknown parameters and empty names.
  * @throws RequestError `bad_request` for an invalid value or a repeated parameter.
  */
-export function readResultsQuery(kind: SessionKind, ownerId: string, url: string): ResultsQuery {
-  const mark = url.indexOf('?');
-  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+export function readResultsQuery(
+  kind: SessionKind,
+  ownerId: string,
+  query: URLSearchParams,
+): ResultsQuery {
   const names = kind === 'simulation' ? (['agent', 'eval'] as const) : (['run', 'eval'] as const);
   const filter: SessionFilter = {
     ownerId,

@@ -4,6 +4,7 @@ import {
   type ProductionSessionPage,
   type SimulationSessionPage,
 } from '../../contract/index.ts';
+import { readQuery } from '../../http-kit/query.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
@@ -54,7 +55,7 @@ async function sendPage<Item>(
 ): Promise<Page<Item>> {
   const { ownerId } = await authentication.authenticateCaller(request.headers);
   await injectFault();
-  const { filter, includeTraces } = readResultsQuery(kind, ownerId, request.url);
+  const { filter, includeTraces } = readResultsQuery(kind, ownerId, readQuery(request));
   const { sessions, total } = await store.sessions.listPage(filter);
   const items: Item[] = [];
   for (const session of sessions) {

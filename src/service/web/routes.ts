@@ -1,63 +1,72 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { PageAuthentication } from '../domain/authentication.ts';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
-import { addAgentRoutes } from './agents/routes.ts';
+import type { Store } from '../store/store.ts';
+import { addAgentRoutes, type AgentPageOptions } from './agents/routes.ts';
+import { addCompareRoutes } from './compare/routes.ts';
+import { addDeepLinkRoutes } from './deep-links/routes.ts';
+import { addEvalRoutes, type EvalPageOptions } from './evals/routes.ts';
 import { showErrorsAsPages } from './frame/errors.ts';
 import { collectFormPaths } from './frame/form-paths.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
+import { createPages } from './frame/pages.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
-import { createViewers, type PageOptions } from './frame/viewer.ts';
-import { addEvalRoutes, type EvalPageOptions } from './evals/routes.ts';
+import { createViewers, type ViewerOptions } from './frame/viewer.ts';
 import { addKeyRoutes } from './keys/routes.ts';
 import { addOpenApiRoute } from './openapi.ts';
-import { addCompareRoutes } from './compare/routes.ts';
-import { addOverviewRoutes } from './overview/routes.ts';
-import { addRunRoutes } from './runs/routes.ts';
+import { addOverviewRoutes, type OverviewOptions } from './overview/routes.ts';
+import { addRunRoutes, type RunRouteOptions } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
-import { addSessionRoutes } from './sessions/routes.ts';
+import { addSessionRoutes, type SessionPageOptions } from './sessions/routes.ts';
 import { addSettingsRoutes, type SettingsPageOptions } from './settings/routes.ts';
 import { addTranscriptRoutes } from './transcripts/routes.ts';
 
 /** What the pages need of the other parts of the service. */
-type PageParts = Omit<PageOptions, 'findViewer' | 'findOwners' | 'findEditor' | 'live'> &
-  SettingsPageOptions &
-  EvalPageOptions &
-  TranscriptOptions;
+export interface PageParts
+  extends
+    Pick<ViewerOptions, 'apiKeyHeader' | 'findOwner'>,
+    Pick<OverviewOptions, 'rejectedRequests' | 'sdkSettings'>,
+    Pick<SessionPageOptions, 'close'>,
+    Pick<RunRouteOptions, 'simulations' | 'clock'>,
+    Pick<AgentPageOptions, 'kit'>,
+    Pick<EvalPageOptions, 'runDry'>,
+    Pick<SettingsPageOptions, 'backlog' | 'findWarnings' | 'hasJudge'>,
+    Pick<TranscriptOptions, 'wake'> {
+  store: Store;
+  authentication: PageAuthentication;
+  /** Logs an error that no page expected. */
+  logServerError: (method: string, error: unknown) => void;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+}
 
 /** Adds the pages of the service. */
-export function addPageRoutes(
-  app: FastifyInstance,
-  parts: PageParts & {
-    /** Returns the id of the owner that the query names, or of the default owner. */
-    findOwner: (request: FastifyRequest) => Promise<string>;
-    /** Logs an error that no page expected. */
-    logServerError: (method: string, error: unknown) => void;
-    /** Aborts when the service stops. */
-    stopping: AbortSignal;
-  },
-): void {
-  acceptForms(app, parts.authentication);
+export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
+  const { store, clock, authentication, apiKeyHeader, simulations, kit } = parts;
+  acceptForms(app, authentication);
   showErrorsAsPages(app, parts.logServerError);
-  const options = {
-    ...parts,
-    ...createViewers(parts, parts.findOwner),
-    live: createLiveUpdates({
-      stopping: parts.stopping,
-      checkReader: ({ headers }) => parts.authentication.authenticateReader(headers),
-    }),
-  };
-  const addFormPaths = collectFormPaths(app, options);
-  addSignInRoutes(app, options);
-  addOpenApiRoute(app, options);
-  addOverviewRoutes(app, options);
-  addSessionRoutes(app, options);
-  addRunRoutes(app, options);
-  addCompareRoutes(app, options);
-  addAgentRoutes(app, options);
-  addScenarioRoutes(app, options);
-  addEvalRoutes(app, options);
-  addSettingsRoutes(app, options);
-  addKeyRoutes(app, options);
-  addTranscriptRoutes(app, options);
+  const live = createLiveUpdates({
+    stopping: parts.stopping,
+    checkReader: ({ headers }) => authentication.authenticateReader(headers),
+  });
+  const viewers = createViewers({ ...parts, owners: store.owners });
+  const pages = createPages(app, viewers, live);
+  const addFormPaths = collectFormPaths(pages);
+  addSignInRoutes(app, { authentication });
+  addOpenApiRoute(app, { apiKeyHeader });
+  const { rejectedRequests, sdkSettings } = parts;
+  addOverviewRoutes(pages, { store, clock, apiKeyHeader, rejectedRequests, sdkSettings });
+  addDeepLinkRoutes(pages, { store, simulations });
+  addSessionRoutes(pages, { store, close: parts.close });
+  addRunRoutes(pages, { store, simulations, clock });
+  addCompareRoutes(pages, { store, simulations });
+  addAgentRoutes(pages, { store, simulations, clock, kit });
+  addScenarioRoutes(pages, { store, simulations, kit });
+  addEvalRoutes(pages, { store, runDry: parts.runDry });
+  const { backlog, findWarnings, hasJudge } = parts;
+  addSettingsRoutes(pages, { store, clock, backlog, findWarnings, hasJudge });
+  addKeyRoutes(pages, { owners: store.owners, clock, apiKeyHeader });
+  addTranscriptRoutes(pages, { store, clock, wake: parts.wake });
   addFormPaths();
 }

@@ -90,7 +90,7 @@ export function renderAgentForm(
         },
         html`autocomplete="new-password"`,
       )}
-      ${hasKey ? renderCheckbox('forget_key', 'Delete the stored key') : undefined}
+      ${hasKey && renderCheckbox('forget_key', 'Delete the stored key')}
       ${renderField(
         {
           ...{ name: 'voice_url', label: 'Voice URL', value: voiceUrl },

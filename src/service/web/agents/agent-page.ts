@@ -55,13 +55,13 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
       css: CSS,
       main: html`<h1>${agent.name}</h1>
         <p class="soft">${agent.url}</p>
-        ${isExposed(agent) ? html`<p class="remark">The key of this agent is sent unencrypted, because its URL starts with <code>http://</code>.</p>` : undefined}
+        ${isExposed(agent) && html`<p class="remark">The key of this agent is sent unencrypted, because its URL starts with <code>http://</code>.</p>`}
         ${renderNotice(context, NOTICES)} ${renderReadiness(content, context)}
         <h2 id="simulations">Simulations</h2>
         ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
         <h2 id="reports">Reports</h2>
         ${renderHistory(content, context)}
-        ${context.token === undefined ? undefined : renderChanges(content, context)}`,
+        ${context.token !== undefined && renderChanges(content, context)}`,
     },
     context,
   );
@@ -121,16 +121,15 @@ function renderPart(part: ReadinessPart, content: AgentPage, context: PageContex
     <h2>${name}</h2>
     <p><b class="${classOf(part)}">${verdict}</b></p>
     <p>${detail}</p>
-    ${part.id === 'connection' && content.cure !== undefined ? html`<p>${withCode(content.cure)}</p>` : undefined}
+    ${part.id === 'connection' && content.cure !== undefined && html`<p>${withCode(content.cure)}</p>`}
     ${
-      time === undefined
-        ? undefined
-        : html`<p class="soft">
-            <a
-              href="${report ? linkTo(context, pathOf(report)) : linkTo(context, `/simulation/${run?.id ?? ''}`)}"
-              >ended ${time}</a
-            >
-          </p>`
+      time !== undefined &&
+      html`<p class="soft">
+        <a
+          href="${report ? linkTo(context, pathOf(report)) : linkTo(context, `/simulation/${run?.id ?? ''}`)}"
+          >ended ${time}</a
+        >
+      </p>`
     }
     ${renderNextStep(part, content, context)}
   </li>`;
@@ -210,7 +209,7 @@ function renderUpload(content: AgentPage, context: PageContext): Html {
     <details ${content.reports.every(({ kind }) => kind === 'connection') ? 'open' : ''}>
       <summary>Commands that write and attach a report</summary>
       ${renderKeyHint(context)}
-      ${agent.has_api_key ? html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>` : undefined}
+      ${agent.has_api_key && html`<p>First set <code>SANDBOX_KIT_API_KEY</code> to the key of the sandbox.</p>`}
       <pre>
 npx sandbox-kit check ${url} --json check.json
 npx sandbox-kit load ${url} --duration 60s --json load.json

@@ -61,8 +61,8 @@ function renderBody(kind: AgentReport['kind'], report: object): Html {
 }
 
 function renderConnection({ blockedBy, remark, requests }: ConnectionReport): Html {
-  return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
-  ${remark === undefined ? undefined : html`<p>${remark}</p>`}
+  return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
+  ${remark !== undefined && html`<p>${remark}</p>`}
   ${renderFirstRows(
     'Requests',
     ['request', 'outcome', 'time'],
@@ -80,22 +80,20 @@ function renderCheck(report: CheckReport): Html {
   const open = requirements.filter(
     ({ verdict, accepted }) => ['fail', 'warn'].includes(verdict) && accepted === undefined,
   );
-  return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
+  return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
     ${renderFirst([...waived, ...notices], (notice) => html`<p class="remark">${withCode(notice)}</p>`)}
     ${
-      causes.length === 0
-        ? undefined
-        : html`<h2>Fix first</h2>
-            <ul>
-              ${causes.slice(0, ROWS_MAX).map(renderCause)}
-            </ul>
-            ${renderRest(causes.length - ROWS_MAX)}`
+      causes.length !== 0 &&
+      html`<h2>Fix first</h2>
+        <ul>
+          ${causes.slice(0, ROWS_MAX).map(renderCause)}
+        </ul>
+        ${renderRest(causes.length - ROWS_MAX)}`
     }
     ${
-      open.length === 0
-        ? undefined
-        : html`<h2>${formatCount(open.length, 'requirement')} to look at</h2>
-            ${renderFirst(open, renderRequirement)}`
+      open.length !== 0 &&
+      html`<h2>${formatCount(open.length, 'requirement')} to look at</h2>
+        ${renderFirst(open, renderRequirement)}`
     }
     <h2>All requirements</h2>
     ${[...Map.groupBy(requirements, ({ verdict }) => verdict)].map(
@@ -122,28 +120,26 @@ function renderRequirement(row: CheckReport['requirements'][number]): Html {
     </p>
     <p>${withCode(rule)}</p>
     ${
-      expected === undefined
-        ? undefined
-        : html`<p>
-            Expected ${withCode(expected)}, received
-            ${withCode(received ?? 'nothing')}${pointer ? html` at <code>${pointer}</code>` : ''}.
-          </p>`
+      expected !== undefined &&
+      html`<p>
+        Expected ${withCode(expected)}, received
+        ${withCode(received ?? 'nothing')}${pointer ? html` at <code>${pointer}</code>` : ''}.
+      </p>`
     }
-    ${hint === undefined ? undefined : html`<p>${withCode(hint)}</p>`}
+    ${hint !== undefined && html`<p>${withCode(hint)}</p>`}
     ${
-      curl === undefined
-        ? undefined
-        : html`<details>
-            <summary>Repeat the request</summary>
-            <pre>${cutText(curl, COMMAND_LENGTH_MAX)}</pre>
-          </details>`
+      curl !== undefined &&
+      html`<details>
+        <summary>Repeat the request</summary>
+        <pre>${cutText(curl, COMMAND_LENGTH_MAX)}</pre>
+      </details>`
     }
   </div>`;
 }
 
 function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadReport): Html {
-  return html`${blockedBy ? html`<p class="remark">${withCode(blockedBy.cure)}</p>` : undefined}
-    ${aborted === undefined ? undefined : html`<p class="remark">${aborted}</p>`}
+  return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
+    ${aborted !== undefined && html`<p class="remark">${aborted}</p>`}
     ${renderFirst(selfCheck.reasons, (reason) => html`<p class="remark">${reason}</p>`)}
     <h2>Targets</h2>
     ${renderFirstRows(

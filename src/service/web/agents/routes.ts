@@ -1,10 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TestedAgent } from '../../../contract/index.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { parseBoundedJson } from '../../domain/bounded-json.ts';
 import type { ConnectionReport } from '../../domain/kit-functions.ts';
-import { readListFilter } from '../frame/list-filter.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
+import type { ReadinessDeps } from '../../operations/readiness-part.ts';
 import {
   attachReport,
   changeAgent,
@@ -12,6 +11,7 @@ import {
   findReport,
   listReports,
   REPORT_CHARACTERS_MAX,
+  type AgentDeps,
 } from '../../operations/agents.ts';
 import {
   findDocument,
@@ -19,68 +19,69 @@ import {
   removeDocument,
   saveDocument,
 } from '../../operations/documents.ts';
-import type { Store } from '../../store/store.ts';
-import { readText, redirect } from '../frame/forms.ts';
-import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
-import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
+import { readText } from '../frame/forms.ts';
+import { readPage } from '../frame/list-filter.ts';
+import { servicePageHeaders } from '../frame/page-frame.ts';
+import { goTo, type Pages, type Visit } from '../frame/pages.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage } from './agent-page.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderReportPage } from './report-page.ts';
 
-type WithId = { Params: { id: string } };
-
 const AGENTS_PER_PAGE = 50;
 const REPORTS_PER_PAGE = 20;
 const RUNS_MAX = 5;
 
-/** Adds the pages of agents: list, editor, connection check, and reports. */
-export function addAgentRoutes(app: FastifyInstance, options: PageOptions): void {
-  addListRoutes(app, options);
-  addAgentPageRoutes(app, options);
-  addReportRoutes(app, options);
+/** What the pages of agents read and change. */
+export interface AgentPageOptions extends AgentDeps, ReadinessDeps {
+  store: AgentDeps['store'] & ReadinessDeps['store'];
 }
 
-function addListRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, findViewer, findEditor } = options;
-  const sendList = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { ownerId, context }: Viewer,
+/** Adds the pages of agents: list, editor, connection check, and reports. */
+export function addAgentRoutes(pages: Pages, options: AgentPageOptions): void {
+  addListRoutes(pages, options);
+  addAgentPageRoutes(pages, options);
+  addReportRoutes(pages, options);
+}
+
+function addListRoutes({ page, form }: Pages, options: AgentPageOptions): void {
+  const { store } = options;
+  const renderList = async (
+    { ownerId, context, query }: Visit,
     draft: AgentDraft,
-  ): Promise<FastifyReply> => {
-    const query = readQuery(request);
-    const { skip } = readListFilter(query, ownerId).filter;
+  ): Promise<string> => {
+    const shown = readPage(query, AGENTS_PER_PAGE);
     const all = await listDocuments(store, ownerId, 'agent');
-    const shown = all.slice(skip, skip + AGENTS_PER_PAGE);
-    const agents = await findReadiness(options, ownerId, shown, 1);
-    const list = { agents, total: all.length, skip, limit: AGENTS_PER_PAGE, query, draft };
-    return sendPage(reply, renderAgentsPage(list, context));
+    const some = all.slice(shown.skip, shown.skip + AGENTS_PER_PAGE);
+    const agents = await findReadiness(options, ownerId, some, 1);
+    return renderAgentsPage({ agents, total: all.length, ...shown, query, draft }, context);
   };
-  app.get('/agents', async (request, reply) =>
-    sendList(request, reply, await findViewer(request), toDraft()),
-  );
-  app.post('/agents', async (request, reply) => {
-    const editor = await findEditor(request);
-    const { draft, agent } = readAgentForm(editor.form);
-    if (!agent) return sendList(request, reply.code(400), editor, draft);
-    const { ownerId, context } = editor;
-    const problems = await findNameProblem(store, ownerId, agent);
-    if (problems) return sendList(request, reply.code(400), editor, { ...draft, problems });
+  page('/agents', (visit) => renderList(visit, toDraft()));
+  form('/agents', async (sent) => {
+    const { ownerId, context } = sent;
+    const { draft, agent } = await readAgent(store, ownerId, sent.form);
+    if (!agent) return { status: 400, page: await renderList(sent, draft) };
     const { id } = await saveDocument(store, ownerId, 'agent', agent);
-    return redirect(reply, context, `/agents/${id}`, { notice: 'added' });
+    return goTo(context, `/agents/${id}`, { notice: 'added' });
   });
 }
 
-/** Returns the problem if another agent has the name: sessions name their agent, not its id. */
-async function findNameProblem(
-  store: Store,
+/**
+ * Reads the form of an agent. The agent is undefined if a value is invalid, or if another agent has the
+ * name: sessions name their agent, not its id.
+ */
+async function readAgent(
+  store: AgentDeps['store'],
   ownerId: string,
-  { id, name }: TestedAgent,
-): Promise<AgentDraft['problems'] | undefined> {
+  form: FormData,
+  id?: string,
+): Promise<{ draft: AgentDraft; agent: TestedAgent | undefined }> {
+  const { draft, agent } = readAgentForm(form);
+  if (!agent) return { draft, agent };
   const known = await listDocuments(store, ownerId, 'agent');
-  const isTaken = known.some((agent) => agent.name === name && agent.id !== id);
-  return isTaken ? { name: 'An agent has this name already. Choose another one.' } : undefined;
+  if (known.every((other) => other.name !== agent.name || other.id === id)) return { draft, agent };
+  const problems = { name: 'An agent has this name already. Choose another one.' };
+  return { draft: { ...draft, problems }, agent: undefined };
 }
 
 /** What the page of an agent shows instead of its stored state, after a mistake. */
@@ -89,117 +90,96 @@ interface Mistake {
   uploadProblem?: string;
 }
 
-/** Creates the function that sends the page of an agent. */
-function createSendAgent(options: PageOptions) {
+async function renderAgent(
+  options: AgentPageOptions,
+  { ownerId, context, query, params: { id } }: Visit<'id'>,
+  { draft, uploadProblem }: Mistake = {},
+): Promise<string> {
   const { store, kit } = options;
-  return async (
-    request: FastifyRequest<WithId>,
-    reply: FastifyReply,
-    { ownerId, context }: Viewer,
-    mistake: Mistake = {},
-  ): Promise<FastifyReply> => {
-    const { id } = request.params;
-    const agent = await findDocument(store, ownerId, 'agent', id);
-    const query = readQuery(request);
-    const page = { skip: readListFilter(query, ownerId).filter.skip, limit: REPORTS_PER_PAGE };
-    const [[readiness], found] = await Promise.all([
-      findReadiness(options, ownerId, [agent], RUNS_MAX),
-      listReports({ store }, ownerId, id, page),
-    ]);
-    if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
-    const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
-    const checked =
-      connection?.summary.standing === 'fail'
-        ? await store.agentReports.find(ownerId, id, connection.id)
-        : undefined;
-    const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
-    const draft = mistake.draft ?? toDraft(agent);
-    const content = { readiness, ...found, ...page, query, cure, draft };
-    const { uploadProblem } = mistake;
-    return sendPage(
-      reply,
-      renderAgentPage(
-        { ...content, uploadProblem, canCheckConnection: kit !== undefined },
-        context,
-      ),
-    );
-  };
-}
-
-function addAgentPageRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, findViewer, findEditor } = options;
-  const sendAgent = createSendAgent(options);
-  app.get<WithId>('/agents/:id', async (request, reply) =>
-    sendAgent(request, reply, await findViewer(request)),
+  const agent = await findDocument(store, ownerId, 'agent', id);
+  const page = readPage(query, REPORTS_PER_PAGE);
+  const [[readiness], found] = await Promise.all([
+    findReadiness(options, ownerId, [agent], RUNS_MAX),
+    listReports({ store }, ownerId, id, page),
+  ]);
+  if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
+  const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
+  const checked =
+    connection?.summary.standing === 'fail'
+      ? await store.agentReports.find(ownerId, id, connection.id)
+      : undefined;
+  const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
+  const content = { readiness, ...found, ...page, query, cure, draft: draft ?? toDraft(agent) };
+  return renderAgentPage(
+    { ...content, uploadProblem, canCheckConnection: kit !== undefined },
+    context,
   );
-  app.post<WithId>('/agents/:id', async (request, reply) => {
-    const editor = await findEditor(request);
-    const { ownerId, context, form } = editor;
-    const { id } = request.params;
-    const { draft, agent } = readAgentForm(form);
-    if (!agent) return sendAgent(request, reply.code(400), editor, { draft });
-    const taken = await findNameProblem(store, ownerId, { ...agent, id });
-    if (taken) {
-      const mistake = { draft: { ...draft, problems: taken } };
-      return sendAgent(request, reply.code(400), editor, mistake);
-    }
-    try {
-      const forgetsKey = readText(form, 'forget_key') !== '';
+}
+
+function addAgentPageRoutes({ page, form }: Pages, options: AgentPageOptions): void {
+  const { store } = options;
+  page('/agents/:id', (visit) => renderAgent(options, visit));
+  form(
+    '/agents/:id',
+    async (sent) => {
+      const { ownerId, context, params } = sent;
+      const { id } = params;
+      const { draft, agent } = await readAgent(store, ownerId, sent.form, id);
+      if (!agent) return { status: 400, page: await renderAgent(options, sent, { draft }) };
+      const forgetsKey = readText(sent.form, 'forget_key') !== '';
       await changeAgent({ store }, ownerId, { ...agent, id }, { forgetsKey });
-    } catch (error) {
-      if (!(error instanceof InvalidDocumentError)) throw error;
+      return goTo(context, `/agents/${id}`, { notice: 'saved' });
+    },
+    async (problem, sent) => {
+      if (!(problem instanceof InvalidDocumentError)) throw problem;
       const problems = { api_key: 'Enter the key again, because a URL leads to another server.' };
-      return sendAgent(request, reply.code(400), editor, { draft: { ...draft, problems } });
-    }
-    return redirect(reply, context, `/agents/${id}`, { notice: 'saved' });
+      const draft = { ...readAgentForm(sent.form).draft, problems };
+      return { status: 400, page: await renderAgent(options, sent, { draft }) };
+    },
+  );
+  form('/agents/:id/delete', async ({ ownerId, context, params }) => {
+    await removeDocument(store, ownerId, 'agent', params.id);
+    return goTo(context, '/agents', { notice: 'deleted' });
   });
-  app.post<WithId>('/agents/:id/delete', async (request, reply) => {
-    const { ownerId, context } = await findEditor(request);
-    await removeDocument(store, ownerId, 'agent', request.params.id);
-    return redirect(reply, context, '/agents', { notice: 'deleted' });
-  });
-  app.post<WithId>('/agents/:id/connection', async (request, reply) => {
-    const { ownerId, context } = await findEditor(request);
-    const { id } = request.params;
+  form('/agents/:id/connection', async ({ ownerId, context, params: { id } }) => {
     await checkConnection(options, ownerId, id);
-    return redirect(reply, context, `/agents/${id}`, { notice: 'checked' });
+    return goTo(context, `/agents/${id}`, { notice: 'checked' });
   });
 }
 
-function addReportRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, findViewer, findEditor } = options;
-  const sendAgent = createSendAgent(options);
-  app.post<WithId>('/agents/:id/reports', async (request, reply) => {
-    const editor = await findEditor(request);
-    const { ownerId, context, form } = editor;
-    const { id } = request.params;
-    try {
+function addReportRoutes(pages: Pages, options: AgentPageOptions): void {
+  const { store } = options;
+  pages.form(
+    '/agents/:id/reports',
+    async ({ ownerId, context, params: { id }, form }) => {
       const value = await readReportFile(form);
       const { isOutdated } = await attachReport(options, ownerId, id, value);
-      const notice = isOutdated ? 'outdated' : 'attached';
-      return await redirect(reply, context, `/agents/${id}`, { notice });
-    } catch (error) {
-      if (!(error instanceof RequestError) || error.code === 'not_found') throw error;
-      return sendAgent(request, reply.code(422), editor, { uploadProblem: error.message });
-    }
+      return goTo(context, `/agents/${id}`, { notice: isOutdated ? 'outdated' : 'attached' });
+    },
+    async (problem, sent) => {
+      if (problem.code === 'not_found') throw problem;
+      const mistake = { uploadProblem: problem.message };
+      return { status: 422, page: await renderAgent(options, sent, mistake) };
+    },
+  );
+  const findOne = async (ownerId: string, { id, report }: { id: string; report: string }) => ({
+    agent: await findDocument(store, ownerId, 'agent', id),
+    report: await findReport(options, ownerId, id, report),
   });
-  type WithReport = { Params: { id: string; report: string } };
-  const findOne = async ({ params }: FastifyRequest<WithReport>, ownerId: string) => ({
-    agent: await findDocument(store, ownerId, 'agent', params.id),
-    report: await findReport(options, ownerId, params.id, params.report),
-  });
-  app.get<WithReport>('/agents/:id/reports/:report', async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    const found = await findOne(request, ownerId);
-    return sendPage(reply, renderReportPage(found, context));
-  });
-  app.get<WithReport>('/agents/:id/reports/:report/json', async (request, reply) => {
-    const { ownerId } = await findViewer(request);
-    const { report } = await findOne(request, ownerId);
-    reply.headers(servicePageHeaders).type('application/json');
-    reply.header('content-disposition', `attachment; filename="${report.kind}-${report.id}.json"`);
-    return reply.send(JSON.stringify(report.report, null, 2));
-  });
+  pages.page('/agents/:id/reports/:report', async ({ ownerId, context, params }) =>
+    renderReportPage(await findOne(ownerId, params), context),
+  );
+  pages.app.get<{ Params: { id: string; report: string } }>(
+    '/agents/:id/reports/:report/json',
+    async (request, reply) => {
+      const { ownerId } = await pages.findViewer(request);
+      const { report } = await findOne(ownerId, request.params);
+      const filename = `${report.kind}-${report.id}.json`;
+      reply.headers(servicePageHeaders).type('application/json');
+      reply.header('content-disposition', `attachment; filename="${filename}"`);
+      return reply.send(JSON.stringify(report.report, null, 2));
+    },
+  );
 }
 
 /** Returns the value in the uploaded JSON file. @throws RequestError. */

@@ -31,7 +31,7 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
         <h1>Compare</h1>
         ${renderSides(before, after, context)}
         <p class="verdict">${describeResult(groups, kind)}</p>
-        ${kind === 'production' ? html`<p>${describeSessions(before, after)}</p>` : undefined}
+        ${kind === 'production' && html`<p>${describeSessions(before, after)}</p>`}
         ${regressions && renderGroup(regressions)}
         <h2>What changed between these runs</h2>
         ${renderChanges(comparison)} ${others.flatMap((group) => renderGroup(group) ?? [])}
@@ -41,10 +41,9 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
           (Fisher's exact test).
         </p>
         ${
-          pairs.length === 0
-            ? undefined
-            : html`<h2>Regressed transcripts</h2>
-                ${pairs.map((pair) => renderPair(pair, context))}`
+          pairs.length !== 0 &&
+          html`<h2>Regressed transcripts</h2>
+            ${pairs.map((pair) => renderPair(pair, context))}`
         }`,
     },
     context,
@@ -236,7 +235,7 @@ function groupEvals({ evals, after }: RunComparison, context: PageContext): Grou
           <td>${describeCounts(compared.before)}</td>
           <td>
             ${describeCounts(compared.after)}
-            ${failed > 0 ? html`<a href="${link}">${formatNumber(failed)} failed</a>` : undefined}
+            ${failed > 0 && html`<a href="${link}">${formatNumber(failed)} failed</a>`}
           </td>
           <td>${describeChance(compared.chance)}</td>
         </tr>`;
@@ -271,7 +270,7 @@ function renderGroup({ name, noun, rows, isFolded }: Group): Html | undefined {
     columns: [noun, 'change', 'before', 'after', 'chance'],
     rows: rows.slice(0, ROWS_MAX),
   })}
-  ${omitted > 0 ? html`<p class="soft">and ${formatNumber(omitted)} more</p>` : undefined}`;
+  ${omitted > 0 && html`<p class="soft">and ${formatNumber(omitted)} more</p>`}`;
   if (isFolded) {
     return html`<details>
       <summary>${name}: ${formatCount(rows.length, noun)}</summary>

@@ -63,7 +63,8 @@ export interface RunComparison {
   pairs: readonly TranscriptPair[];
 }
 
-interface Deps {
+/** What a comparison is read from. */
+export interface ComparisonOptions {
   store: Store;
   simulations: Simulations;
 }
@@ -77,7 +78,7 @@ const SAMPLES_MAX = 5;
 
 /** Loads two runs and compares them. */
 export async function loadComparison(
-  deps: Deps,
+  deps: ComparisonOptions,
   sides: readonly [
     before: { ref: RunRef; details: RunDetails },
     after: { ref: RunRef; details: RunDetails },
@@ -104,7 +105,7 @@ export async function loadComparison(
 }
 
 async function loadSide(
-  { store, simulations }: Deps,
+  { store, simulations }: ComparisonOptions,
   { ref, details }: { ref: RunRef; details: RunDetails },
 ): Promise<Side> {
   const watched =

@@ -1,21 +1,17 @@
-import type { FastifyInstance } from 'fastify';
 import { formatValue } from '../../../contract/index.ts';
 import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';
-import { sendPage } from '../frame/page-frame.ts';
-import { readQuery, type PageOptions } from '../frame/viewer.ts';
+import type { Pages } from '../frame/pages.ts';
 import { renderChoicePage } from './choice-page.ts';
 import { renderComparePage } from './compare-page.ts';
-import { loadComparison } from './load-comparison.ts';
+import { loadComparison, type ComparisonOptions } from './load-comparison.ts';
 
 /** The most runs to choose from. */
 const RUNS_MAX = 50;
 
 /** Adds the comparison of two runs by their ids in deep links. */
-export function addCompareRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, findViewer } = options;
-  app.get('/compare', async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    const query = readQuery(request);
+export function addCompareRoutes({ page }: Pages, options: ComparisonOptions): void {
+  const { store } = options;
+  page('/compare', async ({ ownerId, context, query }) => {
     const [a, b] = [query.get('a') ?? '', query.get('b') ?? ''];
     const kind = await findKind(store, { ownerId, ids: [a, b], kind: query.get('kind') });
     const refs = [a, b].map((id): RunRef => ({ ownerId, kind, id }));
@@ -26,16 +22,16 @@ export function addCompareRoutes(app: FastifyInstance, options: PageOptions): vo
         { ref: beforeRef, details: before },
         { ref: afterRef, details: after },
       ]);
-      return sendPage(reply, renderComparePage(comparison, context));
+      return renderComparePage(comparison, context);
     }
     const problem = describeProblem(kind, [
       [a, before],
       [b, after],
     ]);
-    if (problem !== undefined) reply.code(a === b ? 400 : 404);
     const { runs } = await store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
     const chosen = { a: before && a, b: after && b };
-    return sendPage(reply, renderChoicePage({ kind, runs, chosen, problem }, context));
+    const choice = renderChoicePage({ kind, runs, chosen, problem }, context);
+    return problem === undefined ? choice : { status: a === b ? 400 : 404, page: choice };
   });
 }
 

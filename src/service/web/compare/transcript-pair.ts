@@ -23,11 +23,7 @@ export function renderPair(
   const index = findDifference(before?.turns ?? [], after.turns);
   return html`<section>
     <h3>${scenarioId}</h3>
-    ${
-      before && index === undefined
-        ? html`<p class="soft">Both transcripts say the same.</p>`
-        : undefined
-    }
+    ${before && index === undefined && html`<p class="soft">Both transcripts say the same.</p>`}
     <div class="pair">
       <div>
         <h4>Before</h4>
@@ -86,11 +82,10 @@ function renderSide(
         .map((reason) => html`<li>${cutText(reason, TEXT_LENGTH_MAX)}</li>`)}
     </ul>
     ${
-      omitted > 0
-        ? html`<p class="soft">
-            Turns ${from + 1} to ${from + shown.length} of ${formatNumber(turns.length)}.
-          </p>`
-        : undefined
+      omitted > 0 &&
+      html`<p class="soft">
+        Turns ${from + 1} to ${from + shown.length} of ${formatNumber(turns.length)}.
+      </p>`
     }
     ${renderTranscript(
       shown.map(({ evaluationMetadata, userReason, ...turn }) => turn),

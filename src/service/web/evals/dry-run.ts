@@ -92,7 +92,7 @@ export function renderDryRun({ result }: Pick<ShownTrial, 'result'>): Html | und
     <p>${reasoning}</p>
     <p class="soft">Nothing was stored.</p>
     ${renderTranscript(turns)}
-    ${omitted === 0 ? undefined : html`<p class="soft">${formatCount(omitted, 'more turn')} not shown.</p>`}
+    ${omitted !== 0 && html`<p class="soft">${formatCount(omitted, 'more turn')} not shown.</p>`}
   </section>`;
 }
 

@@ -41,7 +41,7 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
         ${renderKind(draft, context)}
         ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
         ${renderDryRun(trial)}
-        ${original === undefined || context.token === undefined ? undefined : renderDeletion(page, original, context)}`,
+        ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
     },
     context,
   );
@@ -72,7 +72,7 @@ function renderBody(page: EvalPage, context: PageContext): Html {
   // The parameters of the kind come first, because they are why the reader is here.
   const isParam = ({ pointer }: EvalField): boolean => pointer.startsWith('/params/');
   const inOrder = [...fields.filter(isParam), ...fields.filter((field) => !isParam(field))];
-  return html`${original === undefined ? undefined : html`<input type="hidden" name="original" value="${original}" />`}
+  return html`${original !== undefined && html`<input type="hidden" name="original" value="${original}" />`}
     ${kind === undefined ? renderDefinition(page) : html`<input type="hidden" name="kind" value="${kind}" />`}
     ${renderProblem(problems?.get(''))} ${inOrder.map((field) => renderEvalField(field, page))}
     <p><button>Save</button> <a href="${linkTo(context, '/evals')}">Cancel</a></p>

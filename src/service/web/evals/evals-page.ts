@@ -53,8 +53,8 @@ export function renderEvalsPage(list: EvalList, context: PageContext): string {
           <a href="${linkTo(context, '/settings')}">Settings</a> choose the evals of live traces.
         </p>
         <p><a href="${linkTo(context, '/evals/new')}">Add an eval</a></p>
-        ${total === 0 ? html`<p>There are no evals yet.</p>` : undefined}
-        ${evals.length === 0 ? undefined : renderEvals(list, context)}
+        ${total === 0 && html`<p>There are no evals yet.</p>`}
+        ${evals.length !== 0 && renderEvals(list, context)}
         ${renderPages({ path: '/evals', ...list })}`,
     },
     context,

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
@@ -6,10 +5,10 @@ import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
 import { deleteEval, findEval } from '../../operations/evals.ts';
 import type { Store } from '../../store/store.ts';
-import { readText, redirect } from '../frame/forms.ts';
-import { readListFilter } from '../frame/list-filter.ts';
-import { sendPage } from '../frame/page-frame.ts';
-import { readQuery, type PageOptions, type Viewer } from '../frame/viewer.ts';
+import { readText } from '../frame/forms.ts';
+import { readPage } from '../frame/list-filter.ts';
+import { goTo, type Pages } from '../frame/pages.ts';
+import type { Viewer } from '../frame/viewer.ts';
 import type { ShownTrial, TriableSession } from './dry-run.ts';
 import {
   draftOf,
@@ -24,12 +23,13 @@ import { renderEvalPage, type EvalPage } from './eval-page.ts';
 import { isEvalKind, listFields } from './eval-fields.ts';
 import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
 
-/** What the pages of evals need besides the options of all pages. */
+type EvalStores = Pick<Store, 'evals' | 'documents' | 'sessions' | 'conversations'>;
+
+/** What the pages of evals read and change. */
 export interface EvalPageOptions {
+  store: EvalStores;
   runDry: RunDry;
 }
-
-type Options = PageOptions & EvalPageOptions;
 
 const EVALS_PER_PAGE = 50;
 const RECENT_OUTCOMES_MAX = 200;
@@ -37,76 +37,63 @@ const RECENT_SESSIONS_MAX = 20;
 const SCENARIOS_MAX = 1000;
 
 /** `/evals`: lists evals, edits them, and tries them on stored conversations. */
-export function addEvalRoutes(app: FastifyInstance, options: Options): void {
-  const { store, findViewer } = options;
-  app.get('/evals', async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    const query = readQuery(request);
-    const list = await loadList(store, ownerId, query);
-    return sendPage(reply, renderEvalsPage({ ...list, query }, context));
-  });
-  app.get('/evals/new', async (request, reply) => {
-    const viewer = await findViewer(request);
-    const query = readQuery(request);
-    const kind = query.get('kind') ?? '';
-    if (!isEvalKind(kind) && query.get('as') !== 'json') {
-      return sendPage(reply, renderKindsPage(viewer.context));
+export function addEvalRoutes(pages: Pages, options: EvalPageOptions): void {
+  const { store } = options;
+  const { page } = pages;
+  page('/evals', async ({ ownerId, context, query }) =>
+    renderEvalsPage({ ...(await loadList(store, ownerId, query)), query }, context),
+  );
+  page('/evals/new', async (visit) => {
+    const kind = visit.query.get('kind') ?? '';
+    if (!isEvalKind(kind) && visit.query.get('as') !== 'json') {
+      return renderKindsPage(visit.context);
     }
     const values = new Map(isEvalKind(kind) ? [['/required', 'true']] : [[JSON_FIELD, EXAMPLE]]);
     const draft = { original: undefined, kind: isEvalKind(kind) ? kind : undefined, values };
-    return sendPage(reply, await renderEditor(store, viewer, { draft }));
+    return renderEditor(store, visit, { draft });
   });
-  app.get('/evals/edit', async (request, reply) => {
-    const viewer = await findViewer(request);
-    const query = readQuery(request);
-    const definition = await findEval(store.evals, viewer.ownerId, query.get('id') ?? '');
+  page('/evals/edit', async (visit) => {
+    const { ownerId, query } = visit;
+    const definition = await findEval(store.evals, ownerId, query.get('id') ?? '');
     const draft = draftOf(definition, { asJson: query.get('as') === 'json' });
-    return sendPage(reply, await renderEditor(store, viewer, { draft }));
+    return renderEditor(store, visit, { draft });
   });
-  addEvalForms(app, options);
+  addEvalForms(pages, options);
 }
 
-function addEvalForms(app: FastifyInstance, { store, findEditor, runDry }: Options): void {
-  app.post('/evals/save', async (request, reply) => {
-    const editor = await findEditor(request);
-    const { ownerId, context, form } = editor;
-    const draft = readDraft(form);
+function addEvalForms({ form }: Pages, { store, runDry }: EvalPageOptions): void {
+  form('/evals/save', async (sent) => {
+    const { ownerId, context } = sent;
+    const draft = readDraft(sent.form);
     const read = readEval(draft);
     const refused =
       'problems' in read
         ? { draft, problems: read.problems }
         : await findIdProblem(store, ownerId, draft, read.definition);
     if (refused !== undefined || 'problems' in read) {
-      const page = { draft, ...refused, trial: readTrial(form) };
-      return sendPage(reply.code(422), await renderEditor(store, editor, page));
+      const editor = { draft, ...refused, trial: readTrial(sent.form) };
+      return { status: 422, page: await renderEditor(store, sent, editor) };
     }
     await store.evals.put(ownerId, read.definition);
     const { evals: liveIds } = await store.evals.getSettings(ownerId);
     const notice = liveIds.includes(read.definition.id) ? 'saved' : 'saved-not-live';
-    return redirect(reply, context, '/evals', { notice });
+    return goTo(context, '/evals', { notice });
   });
-  app.post('/evals/try', async (request, reply) => {
-    const editor = await findEditor(request);
-    const { form } = editor;
-    const draft = readDraft(form);
-    const trial = readTrial(form);
+  form('/evals/try', async (sent) => {
+    const draft = readDraft(sent.form);
+    const trial = readTrial(sent.form);
     const read = readEval(draft);
     if ('problems' in read) {
       const { problems } = read;
-      return sendPage(
-        reply.code(422),
-        await renderEditor(store, editor, { draft, problems, trial }),
-      );
+      return { status: 422, page: await renderEditor(store, sent, { draft, problems, trial }) };
     }
-    const tried = await tryEval(runDry, editor.ownerId, { definition: read.definition, trial });
-    if (tried.problem !== undefined) reply.code(422);
-    const page = { draft, trial: { ...trial, ...tried } };
-    return sendPage(reply, await renderEditor(store, editor, page));
+    const tried = await tryEval(runDry, sent.ownerId, { definition: read.definition, trial });
+    const page = await renderEditor(store, sent, { draft, trial: { ...trial, ...tried } });
+    return { status: tried.problem === undefined ? 200 : 422, page };
   });
-  app.post('/evals/delete', async (request, reply) => {
-    const { ownerId, context, form } = await findEditor(request);
-    await deleteEval(store.evals, ownerId, readText(form, 'id'));
-    return redirect(reply, context, '/evals', { notice: 'deleted' });
+  form('/evals/delete', async ({ ownerId, context, form: sent }) => {
+    await deleteEval(store.evals, ownerId, readText(sent, 'id'));
+    return goTo(context, '/evals', { notice: 'deleted' });
   });
 }
 
@@ -116,9 +103,10 @@ const EXAMPLE = JSON.stringify(
   2,
 );
 
-async function loadList(store: Store, ownerId: string, query: URLSearchParams) {
+async function loadList(store: EvalStores, ownerId: string, query: URLSearchParams) {
   const all = await store.evals.list(ownerId);
-  const skip = Math.min(readListFilter(query, ownerId).filter.skip, Math.max(0, all.length - 1));
+  const asked = readPage(query, EVALS_PER_PAGE);
+  const skip = Math.min(asked.skip, Math.max(0, all.length - 1));
   const page = all.slice(skip, skip + EVALS_PER_PAGE);
   const [settings, scenarios, recent] = await Promise.all([
     store.evals.getSettings(ownerId),
@@ -140,7 +128,7 @@ async function loadList(store: Store, ownerId: string, query: URLSearchParams) {
 }
 
 /** Returns how many scenarios refer to each eval. */
-async function countScenarios(store: Store, ownerId: string): Promise<Map<string, number>> {
+async function countScenarios(store: EvalStores, ownerId: string): Promise<Map<string, number>> {
   const scenarios = await store.documents.list(ownerId, 'scenario', SCENARIOS_MAX);
   const counts = new Map<string, number>();
   for (const { evals = [] } of scenarios) {
@@ -168,7 +156,7 @@ function readDraft(form: FormData): EvalDraft {
 }
 
 async function findIdProblem(
-  store: Store,
+  store: EvalStores,
   ownerId: string,
   draft: EvalDraft,
   { id }: EvalDefinition,
@@ -207,7 +195,7 @@ async function tryEval(
 }
 
 async function renderEditor(
-  store: Store,
+  store: EvalStores,
   { ownerId, context }: Viewer,
   page: Pick<EvalPage, 'draft'> & {
     problems?: Problems | undefined;
@@ -232,7 +220,7 @@ async function renderEditor(
 }
 
 /** Lists the newest sessions and conversations, for dry runs. */
-async function listTriable(store: Store, ownerId: string): Promise<TriableSession[]> {
+async function listTriable(store: EvalStores, ownerId: string): Promise<TriableSession[]> {
   const page = { skip: 0, limit: RECENT_SESSIONS_MAX };
   const [sessions, unscored, open] = await Promise.all([
     store.sessions.listNewest(ownerId, RECENT_SESSIONS_MAX),

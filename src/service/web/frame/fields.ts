@@ -23,7 +23,7 @@ export function renderField(
     html`<input
       name="${name}"
       type="${type}"
-      ${value === undefined ? undefined : html`value="${value}"`}
+      ${value !== undefined && html`value="${value}"`}
       ${attributesOf(field)}
       ${more}
     />`,
@@ -94,13 +94,11 @@ export const renderProblem = (problem: string | undefined, id?: string): Html | 
 function renderLabeled({ name, label, hint, problem }: Field, input: Html): Html {
   return html`<div class="field">
     <label
-      >${label} ${hint === undefined ? undefined : html`<span class="soft">${hint}</span>`}
-      ${input}</label
+      >${label} ${hint !== undefined && html`<span class="soft">${hint}</span>`} ${input}</label
     >
     ${
-      problem === undefined
-        ? undefined
-        : html`<p class="fail" role="alert" id="problem-${name}">${withCode(problem)}</p>`
+      problem !== undefined &&
+      html`<p class="fail" role="alert" id="problem-${name}">${withCode(problem)}</p>`
     }
   </div>`;
 }

@@ -15,8 +15,8 @@ export function renderFilterForm(
 
 /** Renders the hidden fields with which a form by GET keeps the owner and the kind of its page. */
 export const renderScope = ({ owner }: PageContext, kind?: SessionKind): Html =>
-  html`${kind === undefined ? undefined : html`<input type="hidden" name="kind" value="${kind}" />`}
-  ${owner === undefined ? undefined : html`<input type="hidden" name="owner" value="${owner}" />`}`;
+  html`${kind !== undefined && html`<input type="hidden" name="kind" value="${kind}" />`}
+  ${owner !== undefined && html`<input type="hidden" name="owner" value="${owner}" />`}`;
 
 /** The labels of the fields of a filter, and the query with their values. */
 interface Filter<Name extends string> {

@@ -1,15 +1,10 @@
-import type { FastifyInstance } from 'fastify';
-import { redirect } from './forms.ts';
-import type { PageOptions } from './viewer.ts';
+import { goTo, type Pages } from './pages.ts';
 
 /**
  * Leads browsers that open the path of a form, such as after a reload, to the page above it: from
  * `/evals/save` to `/evals`. Call it before the forms are added, and the returned function after.
  */
-export function collectFormPaths(
-  app: FastifyInstance,
-  { findViewer }: Pick<PageOptions, 'findViewer'>,
-): () => void {
+export function collectFormPaths({ app, page }: Pages): () => void {
   const paths = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
     if (method === 'POST') paths.add(url);
@@ -20,12 +15,11 @@ export function collectFormPaths(
       const above = path.replace(/\/[^/]*$/, '');
       // A document may have the name of a form, such as `run`.
       if (hasPage(path) || hasPage(`${above}/:id`)) continue;
-      app.get<{ Params: Record<string, string> }>(path, async (request, reply) => {
-        const { context } = await findViewer(request);
+      page(path, ({ context, params }) => {
         const filled = above.replaceAll(/:(\w+)/g, (_part, name: string) =>
-          encodeURIComponent(request.params[name] ?? ''),
+          encodeURIComponent(params[name] ?? ''),
         );
-        return redirect(reply, context, filled === '' ? '/' : filled);
+        return goTo(context, filled === '' ? '/' : filled);
       });
     }
   };

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { PageAuthentication } from '../../domain/authentication.ts';
 import { RequestError } from '../../domain/errors.ts';
@@ -38,7 +38,7 @@ export function renderForm(context: PageContext, form: FormContent): Html {
     method="post"
     action="${linkTo(context, action)}"
     class="${className}"
-    ${hasFiles ? html`enctype="multipart/form-data"` : undefined}
+    ${hasFiles && html`enctype="multipart/form-data"`}
   >
     <input type="hidden" name="${TOKEN_FIELD}" value="${context.token}" />
     ${body}
@@ -81,15 +81,15 @@ export function readText(form: FormData, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
+/** Returns the texts of all fields with a name, such as the values of checked boxes. */
+export const readTexts = (form: FormData, name: string): string[] =>
+  form.getAll(name).filter((value) => typeof value === 'string');
+
+/** Returns a text of many lines as entered, with line breaks as in files; empty if it is missing. */
+export function readLines(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.replaceAll('\r\n', '\n') : '';
+}
+
 /** Returns the token that a form contains. */
 export const readToken = (form: FormData): string => readText(form, TOKEN_FIELD);
-
-/** Leads the browser to a page after a change; a reload then does not repeat the change. */
-export function redirect(
-  reply: FastifyReply,
-  context: PageContext,
-  path: string,
-  parameters: Readonly<Record<string, string>> = {},
-): FastifyReply {
-  return reply.redirect(linkTo(context, path, parameters), 303);
-}

@@ -1,7 +1,7 @@
 import { formatValue } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { readResultsQuery } from '../../domain/results-query.ts';
-import type { SessionFilter } from '../../store/store.ts';
+import type { Page, SessionFilter } from '../../store/store.ts';
 
 /** Names the field with which the message of a problem starts by its label on the page. */
 export function nameFields(problem: string, labels: Readonly<Record<string, string>>): string {
@@ -23,9 +23,15 @@ export function readListFilter(
       const message = `kind must be production, simulation, open, or unscored, got ${formatValue(name)}.`;
       throw new RequestError('bad_request', message);
     }
-    return readResultsQuery(kind, ownerId, `?${filled.toString()}`);
+    return readResultsQuery(kind, ownerId, filled);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    return { ...readResultsQuery(kind, ownerId, ''), problem: error };
+    return { ...readResultsQuery(kind, ownerId, new URLSearchParams()), problem: error };
   }
 }
+
+/** Reads which page of a list to show. An invalid query shows the first one. */
+export const readPage = (query: URLSearchParams, limit: number): Page => ({
+  skip: readListFilter(query, '').filter.skip,
+  limit,
+});

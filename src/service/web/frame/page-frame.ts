@@ -91,7 +91,7 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
     css: `${FRAME_CSS}${css}`,
     script: PAGE_SCRIPT,
     usesServer: true,
-    body: html`${hasNavigation ? renderNavigation(page, context) : undefined}
+    body: html`${hasNavigation && renderNavigation(page, context)}
       <main id="main" tabindex="-1">${main}</main>`,
   });
 }
@@ -100,11 +100,10 @@ function renderNavigation({ title, section = title }: ServicePage, context: Page
   return html`<a class="skip" href="#main">Skip to the content</a>
     <nav class="site" aria-label="Pages">
       ${SECTIONS.map(([path, name]) => renderLink(linkTo(context, path), name, name === section))}
-      ${context.owner === undefined ? undefined : html`<span class="soft">Owner ${context.owner}</span>`}
+      ${context.owner !== undefined && html`<span class="soft">Owner ${context.owner}</span>`}
       ${
-        context.hasSession
-          ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
-          : undefined
+        context.hasSession &&
+        html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
       }
     </nav>`;
 }
@@ -167,9 +166,9 @@ export function renderPages({
     formatNumber(each),
   );
   return html`<p class="pages">
-    ${skip > 0 ? linkFrom(Math.max(0, skip - limit), 'Newer') : undefined}
+    ${skip > 0 && linkFrom(Math.max(0, skip - limit), 'Newer')}
     ${total === 0 ? '' : `${from} to ${to} of ${all}`}
-    ${last < total ? linkFrom(skip + limit, 'Older') : undefined}
+    ${last < total && linkFrom(skip + limit, 'Older')}
   </p>`;
 }
 

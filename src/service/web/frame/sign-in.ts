@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readQuery } from '../../../http-kit/query.ts';
 import { html } from '../../../report-kit/html.ts';
 import type { PageAuthentication } from '../../domain/authentication.ts';
 import { renderField } from './fields.ts';
 import { readForm, readText } from './forms.ts';
 import { renderServicePage, sendPage, UNKNOWN_READER } from './page-frame.ts';
-import { readQuery } from './viewer.ts';
 
 /** Renders the page on which a browser signs in with an API key. */
 export function renderSignInPage(next: string, problem?: string): string {

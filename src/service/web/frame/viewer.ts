@@ -1,50 +1,30 @@
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '../../../platform/clock.ts';
+import { readQuery } from '../../../http-kit/query.ts';
 import type { PageAccess, PageAuthentication } from '../../domain/authentication.ts';
-import type { SdkSettings } from '../../domain/sdk-settings.ts';
-import type { KitFunctions } from '../../domain/kit-functions.ts';
-import type { RejectedRequests } from '../../domain/rejected-requests.ts';
-import type { Simulations } from '../../operations/simulations.ts';
-import type { CloseResult, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { PageContext } from './page-frame.ts';
 import { readForm, readToken } from './forms.ts';
-import type { LiveUpdates } from './live.ts';
 
-/** What the routes of all pages need. */
-export interface PageOptions extends Viewers {
-  store: Store;
-  simulations: Simulations;
-  authentication: PageAuthentication;
-  /** Lower-case name of the header that carries the API key. */
-  apiKeyHeader: string;
-  live: LiveUpdates;
-  /** Closes a conversation, as the close endpoint does; undefined if it does not exist. */
-  close: (conversation: {
-    ownerId: string;
-    conversationId: string;
-  }) => Promise<CloseResult | undefined>;
-  sdkSettings: readonly SdkSettings[];
-  rejectedRequests: Pick<RejectedRequests, 'find'>;
-  /** The service clock. */
-  clock: Clock;
-  /** Functions of other packages; undefined if the service was started without them. */
-  kit: KitFunctions | undefined;
-}
-
-/** The owner whose data a request may see, and the reader of its pages. */
-export interface Viewer {
-  ownerId: string;
+/** The reader of a page, before it is decided whose data the page shows. */
+export interface Reader {
   context: PageContext;
+  /** Returns the owner whose data the pages show. @throws RequestError if the query names an unknown one. */
+  findOwner: () => Promise<string>;
+  /** Returns the owners whose data a deep link may show, because it does not name the owner. */
+  listOwners: () => Promise<readonly string[]>;
 }
 
-/** Finds out what the requests for pages may see and change. */
+/** A reader, and the owner whose data the pages show. */
+export interface Viewer extends Reader {
+  ownerId: string;
+}
+
+/** Finds out what the requests for pages may see and change. Each authenticates its request once. */
 export interface Viewers {
+  /** Finds the reader of a page. @throws RequestError if the request may see no data. */
+  findReader: (request: FastifyRequest) => Promise<Reader>;
   /** Finds the owner whose data a request may see. @throws RequestError if it may see no data. */
   findViewer: (request: FastifyRequest) => Promise<Viewer>;
-  /** Returns the owners whose sessions a deep link may show, and the reader of the page. */
-  findOwners: (
-    request: FastifyRequest,
-  ) => Promise<{ ownerIds: readonly string[]; context: PageContext }>;
   /**
    * Finds the owner whose data a form may change, and reads the form.
    * @throws RequestError if the form was not sent by a page of this service, or its reader may not
@@ -53,34 +33,42 @@ export interface Viewers {
   findEditor: (request: FastifyRequest) => Promise<Viewer & { form: FormData }>;
 }
 
-/** Creates what finds the viewers of a service. `findOwner` finds the owner that a query names. */
-export function createViewers(
-  {
-    store,
-    authentication,
-    apiKeyHeader,
-  }: Pick<PageOptions, 'store' | 'authentication' | 'apiKeyHeader'>,
-  findOwner: (request: FastifyRequest) => Promise<string>,
-): Viewers {
-  const findViewer: Viewers['findViewer'] = async (request) => {
-    const access = await authentication.authenticateReader(request.headers);
-    // A reader on this machine may see the pages of every owner.
-    const ownerId = access.ownerId ?? (await findOwner(request));
-    return { ownerId, context: readContext(request, access, apiKeyHeader) };
+/** What decides what the requests for pages may see and change. */
+export interface ViewerOptions {
+  owners: Pick<Store['owners'], 'listIds'>;
+  authentication: PageAuthentication;
+  /** Lower-case name of the header that carries the API key. */
+  apiKeyHeader: string;
+  /** Returns the id of the owner that the query names, or of the default owner. */
+  findOwner: (request: FastifyRequest) => Promise<string>;
+}
+
+/** Creates what finds the viewers of a service. */
+export function createViewers(options: ViewerOptions): Viewers {
+  const { owners, authentication, apiKeyHeader, findOwner } = options;
+  const toReader = (request: FastifyRequest, access: PageAccess): Reader => {
+    const { ownerId } = access;
+    return {
+      context: readContext(request, access, apiKeyHeader),
+      // A reader on this machine may see the pages of every owner.
+      findOwner: async () => ownerId ?? findOwner(request),
+      listOwners: async () => (ownerId === undefined ? owners.listIds() : [ownerId]),
+    };
   };
+  const toViewer = async (reader: Reader): Promise<Viewer> => ({
+    ...reader,
+    ownerId: await reader.findOwner(),
+  });
+  const findReader: Viewers['findReader'] = async (request) =>
+    toReader(request, await authentication.authenticateReader(request.headers));
   return {
-    findViewer,
-    async findOwners(request) {
-      const access = await authentication.authenticateReader(request.headers);
-      const { ownerId } = access;
-      const ownerIds = ownerId === undefined ? await store.owners.listIds() : [ownerId];
-      return { ownerIds, context: readContext(request, access, apiKeyHeader) };
-    },
+    findReader,
+    findViewer: async (request) => toViewer(await findReader(request)),
     async findEditor(request) {
       const access = await authentication.authenticateReader(request.headers);
       const form = await readForm(request);
       authentication.checkForm(request.headers, access, readToken(form));
-      return { ...(await findViewer(request)), form };
+      return { ...(await toViewer(toReader(request, access))), form };
     },
   };
 }
@@ -101,10 +89,4 @@ function readContext(
     hasSession,
     notice: query.get('notice') ?? undefined,
   };
-}
-
-/** Returns the query of a request. */
-export function readQuery({ url }: Pick<FastifyRequest, 'url'>): URLSearchParams {
-  const queryStart = url.indexOf('?');
-  return new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1));
 }

@@ -55,7 +55,7 @@ export function renderKeysPage(page: KeysPage, context: PageContext): string {
             })}
             <p><button>Generate a key</button></p>`,
         })}
-        ${context.token === undefined ? undefined : renderRevocation(context, problems.key)}`,
+        ${context.token !== undefined && renderRevocation(context, problems.key)}`,
     },
     context,
   );

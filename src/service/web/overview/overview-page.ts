@@ -60,11 +60,10 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
           ${renderPassRates(simulations, 'simulation', nowMs)}
         </div>
         ${
-          runs.length === 0
-            ? undefined
-            : html`<h2>Newest runs</h2>
-                ${renderRuns(runs.slice(0, RUNS_MAX), 'production', context)}
-                <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
+          runs.length !== 0 &&
+          html`<h2>Newest runs</h2>
+            ${renderRuns(runs.slice(0, RUNS_MAX), 'production', context)}
+            <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
         }
         <details ${isEmpty ? 'open' : ''}>
           <summary>Send traces to this service</summary>
@@ -90,9 +89,8 @@ export function renderNews(news: News, context: PageContext): LiveContent {
   return {
     isFinal: !isEmpty && counts.openConversations + counts.evaluatingSessions === 0,
     content: html`${
-        fileChange === undefined
-          ? undefined
-          : html`<p class="remark"><b>Nothing is stored anymore.</b> ${fileChange}</p>`
+        fileChange !== undefined &&
+        html`<p class="remark"><b>Nothing is stored anymore.</b> ${fileChange}</p>`
       }
       <ul class="counts">
         ${listCounts(news, context).map(
@@ -103,9 +101,9 @@ export function renderNews(news: News, context: PageContext): LiveContent {
             </li>`,
         )}
       </ul>
-      ${counts.openConversations > 0 ? renderOpen(news, context) : undefined}
-      ${counts.unscoredConversations > 0 ? renderUnscored(counts, context) : undefined}
-      ${isEmpty || rejections || log.length > 0 ? renderArrivals(news, isEmpty) : undefined}`,
+      ${counts.openConversations > 0 && renderOpen(news, context)}
+      ${counts.unscoredConversations > 0 && renderUnscored(counts, context)}
+      ${(isEmpty || rejections || log.length > 0) && renderArrivals(news, isEmpty)}`,
   };
 }
 
@@ -121,10 +119,9 @@ function renderOpen({ counts, hasLiveEvals }: News, context: PageContext): Html 
     <code>POST /v1/sessions/CONVERSATION_ID/end</code> closes ${it}. Otherwise, the service closes
     ${it} 24 hours after its last span.
     ${
-      hasLiveEvals
-        ? undefined
-        : html`No evals are chosen yet, so nothing would be scored.
-            <a href="${linkTo(context, '/settings')}">Choose evals</a>`
+      !hasLiveEvals &&
+      html`No evals are chosen yet, so nothing would be scored.
+        <a href="${linkTo(context, '/settings')}">Choose evals</a>`
     }
   </p>`;
 }
@@ -192,12 +189,13 @@ function renderArrivals(
   return html`<h2>Why data may be missing</h2>
     ${rejections && renderRejections(rejections)}
     ${
-      kinds.length === 0 && isEmpty && !rejections
-        ? html`<p>
-            No trace has arrived. Check the address and the key of your exporter, and that it
-            flushes before its process ends.
-          </p>`
-        : undefined
+      kinds.length === 0 &&
+      isEmpty &&
+      !rejections &&
+      html`<p>
+        No trace has arrived. Check the address and the key of your exporter, and that it flushes
+        before its process ends.
+      </p>`
     }
     <ul class="log">
       ${kinds.flatMap((entries) => {

@@ -1,14 +1,22 @@
-import type { FastifyInstance } from 'fastify';
 import { listSummaries, serviceRoutes } from '../../../contract/index.ts';
 import { prefersHtml } from '../../../http-kit/pages.ts';
 import { sendPrettyJson } from '../../../http-kit/server.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { html } from '../../../report-kit/html.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
-import type { SessionKind } from '../../store/store.ts';
+import type { RejectedRequests } from '../../domain/rejected-requests.ts';
+import type { SdkSettings } from '../../domain/sdk-settings.ts';
+import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
-import { OVERVIEW_LIVE_PATH, renderNews, renderOverviewPage, type News } from './overview-page.ts';
-import type { PageOptions } from '../frame/viewer.ts';
+import type { Pages } from '../frame/pages.ts';
+import {
+  OVERVIEW_LIVE_PATH,
+  renderNews,
+  renderOverviewPage,
+  type News,
+  type Overview,
+} from './overview-page.ts';
 
 const ABOUT =
   'The evaluation service of sandbox-kit. It receives traces of conversations, scores closed ' +
@@ -33,24 +41,36 @@ const LISTS = {
 const RUNS_MAX = 30;
 const LOG_ENTRIES_MAX = 200;
 
+/** What the overview shows, and whom it answers. */
+export interface OverviewOptions {
+  store: Pick<Store, 'runs' | 'overview' | 'ingestLog' | 'evals' | 'describeFileChange'>;
+  rejectedRequests: Pick<RejectedRequests, 'find'>;
+  /** What SDKs need so that the service can read their traces. */
+  sdkSettings: readonly SdkSettings[];
+  /** Lower-case name of the header that carries the API key. */
+  apiKeyHeader: string;
+  /** The service clock. */
+  clock: Clock;
+}
+
 /**
  * `GET /`: describes the service to a program that only has its URL, as JSON, or shows the overview if
  * `Accept` prefers HTML. On loopback every program on this machine may read it; elsewhere it needs an
  * API key.
  */
-export function addOverviewRoutes(app: FastifyInstance, options: PageOptions): void {
-  const { store, authentication, apiKeyHeader, clock, findViewer, live, sdkSettings } = options;
-  app.get(OVERVIEW_LIVE_PATH, async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    return live.send(request, reply, async () => {
-      return renderNews(await loadNews(options, ownerId), context);
-    });
+export function addOverviewRoutes(
+  { app, live, findReader, findViewer }: Pages,
+  options: OverviewOptions,
+): void {
+  const { apiKeyHeader } = options;
+  live(OVERVIEW_LIVE_PATH, ({ ownerId, context }) => async () => {
+    return renderNews(await loadNews(options, ownerId), context);
   });
   app.get('/', async (request, reply) => {
     const { accept = '' } = request.headers;
     reply.headers(servicePageHeaders).header('vary', 'accept');
     if (!prefersHtml(accept)) {
-      await authentication.authenticateReader(request.headers);
+      await findReader(request);
       return sendPrettyJson(reply, {
         service: 'sandbox-kit',
         about: ABOUT,
@@ -59,23 +79,29 @@ export function addOverviewRoutes(app: FastifyInstance, options: PageOptions): v
       });
     }
     const { ownerId, context } = await findViewer(request);
-    const listRuns = (kind: SessionKind) =>
-      store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
-    const [news, { runs }, { runs: simulations }] = await Promise.all([
-      loadNews(options, ownerId),
-      listRuns('production'),
-      listRuns('simulation'),
-    ]);
-    const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
-    const about = { about: ABOUT, access, ...LISTS };
-    const charts = { runs, simulations, nowMs: clock.nowMs() };
-    const overview = { ...news, ...charts, apiKeyHeader, about, sdkSettings };
-    return sendPage(reply, renderOverviewPage(overview, context));
+    return sendPage(reply, renderOverviewPage(await loadOverview(options, ownerId), context));
   });
 }
 
+async function loadOverview(options: OverviewOptions, ownerId: string): Promise<Overview> {
+  const { store, clock, apiKeyHeader, sdkSettings } = options;
+  const listRuns = (kind: SessionKind) =>
+    store.runs.list({ ownerId, kind, skip: 0, limit: RUNS_MAX });
+  const [news, { runs }, { runs: simulations }] = await Promise.all([
+    loadNews(options, ownerId),
+    listRuns('production'),
+    listRuns('simulation'),
+  ]);
+  const access = html`Send an API key in the header <code>${apiKeyHeader}</code>.`;
+  return {
+    ...{ ...news, runs, simulations, nowMs: clock.nowMs(), apiKeyHeader },
+    about: { about: ABOUT, access, ...LISTS },
+    sdkSettings,
+  };
+}
+
 async function loadNews(
-  { store, rejectedRequests }: Pick<PageOptions, 'store' | 'rejectedRequests'>,
+  { store, rejectedRequests }: Pick<OverviewOptions, 'store' | 'rejectedRequests'>,
   ownerId: string,
 ): Promise<News> {
   const [counts, log, liveEvals] = await Promise.all([

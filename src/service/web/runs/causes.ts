@@ -64,7 +64,7 @@ function renderShared(
   );
   return html`<section class="causes">
     <h3>Several scenarios</h3>
-    ${isCut ? html`<p class="soft">Of the first sessions of each scenario:</p>` : undefined}
+    ${isCut && html`<p class="soft">Of the first sessions of each scenario:</p>`}
     ${renderGroups(groups, context)}
   </section>`;
 }
@@ -83,11 +83,8 @@ function renderScenario(
       >
     </h3>
     ${
-      causes.length < all
-        ? html`<p class="soft">
-            Of ${formatCount(causes.length, 'session')} of ${formatNumber(all)}:
-          </p>`
-        : undefined
+      causes.length < all &&
+      html`<p class="soft">Of ${formatCount(causes.length, 'session')} of ${formatNumber(all)}:</p>`
     }
     ${renderGroups(groupUnpassed(own), context)}
   </section>`;
@@ -98,7 +95,7 @@ function renderGroups(groups: readonly Cause[][], context: PageContext): Html {
   return html`<ul>
       ${groups.slice(0, GROUPS_MAX).map((group) => renderGroup(group, context))}
     </ul>
-    ${omitted > 0 ? html`<p class="soft">and ${formatCount(omitted, 'more reason')}</p>` : undefined}`;
+    ${omitted > 0 && html`<p class="soft">and ${formatCount(omitted, 'more reason')}</p>`}`;
 }
 
 /** Renders sessions that have the same reason, by scenario if they are of several. */
@@ -109,18 +106,17 @@ function renderGroup(group: readonly Cause[], context: PageContext): Html {
   return html`<li>
     <span class="mark ${first.verdict}">${first.verdict}</span>
     ${formatCount(group.length, 'session')}, ${describeEnd(first)}
-    ${scenarios.size === 1 ? renderSamples(group, context) : undefined}
+    ${scenarios.size === 1 && renderSamples(group, context)}
     <ul class="reasons">
       ${listSharedReasons(group).map(
         (reason) => html`<li>${cutText(reason, REASON_LENGTH_MAX)}</li>`,
       )}
     </ul>
     ${
-      scenarios.size === 1
-        ? undefined
-        : html`<ul class="scenarios">
-            ${Array.from(scenarios, ([id, causes]) => html`<li>${id} ${renderSamples(causes, context)}</li>`)}
-          </ul>`
+      scenarios.size !== 1 &&
+      html`<ul class="scenarios">
+        ${Array.from(scenarios, ([id, causes]) => html`<li>${id} ${renderSamples(causes, context)}</li>`)}
+      </ul>`
     }
   </li>`;
 }

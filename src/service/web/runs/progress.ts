@@ -25,14 +25,13 @@ export function renderProgress(watched: WatchedSimulation, context: PageContext)
       <b>${describeState(watched)}</b>
       ${isUnderWay(watched) ? `So far, ${describeScenarios(scenarios)}.` : ''}
     </p>
-    ${isUnderWay(watched) ? renderBar(watched) : undefined}
+    ${isUnderWay(watched) && renderBar(watched)}
     ${
-      watched.status === 'running'
-        ? renderForm(context, {
-            action: `/simulation/${encodeURIComponent(plan.id)}/cancel`,
-            body: html`<button id="cancel" class="danger">Cancel the simulation</button>`,
-          })
-        : undefined
+      watched.status === 'running' &&
+      renderForm(context, {
+        action: `/simulation/${encodeURIComponent(plan.id)}/cancel`,
+        body: html`<button id="cancel" class="danger">Cancel the simulation</button>`,
+      })
     }
     ${renderRunning(watched)}
     <h2>Scenarios</h2>
@@ -88,7 +87,7 @@ function renderRunning({ running }: WatchedSimulation): Html | undefined {
           }
         </details>`,
     )}
-    ${omitted > 0 ? html`<p class="soft">and ${formatCount(omitted, 'more session')}</p>` : undefined}`;
+    ${omitted > 0 && html`<p class="soft">and ${formatCount(omitted, 'more session')}</p>`}`;
 }
 
 /** CSS rules of the progress. */

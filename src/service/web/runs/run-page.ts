@@ -115,20 +115,19 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
     }
     ${renderPages({ path: pathOfRun(kind, run.id), ...list })}
     ${
-      watched && !isUnderWay(watched)
-        ? renderForm(context, {
-            action: `${pathOfRun(kind, run.id)}/again`,
-            body: renderStart('Run again'),
-          })
-        : undefined
+      watched &&
+      !isUnderWay(watched) &&
+      renderForm(context, {
+        action: `${pathOfRun(kind, run.id)}/again`,
+        body: renderStart('Run again'),
+      })
     }
     ${
-      watched
-        ? html`<details id="repeat">
-            <summary>Repeat this simulation</summary>
-            ${formatRepeatCommand(watched.plan, context)}
-          </details>`
-        : undefined
+      watched &&
+      html`<details id="repeat">
+        <summary>Repeat this simulation</summary>
+        ${formatRepeatCommand(watched.plan, context)}
+      </details>`
     }`;
   return { content, isFinal: watched === undefined || !isUnderWay(watched) };
 }

@@ -181,8 +181,8 @@ function renderRun(
   return html`<tr>
     <td>
       <a href="${linkTo(context, pathOfRun(kind, id))}">${name}</a>
-      ${run.state === 'running' ? html`<span class="undecided">running</span>` : undefined}
-      ${run.state === 'cancelled' ? html`<span class="soft">canceled</span>` : undefined}
+      ${run.state === 'running' && html`<span class="undecided">running</span>`}
+      ${run.state === 'cancelled' && html`<span class="soft">canceled</span>`}
     </td>
     ${chosen && html`${radio('a', 'Before:')}${radio('b', 'After:')}`}
     <td class="number">${formatNumber(run.sessions)}</td>

@@ -20,11 +20,8 @@ export function renderScenarios(scenarios: readonly ScenarioResult[]): Html {
     rows: sortByUrgency(scenarios).slice(0, SCENARIOS_MAX).map(renderScenario),
   })}
   ${
-    omitted > 0
-      ? html`<p class="soft">
-          and ${formatNumber(omitted)} more scenarios, all of them not worse.
-        </p>`
-      : undefined
+    omitted > 0 &&
+    html`<p class="soft">and ${formatNumber(omitted)} more scenarios, all of them not worse.</p>`
   }`;
 }
 
@@ -36,7 +33,7 @@ function renderScenario(result: ScenarioResult): Html {
     <td>${id} <span class="soft">${about.join(', ')}</span></td>
     <td>
       <span class="mark ${verdict}">${verdict}</span
-      >${flaky ? html`<span class="undecided">flaky</span>` : undefined}
+      >${flaky && html`<span class="undecided">flaky</span>`}
     </td>
     <td class="number">${formatNumber(passed)} of ${formatNumber(samples)}</td>
     ${renderCount(failed, 'failed')} ${renderCount(undecided, 'undecided')}

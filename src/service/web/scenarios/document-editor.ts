@@ -39,7 +39,7 @@ export function renderEditor(
           lists all fields.`,
         problem: problem && describeProblem(problem),
       })}
-      ${line ? html`<pre>${line}</pre>` : undefined}
+      ${line && html`<pre>${line}</pre>`}
       <p><button>${button}</button></p>`,
   });
 }

@@ -45,15 +45,15 @@ export function renderPersonasPage(list: PersonaList, context: PageContext): str
         ${total === 0 ? html`<p>No personas yet.</p>` : renderPersonas(personas, context)}
         ${renderPages({ path: '/personas', ...list })}
         ${
-          list.canEdit && context.token !== undefined
-            ? html`<details ${edited ? 'open' : ''}>
-                <summary>Write a persona</summary>
-                ${renderEditor(context, {
-                  ...{ kind: 'persona', action: '/personas', button: 'Add the persona' },
-                  edited: edited ?? { text: NEW_TEXTS.persona },
-                })}
-              </details>`
-            : undefined
+          list.canEdit &&
+          context.token !== undefined &&
+          html`<details ${edited ? 'open' : ''}>
+            <summary>Write a persona</summary>
+            ${renderEditor(context, {
+              ...{ kind: 'persona', action: '/personas', button: 'Add the persona' },
+              edited: edited ?? { text: NEW_TEXTS.persona },
+            })}
+          </details>`
         }`,
     },
     context,
@@ -125,7 +125,7 @@ export function renderPersonaPage(
                       >
                     </li>`,
                 )}
-                ${scenarios.length > SCENARIOS_MAX ? html`<li>and ${scenarios.length - SCENARIOS_MAX} more</li>` : undefined}
+                ${scenarios.length > SCENARIOS_MAX && html`<li>and ${scenarios.length - SCENARIOS_MAX} more</li>`}
               </ul>`
         }
         ${renderDocumentForms(context, { kind: 'persona', path, edited })}`,

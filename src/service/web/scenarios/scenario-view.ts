@@ -63,14 +63,13 @@ function renderSteps({ steps = [] }: Scenario['user']): Html | undefined {
       ${steps.slice(0, ITEMS_MAX).map(
         ({ id, when, say, otherwise, next }) =>
           html`<li>
-            ${id === undefined ? undefined : html`<code>${id}</code> `}${
-              when === undefined
-                ? undefined
-                : html`<span class="soft">when the agent ${describeCondition(when)}</span>`
+            ${id !== undefined && html`<code>${id}</code> `}${
+              when !== undefined &&
+              html`<span class="soft">when the agent ${describeCondition(when)}</span>`
             }
             <div class="text">${say}</div>
-            ${otherwise === undefined ? undefined : html`<div class="soft text">otherwise: ${otherwise}</div>`}
-            ${next === undefined ? undefined : html`<div class="soft">then <code>${next}</code></div>`}
+            ${otherwise !== undefined && html`<div class="soft text">otherwise: ${otherwise}</div>`}
+            ${next !== undefined && html`<div class="soft">then <code>${next}</code></div>`}
           </li>`,
       )}
     </ol>
@@ -92,21 +91,20 @@ function renderFacts({ facts = [] }: Scenario['user']): Html | undefined {
 
 function renderReactions({ reactions = [], stop_when: stops = [] }: Scenario['user']): Html {
   return html`${
-    reactions.length === 0
-      ? undefined
-      : html`<h3>Reacts</h3>
-          <ul class="steps">
-            ${reactions.map(
-              ({ when, say, stop }) =>
-                html`<li>
-                  <span class="soft">when the agent ${describeCondition(when)}</span>
-                  <div class="text">${say}</div>
-                  ${stop ? html`<div class="soft">and ends the conversation</div>` : undefined}
-                </li>`,
-            )}
-          </ul>`
+    reactions.length !== 0 &&
+    html`<h3>Reacts</h3>
+      <ul class="steps">
+        ${reactions.map(
+          ({ when, say, stop }) =>
+            html`<li>
+              <span class="soft">when the agent ${describeCondition(when)}</span>
+              <div class="text">${say}</div>
+              ${stop && html`<div class="soft">and ends the conversation</div>`}
+            </li>`,
+        )}
+      </ul>`
   }
-  ${stops.length === 0 ? undefined : html`<p>Done when the agent ${stops.map(describeCondition).join(', or ')}.</p>`}`;
+  ${stops.length !== 0 && html`<p>Done when the agent ${stops.map(describeCondition).join(', or ')}.</p>`}`;
 }
 
 /** Describes a condition, to be read after "the agent". */
@@ -139,7 +137,7 @@ function renderEval(
   return html`<li>
     ${title}
     <span class="soft">${kind.replaceAll('_', ' ')}${required ? '' : ', not required'}</span>
-    ${Object.keys(params).length === 0 ? undefined : html`<code>${cutText(JSON.stringify(params), 500)}</code>`}
+    ${Object.keys(params).length !== 0 && html`<code>${cutText(JSON.stringify(params), 500)}</code>`}
   </li>`;
 }
 
@@ -162,13 +160,11 @@ function renderContext(scenario: Scenario): Html {
       ['Seed', seed, 'text'],
     ])}
     ${
-      sent.length === 0
-        ? undefined
-        : html`<details>
-            <summary>Sent to the sandbox</summary>
-            <pre>
-${cutText(JSON.stringify(Object.fromEntries(sent), null, 2), JSON_LENGTH_MAX)}</pre>
-          </details>`
+      sent.length !== 0 &&
+      html`<details>
+        <summary>Sent to the sandbox</summary>
+        <pre>${cutText(JSON.stringify(Object.fromEntries(sent), null, 2), JSON_LENGTH_MAX)}</pre>
+      </details>`
     }`;
 }
 

@@ -52,10 +52,10 @@ export function renderScenariosPage(list: ScenarioList, context: PageContext): s
         ${renderDocumentTabs(context, 'scenario')} ${renderNotice(context, NOTICES)}
         <p>A scenario says what a simulated user wants, and how the conversation is scored.</p>
         ${storedCount === 0 ? html`<p>No scenarios yet. Add a starter scenario, or write one.</p>` : renderSearch(list, context)}
-        ${storedCount > 0 && scenarios.length === 0 ? html`<p>No scenario matches.</p>` : undefined}
-        ${scenarios.length > 0 ? renderRun(list, context) : undefined}
+        ${storedCount > 0 && scenarios.length === 0 && html`<p>No scenario matches.</p>`}
+        ${scenarios.length > 0 && renderRun(list, context)}
         ${renderPages({ path: '/scenarios', ...list })} ${renderStarters(list, context)}
-        ${list.canEdit && context.token !== undefined ? renderNew(list, context) : undefined}`,
+        ${list.canEdit && context.token !== undefined && renderNew(list, context)}`,
     },
     context,
   );
@@ -101,7 +101,7 @@ function renderRun(list: ScenarioList, context: PageContext): Html {
           ${(query.get('q') ?? '') === '' ? 'All' : 'All matching'}
           ${formatCount(total, 'scenario')}</label
         >
-        ${elsewhere.length === 0 ? undefined : renderElsewhere(elsewhere)}
+        ${elsewhere.length !== 0 && renderElsewhere(elsewhere)}
         <input type="hidden" name="q" value="${query.get('q') ?? ''}" />
         ${renderRunFields(agents, run)}
         <p>
@@ -144,15 +144,14 @@ function renderRow(
   return html`<tr>
     <td>
       ${
-        canRun
-          ? html`<input
-              type="checkbox"
-              name="scenario"
-              value="${id}"
-              aria-label="Run ${name}"
-              ${isChosen ? 'checked' : ''}
-            />`
-          : undefined
+        canRun &&
+        html`<input
+          type="checkbox"
+          name="scenario"
+          value="${id}"
+          aria-label="Run ${name}"
+          ${isChosen ? 'checked' : ''}
+        />`
       }
       <a href="${linkTo(context, `/scenarios/${encodeURIComponent(id)}`)}">${name}</a>
     </td>

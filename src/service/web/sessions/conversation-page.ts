@@ -47,11 +47,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
         ${renderRemovedSpans(conversation.spansRemoved) ?? renderTurns(self, content, transcript.shown)}
         ${renderTags(tags, renderTag)} ${renderSpans(spans)}
-        ${
-          canRepeat
-            ? renderNextStep({ id, kind: 'conversation', storedId: undefined }, context)
-            : undefined
-        }`,
+        ${canRepeat && renderNextStep({ id, kind: 'conversation', storedId: undefined }, context)}`,
     },
     context,
   );

@@ -31,13 +31,12 @@ export function renderOutcomes(
           </ul>`
     }
     ${
-      errored.length === 0
-        ? undefined
-        : html`<h2>Errored evals</h2>
-            <p class="soft">${describeErrored(errored.length, judged.length)}</p>
-            <ul>
-              ${errored.map((outcome) => renderOutcome(outcome, options))}
-            </ul>`
+      errored.length !== 0 &&
+      html`<h2>Errored evals</h2>
+        <p class="soft">${describeErrored(errored.length, judged.length)}</p>
+        <ul>
+          ${errored.map((outcome) => renderOutcome(outcome, options))}
+        </ul>`
     }`;
 }
 
@@ -60,13 +59,10 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
     <p class="reasoning">${reasoning}</p>
     ${renderEvidence(explained, options.turns, options.linkToTurn)}
     ${
-      outcome === 'fail'
-        ? html`<p class="evidence">
-            <a href="${options.linkToEval(evalName, 'failed')}"
-              >All sessions that failed this eval</a
-            >
-          </p>`
-        : undefined
+      outcome === 'fail' &&
+      html`<p class="evidence">
+        <a href="${options.linkToEval(evalName, 'failed')}">All sessions that failed this eval</a>
+      </p>`
     }
   </li>`;
 }

@@ -1,14 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../../domain/errors.ts';
-import type { PageOptions } from '../frame/viewer.ts';
+import type { Store } from '../../store/store.ts';
+import type { Pages } from '../frame/pages.ts';
 import { RECORDING_PATH } from './call-player.ts';
 
 /** Adds the audio of simulated calls. Players seek with ranges of bytes (RFC 9110, section 14). */
-export function addRecordingRoute(app: FastifyInstance, { store, findOwners }: PageOptions): void {
+export function addRecordingRoute(
+  { app, findReader }: Pages,
+  { recordings }: Pick<Store, 'recordings'>,
+): void {
   app.get<{ Params: { id: string } }>(`${RECORDING_PATH}/:id`, async (request, reply) => {
-    const { ownerIds } = await findOwners(request);
-    for (const ownerId of ownerIds) {
-      const audio = await store.recordings.readAudio(ownerId, request.params.id);
+    const { listOwners } = await findReader(request);
+    for (const ownerId of await listOwners()) {
+      const audio = await recordings.readAudio(ownerId, request.params.id);
       if (audio) return sendAudio(request, reply, audio);
     }
     throw new RequestError('not_found', 'There is no recording of this session.');

@@ -57,7 +57,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(session, context)])}
         ${renderNotes(session)}
         ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, linkToEval })}
-        ${recording === undefined ? undefined : renderCall(session, recording, turns)}
+        ${recording !== undefined && renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}
         ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
@@ -112,7 +112,7 @@ function renderNotes({ simulated = {} }: Session): Html | undefined {
   const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
   if (error === undefined && notes.length === 0) return undefined;
   return html`<h2>Notes</h2>
-    ${error === undefined ? undefined : html`<p class="fail">${error}</p>`}
+    ${error !== undefined && html`<p class="fail">${error}</p>`}
     ${notes.map((note) => html`<p class="soft">${note}</p>`)}`;
 }
 

@@ -59,7 +59,7 @@ function renderRow(
     <td>${link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`}</td>
     <td>
       <span class="${verdict}">${verdict}</span>
-      ${status === 'completed' ? undefined : html`<span class="soft">${describeEnd(end)}</span>`}
+      ${status !== 'completed' && html`<span class="soft">${describeEnd(end)}</span>`}
     </td>
     ${
       columns
@@ -67,7 +67,7 @@ function renderRow(
         : renderSummary(outcomes)
     }
     <td>
-      ${run?.name ?? simulation?.name ?? ''}${agent ? html` <span class="soft">${agent.name}</span>` : undefined}
+      ${run?.name ?? simulation?.name ?? ''}${agent && html` <span class="soft">${agent.name}</span>`}
     </td>
     <td class="when">${formatInstant(isoTime(startedAtMs))}</td>
   </tr>`;

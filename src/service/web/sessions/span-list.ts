@@ -26,7 +26,7 @@ export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
       columns: ['span', numberColumn('start'), numberColumn('duration'), 'time'],
       rows: shown.map((span) => renderSpan(span, layout)),
     })}
-    ${omitted === 0 ? undefined : html`<p class="soft">${formatCount(omitted, 'more span')} not shown.</p>`}`;
+    ${omitted !== 0 && html`<p class="soft">${formatCount(omitted, 'more span')} not shown.</p>`}`;
 }
 
 function renderSpan(

@@ -45,9 +45,8 @@ function renderPages(self: string, skipped: number, turns: readonly ShownTurn[])
   const linkAfter = (after: number, name: string): Html =>
     html`<a href="${addParameter(self, after)}#transcript">${name}</a>`;
   return html`<p class="pages">
-    ${skipped > 0 ? linkAfter(Math.max(0, skipped - TURNS_MAX), 'Earlier turns') : undefined}
-    ${describePart(turns, skipped, last)}
-    ${last < total ? linkAfter(last, 'Later turns') : undefined}
+    ${skipped > 0 && linkAfter(Math.max(0, skipped - TURNS_MAX), 'Earlier turns')}
+    ${describePart(turns, skipped, last)} ${last < total && linkAfter(last, 'Later turns')}
   </p>`;
 }
 

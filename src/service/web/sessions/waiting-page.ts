@@ -29,7 +29,7 @@ export function renderWaitingPage(list: WaitingList, context: PageContext): stri
       main: html`<h1>${title}</h1>
         ${renderSessionTabs(context, state)} ${renderExplanation(state, context)}
         <p>${formatCount(total, 'conversation')}, newest first.</p>
-        ${conversations.length === 0 ? undefined : renderConversations(list, context)}
+        ${conversations.length !== 0 && renderConversations(list, context)}
         ${renderPages({ path: '/sessions', ...list })}`,
     },
     context,

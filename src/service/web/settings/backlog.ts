@@ -35,8 +35,7 @@ export function renderBacklog(shown: ShownBacklog, context: PageContext): LiveCo
     return { content, isFinal: false };
   }
   return {
-    content: html`${progress && renderEnd(progress, context)}
-    ${left > 0 ? renderLeft(shown) : undefined}`,
+    content: html`${progress && renderEnd(progress, context)} ${left > 0 && renderLeft(shown)}`,
     isFinal: true,
   };
 }
@@ -44,17 +43,15 @@ export function renderBacklog(shown: ShownBacklog, context: PageContext): LiveCo
 function renderEnd(progress: BacklogProgress, context: PageContext): Html | undefined {
   const { conversations, evaluations_queued: queued, runs, problem } = progress;
   return html`${
-    conversations === 0
-      ? undefined
-      : html`<p>
-          ${formatCount(conversations, 'conversation')} of the backlog
-          ${conversations === 1 ? 'was' : 'were'} queued, with ${formatCount(queued, 'eval')}, in
-          <a href="${linkTo(context, '/runs', { kind: 'production' })}"
-            >${formatList(runs, RUNS_MAX)}</a
-          >.
-        </p>`
+    conversations !== 0 &&
+    html`<p>
+      ${formatCount(conversations, 'conversation')} of the backlog
+      ${conversations === 1 ? 'was' : 'were'} queued, with ${formatCount(queued, 'eval')}, in
+      <a href="${linkTo(context, '/runs', { kind: 'production' })}">${formatList(runs, RUNS_MAX)}</a
+      >.
+    </p>`
   }
-  ${problem === undefined ? undefined : html`<p class="remark">Queueing the backlog stopped: ${problem}</p>`}`;
+  ${problem !== undefined && html`<p class="remark">Queueing the backlog stopped: ${problem}</p>`}`;
 }
 
 function renderLeft({ unscoredConversations: count, hasEvals }: ShownBacklog): Html {

@@ -1,19 +1,21 @@
-import type { FastifyInstance } from 'fastify';
 import { isMessage, schemas, type LiveSettings } from '../../../contract/index.ts';
-import { isoTime } from '../../../platform/clock.ts';
+import { isoTime, type Clock } from '../../../platform/clock.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import { missingJudgeWarnings } from '../../domain/missing-models.ts';
 import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
-import { readText, redirect } from '../frame/forms.ts';
-import { sendPage } from '../frame/page-frame.ts';
-import type { PageOptions } from '../frame/viewer.ts';
+import type { Store } from '../../store/store.ts';
+import { readText, readTexts } from '../frame/forms.ts';
+import { goTo, type Pages } from '../frame/pages.ts';
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 import { renderSettingsPage, type SettingsPage, type SettingsProblems } from './settings-page.ts';
 
-/** What the settings page needs besides the options of all pages. */
+/** What the settings page reads and changes. */
 export interface SettingsPageOptions {
+  store: Pick<Store, 'evals' | 'conversations' | 'owners'>;
+  /** The service clock. */
+  clock: Clock;
   backlog: Backlog;
   findWarnings: FindSettingsWarnings;
   /** Whether an LLM judge is configured. */
@@ -23,44 +25,28 @@ export interface SettingsPageOptions {
 const EVALS_MAX = schemas.LiveSettings.properties.evals.maxItems;
 
 /** `/settings`: the settings of live traces (spec 2.2), and the backlog (spec 3.1). */
-export function addSettingsRoutes(
-  app: FastifyInstance,
-  options: PageOptions & SettingsPageOptions,
-): void {
-  const { findViewer, findEditor, live } = options;
-  app.get(BACKLOG_LIVE_PATH, async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    return live.send(request, reply, async () =>
-      renderBacklog(await loadBacklog(options, ownerId), context),
-    );
+export function addSettingsRoutes({ page, form, live }: Pages, options: SettingsPageOptions): void {
+  live(BACKLOG_LIVE_PATH, ({ ownerId, context }) => async () => {
+    return renderBacklog(await loadBacklog(options, ownerId), context);
   });
-  app.get('/settings', async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    return sendPage(reply, renderSettingsPage(await loadPage(options, ownerId), context));
-  });
-  app.post('/settings', async (request, reply) => {
-    const { ownerId, context, form } = await findEditor(request);
-    const entered = {
-      evals: form.getAll('evals').filter((id) => typeof id === 'string'),
-      run_name: readText(form, 'run_name'),
-    };
-    const scores = readText(form, 'then') === 'score';
+  page('/settings', async ({ ownerId, context }) =>
+    renderSettingsPage(await loadPage(options, ownerId), context),
+  );
+  form('/settings', async ({ ownerId, context, form: sent }) => {
+    const entered = { evals: readTexts(sent, 'evals'), run_name: readText(sent, 'run_name') };
+    const scores = readText(sent, 'then') === 'score';
     const problems = await saveSettings(options, { ownerId, entered, scores });
     if (problems === undefined) {
-      return redirect(reply, context, '/settings', { notice: scores ? 'scored' : 'saved' });
+      return goTo(context, '/settings', { notice: scores ? 'scored' : 'saved' });
     }
-    const page = {
-      ...(await loadPage(options, ownerId)),
-      settings: entered,
-      problems,
-    };
-    return sendPage(reply.code(400), renderSettingsPage(page, context));
+    const shown = { ...(await loadPage(options, ownerId)), settings: entered, problems };
+    return { status: 400, page: renderSettingsPage(shown, context) };
   });
 }
 
 /** Saves the settings and queues the backlog, or returns what is wrong with the settings. */
 async function saveSettings(
-  options: PageOptions & SettingsPageOptions,
+  options: SettingsPageOptions,
   change: { ownerId: string; entered: Required<LiveSettings>; scores: boolean },
 ): Promise<SettingsProblems | undefined> {
   const { store, findWarnings } = options;
@@ -89,7 +75,7 @@ async function saveSettings(
 
 /** Loads what the part of the page about the backlog shows. */
 async function loadBacklog(
-  { store, backlog }: PageOptions & SettingsPageOptions,
+  { store, backlog }: SettingsPageOptions,
   ownerId: string,
 ): Promise<ShownBacklog> {
   const [settings, waiting] = await Promise.all([
@@ -103,10 +89,7 @@ async function loadBacklog(
   };
 }
 
-async function loadPage(
-  options: PageOptions & SettingsPageOptions,
-  ownerId: string,
-): Promise<SettingsPage> {
+async function loadPage(options: SettingsPageOptions, ownerId: string): Promise<SettingsPage> {
   const { store, hasJudge, clock } = options;
   const [evals, settings, live, backlog, keys] = await Promise.all([
     store.evals.list(ownerId),

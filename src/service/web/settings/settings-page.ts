@@ -45,7 +45,7 @@ export function renderSettingsPage(page: SettingsPage, context: PageContext): st
         <h2>Live traces</h2>
         ${warnings.map((warning) => html`<p class="remark">${warning}</p>`)}
         ${renderLive(linkTo(context, BACKLOG_LIVE_PATH), renderBacklog(page.backlog, context))}
-        ${context.token === undefined ? renderSummary(page) : undefined}
+        ${context.token === undefined && renderSummary(page)}
         ${renderForm(context, { action: '/settings', body: renderFields(page, context) })}
         <h2>API keys</h2>
         <p>
@@ -81,11 +81,11 @@ function renderFields(page: SettingsPage, context: PageContext): Html {
     <p class="buttons">
       <button name="then" value="save">Save</button>
       ${
-        unscoredConversations === 0 || progress?.isRunning === true
-          ? undefined
-          : html`<button name="then" value="score" class="quiet">
-              Save and score ${formatCount(unscoredConversations, 'conversation')}
-            </button>`
+        unscoredConversations > 0 &&
+        progress?.isRunning !== true &&
+        html`<button name="then" value="score" class="quiet">
+          Save and score ${formatCount(unscoredConversations, 'conversation')}
+        </button>`
       }
     </p>`;
 }
@@ -94,9 +94,7 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
   const { evals, settings, problems = {} } = page;
   const others = evals.filter(({ id }) => !settings.evals.includes(id));
   const shown = others.slice(0, EVALS_SHOWN_MAX);
-  return html`<fieldset
-    ${problems.evals === undefined ? undefined : html`aria-describedby="problem-evals"`}
-  >
+  return html`<fieldset ${problems.evals !== undefined && html`aria-describedby="problem-evals"`}>
     <legend>Evals that score every closed conversation</legend>
     <p class="soft">
       At most five. An eval of kind judge calls a language model for every conversation.
@@ -107,19 +105,17 @@ function renderEvals(page: SettingsPage, context: PageContext): Html {
       return definition ? renderChoice(definition, true) : renderDeleted(id);
     })}
     ${shown.map((definition) => renderChoice(definition, false))}
-    ${evals.length === 0 ? renderNoEvals(context) : undefined}
+    ${evals.length === 0 && renderNoEvals(context)}
     ${
-      shown.length < others.length
-        ? html`<p class="soft">
-            ${formatCount(others.length - shown.length, 'more eval')} not shown. Choose them with
-            <code>PUT /__admin/settings</code>.
-          </p>`
-        : undefined
+      shown.length < others.length &&
+      html`<p class="soft">
+        ${formatCount(others.length - shown.length, 'more eval')} not shown. Choose them with
+        <code>PUT /__admin/settings</code>.
+      </p>`
     }
     ${
-      evals.length === 0
-        ? undefined
-        : html`<p><a href="${linkTo(context, '/evals')}">Edit evals, or add one</a></p>`
+      evals.length !== 0 &&
+      html`<p><a href="${linkTo(context, '/evals')}">Edit evals, or add one</a></p>`
     }
   </fieldset>`;
 }

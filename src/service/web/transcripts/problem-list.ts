@@ -33,7 +33,7 @@ export function renderProblems({ format, problems, problemCount }: FileReport): 
         </tr>`,
     ),
   })}
-  ${rest > 0 ? html`<p>And ${formatCount(rest, 'more problem')}.</p>` : undefined}`;
+  ${rest > 0 && html`<p>And ${formatCount(rest, 'more problem')}.</p>`}`;
 }
 
 const toSentence = (problem: string): string =>

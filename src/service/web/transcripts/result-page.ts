@@ -49,15 +49,14 @@ export function renderResultPage(result: UploadResult, context: PageContext): st
           ${counts.map(([count, label]) => html`<li><b>${formatNumber(count)}</b> ${label}</li>`)}
         </ul>
         ${
-          replaced > 0
-            ? html`<p>
-                A session replaces the one with the same <code>session_id</code> in the same run,
-                with its scores.
-              </p>`
-            : undefined
+          replaced > 0 &&
+          html`<p>
+            A session replaces the one with the same <code>session_id</code> in the same run, with
+            its scores.
+          </p>`
         }
-        ${renderRuns(result, context)}
-        ${report.problemCount > 0 ? html`<h2>Left out</h2>` : undefined} ${renderProblems(report)}
+        ${renderRuns(result, context)} ${report.problemCount > 0 && html`<h2>Left out</h2>`}
+        ${renderProblems(report)}
         <p><a href="${linkTo(context, UPLOAD_PATH)}">Upload another file</a></p>`,
     },
     context,
@@ -77,11 +76,10 @@ function renderRuns({ runs }: UploadResult, context: PageContext): Html {
       )}
     </ul>
     ${
-      rest > 0
-        ? html`<p>
-            And ${formatCount(rest, 'more run')}:
-            <a href="${linkTo(context, '/runs', { kind: 'production' })}">all runs</a>.
-          </p>`
-        : undefined
+      rest > 0 &&
+      html`<p>
+        And ${formatCount(rest, 'more run')}:
+        <a href="${linkTo(context, '/runs', { kind: 'production' })}">all runs</a>.
+      </p>`
     }`;
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isMessage } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
@@ -9,9 +8,10 @@ import {
   storeSessions,
   type TranscriptOptions,
 } from '../../operations/transcripts.ts';
-import { readText, redirect } from '../frame/forms.ts';
-import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
-import type { PageOptions, Viewer } from '../frame/viewer.ts';
+import { readLines, readText, readTexts } from '../frame/forms.ts';
+import { servicePageHeaders } from '../frame/page-frame.ts';
+import { goTo, type Pages } from '../frame/pages.ts';
+import type { Viewer } from '../frame/viewer.ts';
 import { renderResultPage, type UploadResult } from './result-page.ts';
 import { samples } from './samples.ts';
 import { renderUploadPage, TEXT_KEPT_MAX, UPLOAD_PATH, type UploadDraft } from './upload-page.ts';
@@ -33,15 +33,9 @@ const SAMPLE_TYPES = {
 } as const;
 
 /** Adds the page that stores transcripts from a file. */
-export function addTranscriptRoutes(
-  app: FastifyInstance,
-  options: PageOptions & TranscriptOptions,
-): void {
-  const { findViewer, findEditor } = options;
+export function addTranscriptRoutes({ app, page, form }: Pages, options: TranscriptOptions): void {
   const results = createResults();
-  app.get(UPLOAD_PATH, async (request, reply) =>
-    sendForm(options, reply, await findViewer(request), EMPTY_DRAFT),
-  );
+  page(UPLOAD_PATH, (visit) => renderDraft(options, visit, EMPTY_DRAFT));
   for (const format of transcriptFormats) {
     app.get(`${UPLOAD_PATH}/sample.${format}`, (_request, reply) =>
       reply
@@ -51,31 +45,28 @@ export function addTranscriptRoutes(
         .send(samples[format]),
     );
   }
-  app.post(UPLOAD_PATH, async (request, reply) => {
-    const editor = await findEditor(request);
-    const outcome = await upload(options, editor);
+  form(UPLOAD_PATH, async (sent) => {
+    const outcome = await upload(options, sent);
     if ('draft' in outcome) {
-      return sendForm(options, reply.code(outcome.status), editor, outcome.draft);
+      const { status, draft } = outcome;
+      return { status, page: await renderDraft(options, sent, draft) };
     }
-    const id = results.add(editor.ownerId, outcome.result);
-    return redirect(reply, editor.context, `${UPLOAD_PATH}/results/${id}`);
+    const id = results.add(sent.ownerId, outcome.result);
+    return goTo(sent.context, `${UPLOAD_PATH}/results/${id}`);
   });
-  app.get<{ Params: { id: string } }>(`${UPLOAD_PATH}/results/:id`, async (request, reply) => {
-    const { ownerId, context } = await findViewer(request);
-    const result = results.find(ownerId, request.params.id);
-    return sendPage(reply, renderResultPage(result, context));
-  });
+  page(`${UPLOAD_PATH}/results/:id`, ({ ownerId, context, params }) =>
+    renderResultPage(results.find(ownerId, params.id), context),
+  );
 }
 
-async function sendForm(
+async function renderDraft(
   { store }: TranscriptOptions,
-  reply: FastifyReply,
   { ownerId, context }: Viewer,
   draft: UploadDraft,
-): Promise<FastifyReply> {
+): Promise<string> {
   const evals = await store.evals.list(ownerId);
   const { evals: liveEvals } = await findLiveEvals(store.evals, ownerId);
-  return sendPage(reply, renderUploadPage({ draft, evals, liveEvals }, context));
+  return renderUploadPage({ draft, evals, liveEvals }, context);
 }
 
 /** Stores the file or the text of a form, or returns what to show in the form instead. */
@@ -117,7 +108,7 @@ function readDraft(form: FormData): UploadDraft {
     ...EMPTY_DRAFT,
     format: transcriptFormats.find((name) => name === format),
     run: readText(form, 'run'),
-    evalIds: form.getAll('eval').filter((id) => typeof id === 'string'),
+    evalIds: readTexts(form, 'eval'),
     leavesOut: readText(form, 'leave_out') !== '',
   };
 }
@@ -126,9 +117,7 @@ function readDraft(form: FormData): UploadDraft {
 async function readBytes(form: FormData): Promise<{ bytes: Uint8Array; origin: 'file' | 'text' }> {
   const file = form.get('file');
   if (file instanceof File && file.size > 0) return { bytes: await file.bytes(), origin: 'file' };
-  const text = form.get('text');
-  const entered = typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '';
-  return { bytes: new TextEncoder().encode(entered), origin: 'text' };
+  return { bytes: new TextEncoder().encode(readLines(form, 'text')), origin: 'text' };
 }
 
 /** Returns the text of a file for its correction; empty if the file is not text. */

@@ -172,7 +172,7 @@ function renderEvals({ draft, evals, liveEvals }: UploadForm, context: PageConte
             { value: id, isChecked: evalIds.includes(id) },
           ),
         )}
-      ${more > 0 ? html`<p class="soft">${formatCount(more, 'more eval')} can be named in the file.</p>` : undefined}
+      ${more > 0 && html`<p class="soft">${formatCount(more, 'more eval')} can be named in the file.</p>`}
     </div>
     ${renderProblem(problems.evals)}
   </div>`;

@@ -1,0 +1,99 @@
+import { RequestError } from '../../domain/errors.ts';
+import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
+import { listDocuments } from '../../operations/documents.ts';
+import type { Simulations } from '../../operations/simulations.ts';
+import type { RunDetails, RunRef, SessionKind, Store } from '../../store/store.ts';
+import { readListFilter } from '../frame/list-filter.ts';
+import type { PageContext } from '../frame/page-frame.ts';
+import type { Reader } from '../frame/viewer.ts';
+import type { RunPage } from './run-page.ts';
+
+/** What the page of a run is read from. */
+export interface RunPageOptions {
+  store: Pick<Store, 'runs' | 'owners' | 'documents'>;
+  simulations: Pick<Simulations, 'watch'>;
+}
+
+/**
+ * Finds a run of the reader, or of another owner whose data the reader may see, because a deep link does
+ * not name the owner. @throws RequestError `not_found`.
+ */
+export async function findRun(
+  { store }: Pick<RunPageOptions, 'store'>,
+  { context, findOwner, listOwners }: Reader,
+  { kind, id }: Pick<RunRef, 'kind' | 'id'>,
+): Promise<{ ref: RunRef; context: PageContext }> {
+  const ownerId = await findOwner();
+  const ownerIds = await listOwners();
+  for (const candidate of [ownerId, ...ownerIds.filter((other) => other !== ownerId)]) {
+    const ref = { ownerId: candidate, kind, id };
+    if (!(await store.runs.has(ref))) continue;
+    const owner = candidate === ownerId ? context.owner : await store.owners.findName(candidate);
+    return { ref, context: { ...context, owner } };
+  }
+  throw unknownRun(kind);
+}
+
+/** Returns the error about a run that does not exist. */
+export const unknownRun = (kind: SessionKind): RequestError =>
+  new RequestError(
+    'not_found',
+    `No ${kind === 'production' ? 'run' : 'simulation'} has this address. It was deleted, it belongs ` +
+      'to another owner, or the service was reset after the link was created.',
+  );
+
+/** The most scenarios whose reasons a page shows, and the sessions of each. */
+const CAUSES_MAX = { scenarios: 20, sessions: 20 };
+
+/** Reads everything that the page of a run shows; undefined if the run was deleted. */
+export async function loadRunPage(
+  { store, simulations }: RunPageOptions,
+  ref: RunRef,
+  query: URLSearchParams,
+): Promise<RunPage | undefined> {
+  const { ownerId, kind } = ref;
+  const [details] = await store.runs.load([ref]);
+  if (!details) return undefined;
+  const { skip, limit } = readListFilter(query, ownerId).filter;
+  const page = { skip, limit: Math.min(limit, SESSIONS_MAX) };
+  const watched = kind === 'simulation' ? await simulations.watch(ownerId, ref.id) : undefined;
+  const scenarios = watched?.scenarios ?? summarizeCounts(details.scenarios);
+  const unpassed: RunPage['unpassed'] = await Promise.all(
+    scenarios
+      .filter(({ scenario_id: id }) => hasUnpassed(details, id))
+      .slice(0, CAUSES_MAX.scenarios)
+      .map(async (scenario) => ({
+        scenario,
+        sessions: await store.runs.listSamples(
+          { ...ref, scenarioId: scenario.scenario_id },
+          ['failed', 'undecided'],
+          CAUSES_MAX.sessions,
+        ),
+      })),
+  );
+  const found = await store.runs.listSessions(ref, page);
+  const neighbors = await store.runs.findNeighbors(ref);
+  const tested = watched?.plan.agent ?? found.sessions.find((session) => session.agent)?.agent;
+  const agent = tested && { ...tested, id: await findAgentId(store, ownerId, tested) };
+  const list = { ...found, ...page, query };
+  return { kind, details, watched, scenarios, unpassed, list, neighbors, agent };
+}
+
+/** Finds the stored agent with this name, preferably at this URL. */
+async function findAgentId(
+  store: Pick<Store, 'documents'>,
+  ownerId: string,
+  { name, url }: { name: string; url: string },
+): Promise<string | undefined> {
+  const agents = await listDocuments(store, ownerId, 'agent');
+  const sameName = agents.filter((agent) => agent.name === name);
+  return (sameName.find((agent) => agent.url === url) ?? sameName[0])?.id;
+}
+
+/** The most sessions on a page of a run. */
+const SESSIONS_MAX = 50;
+
+const hasUnpassed = ({ scenarios }: RunDetails, id: string): boolean =>
+  scenarios.some(
+    ({ scenarioId, failed, undecided }) => scenarioId === id && failed + undecided > 0,
+  );

@@ -1,4 +1,4 @@
-import type { SpanLink, StoredSpan } from '../store/store.ts';
+import type { SpanLink, StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, readMessages } from './messages.ts';
 import { countStartedBy, SpanTree } from './span-tree.ts';
 import { ToolLoops } from './tool-loops.ts';

@@ -129,7 +129,7 @@ void t.test('the report shows different settings of the earlier run', (t) => {
     createReport({ 'USERS-001': 'not_selected', 'CHAT-001': 'pass' }),
     other,
   );
-  t.same(compared.comparison?.differences, [
+  t.same(compared.comparison.differences, [
     'Different requirement set: 0.3 before, 0.2 now.',
     'Different kit version: 0.3.0 before, 0.1.0 now.',
     'Different areas: users before, chat now.',

@@ -1,5 +1,6 @@
 import type { StoredSpan } from '../../src/service/store/store.ts';
-import { buildTurns, type Turn } from '../../src/service/turns/turns.ts';
+import type { TracedTurn } from '../../src/service/turns/turn-types.ts';
+import { buildTurns } from '../../src/service/turns/turns.ts';
 import { START_MS } from './span-sketch.ts';
 
 /** A short description of a stored span. Times are milliseconds after `START_MS`. */
@@ -105,5 +106,5 @@ export function makeToolLoop(
 }
 
 /** Builds the turns of the conversation that the spans form. */
-export const buildTurnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+export const buildTurnsOf = (sketches: readonly StoredSpanSketch[]): TracedTurn[] =>
   buildTurns(sketches.map(makeStoredSpan));

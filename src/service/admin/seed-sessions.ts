@@ -7,7 +7,8 @@ import type {
 } from '../../contract/index.ts';
 import { InvalidDocumentError } from '../domain/errors.ts';
 import { makeDocumentId } from '../domain/ids.ts';
-import type { StoredTurn, NewSession, Outcome } from '../store/store.ts';
+import type { NewSession, Outcome } from '../store/store.ts';
+import type { StoredTurn } from '../turns/turn-types.ts';
 import { checkEvalIds } from '../domain/evals.ts';
 import { parseInstant } from '../domain/document-checks.ts';
 

@@ -1,6 +1,7 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 import { findLiveEvals } from './evals.ts';
-import { buildConversationTurns, loadTurns, type SessionTurn } from './transcripts.ts';
+import { buildConversationTurns, loadTurns } from './transcripts.ts';
+import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Session, Store } from '../store/store.ts';
 
 /** A scenario that repeats the user's side of a conversation. */

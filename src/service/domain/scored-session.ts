@@ -1,3 +1,5 @@
+import type { ScoredTurn, ToolCall } from '../turns/turn-types.ts';
+
 /** A session as scoring reads it, from live traces, an upload, or a simulation. */
 export interface ScoredSession {
   sessionId: string;
@@ -11,29 +13,8 @@ export interface ScoredSession {
   turns: readonly ScoredTurn[];
 }
 
-/** A turn: the user's input, the agent's response, and the tool calls in between. */
-export interface ScoredTurn {
-  /** Starts at 1. */
-  sequence: number;
-  userInput: string;
-  agentResponse: string;
-  toolCalls: readonly ScoredToolCall[];
-  /** Absent if it was not measured, as in an uploaded transcript. */
-  latencyMs?: number;
-  failed?: boolean;
-  /** Evaluation hints of the sandbox (spec 2.8). */
-  evaluationMetadata?: Readonly<Record<string, unknown>>;
-}
-
-/** A tool call. Arguments and result are JSON values or JSON text. */
-export interface ScoredToolCall {
-  name: string;
-  arguments: unknown;
-  result: unknown;
-}
-
 /** A tool call with its turn, and its index in the turn. */
-export type PlacedToolCall = ScoredToolCall & { turn: number; index: number };
+export type PlacedToolCall = ToolCall & { turn: number; index: number };
 
 /** Returns the tool calls of a turn in order, with parsed arguments and results. */
 export function parseToolCalls(turn: ScoredTurn): PlacedToolCall[] {

@@ -1,21 +1,9 @@
 /** Reads the turns of sessions from the store: those that are stored, or those that their spans make. */
+import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
-import { buildTranscript, buildTurns, type Shown, type Turn } from '../turns/turns.ts';
-import type { ScoredSession, ScoredTurn } from './scored-session.ts';
-
-/** One turn of a session: uploaded, simulated, or derived from spans. */
-export interface SessionTurn extends Partial<
-  Omit<Turn, 'sequence' | 'userInput' | 'agentResponse' | 'evaluationMetadata'>
-> {
-  /** 1 for the first turn. */
-  sequence: number;
-  userInput: string;
-  /** Why a simulated user said it. */
-  userReason?: string | undefined;
-  agentResponse: string;
-  /** The evaluation hints of the sandbox (spec 2.8). */
-  evaluationMetadata?: JsonObject | undefined;
-}
+import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
+import { buildTranscript, buildTurns } from '../turns/turns.ts';
+import type { ScoredSession } from './scored-session.ts';
 
 /**
  * Returns the turns of a session: the stored ones, or those derived from its spans.
@@ -39,9 +27,6 @@ export interface Transcript {
   scored: readonly SessionTurn[];
   shown: readonly ShownTurn[];
 }
-
-/** A turn on a page; without a number if evals do not see it. */
-export type ShownTurn = Shown<SessionTurn>;
 
 /** Returns the transcript of a session: the stored one, or the one derived from its spans. */
 export async function loadTranscript(store: Store, session: Session): Promise<Transcript> {
@@ -70,7 +55,7 @@ export async function buildConversationTranscript(
 export async function buildConversationTurns(
   { conversations }: Store,
   conversation: { ownerId: string; conversationId: string; late?: boolean },
-): Promise<Turn[]> {
+): Promise<TracedTurn[]> {
   const { ownerId, conversationId, late = true } = conversation;
   const spans = await conversations.listSpans(ownerId, conversationId);
   const links = await conversations.listLinks(ownerId, conversationId);

@@ -8,7 +8,8 @@ import type { ServiceErrorCode } from '../domain/errors.ts';
 import { decodeBody } from './decode-body.ts';
 import type { IngestLogEntry, NewSpan, SpanLink } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
-import { buildTurns, type Turn } from '../turns/turns.ts';
+import type { TracedTurn } from '../turns/turn-types.ts';
+import { buildTurns } from '../turns/turns.ts';
 
 /** How ingest would process a trace request. */
 export interface TraceDiagnosis {
@@ -169,7 +170,7 @@ function decompress(bytes: Uint8Array): Uint8Array | undefined {
 interface ReadConversation {
   conversationId: string;
   spans: number;
-  turns: Turn[];
+  turns: TracedTurn[];
 }
 
 function readConversations(

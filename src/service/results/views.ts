@@ -6,7 +6,7 @@ import type {
 } from '../../contract/index.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { makeDeepLink } from '../domain/sessions.ts';
-import type { SessionTurn } from '../domain/transcripts.ts';
+import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Outcome, Session } from '../store/store.ts';
 
 /** How to represent a session. */

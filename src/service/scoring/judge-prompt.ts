@@ -1,7 +1,8 @@
 import type { Random } from '../../platform/random.ts';
 import type { Prompt, ResponseSchema } from '../model/endpoint.ts';
 import type { JudgeRequest } from './score.ts';
-import { parseToolCalls, type ScoredSession, type ScoredTurn } from '../domain/scored-session.ts';
+import { parseToolCalls, type ScoredSession } from '../domain/scored-session.ts';
+import type { ScoredTurn } from '../turns/turn-types.ts';
 
 /** Longest criteria that are sent. */
 const CRITERIA_CHARS_MAX = 4_000;

@@ -1,7 +1,8 @@
 import { isMessage } from '../../contract/index.ts';
 import { isObject } from '../../platform/json.ts';
 import type { SandboxResponse } from './sandbox-http.ts';
-import { SessionError, type AgentReply, type ReplyToolCall } from './simulated-session.ts';
+import { SessionError, type AgentReply } from './simulated-session.ts';
+import type { ToolCall } from '../turns/turn-types.ts';
 
 const TOOL_CALLS_MAX = 1000;
 
@@ -46,7 +47,7 @@ const agentError = (result: string, advice = ''): SessionError =>
   new SessionError('agent_error', `POST /v1/chat/completions returned ${result}.${advice}`);
 
 /** Reads the tool calls of a reply; unreadable ones are left out. */
-export function readToolCalls(value: unknown): ReplyToolCall[] {
+export function readToolCalls(value: unknown): ToolCall[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, TOOL_CALLS_MAX).flatMap((call: unknown) => {
     const details = isObject(call) ? call['function'] : undefined;

@@ -1,6 +1,6 @@
 import type { EndReason, ReviewFinding, Scenario, UserReview } from '../../contract/index.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
-import type { SimulatedTurn } from './simulated-session.ts';
+import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentMessage } from './simulated-user.ts';
 
 /** A session to review: its scenario, what was said, and how it ended. */

@@ -12,12 +12,8 @@ import { createLlmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
 import type { Sandbox, SandboxConnections } from './sandbox.ts';
 import { createCallTraceparent, maxTurnsOf, type SessionPlan } from './session-plan.ts';
-import {
-  SessionError,
-  type AgentReply,
-  type SimulatedSession,
-  type SimulatedTurn,
-} from './simulated-session.ts';
+import { SessionError, type AgentReply, type SimulatedSession } from './simulated-session.ts';
+import type { SimulatedTurn } from '../turns/turn-types.ts';
 import {
   createScriptedUser,
   type AgentMessage,

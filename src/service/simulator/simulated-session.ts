@@ -1,16 +1,10 @@
 import type { EndReason, EvalDefinition, UserReview } from '../../contract/index.ts';
-
-/** A tool call of a reply. Unknown arguments and results are null. */
-export interface ReplyToolCall {
-  name: string;
-  arguments: unknown;
-  result: unknown;
-}
+import type { SimulatedTurn, ToolCall } from '../turns/turn-types.ts';
 
 /** A reply of the agent. */
 export interface AgentReply {
   content: string;
-  toolCalls: ReplyToolCall[];
+  toolCalls: ToolCall[];
   /**
    * By chat: from the request to the complete response. By voice: from the end of our speech to the first sound
    * of the agent.
@@ -20,23 +14,6 @@ export interface AgentReply {
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
   /** Whether the agent hung up after the reply, or instead of it if the content is empty. */
   hungUp?: boolean;
-}
-
-/** A turn: a line of the simulated user and the reply. */
-export interface SimulatedTurn {
-  /** Starts at 1. */
-  sequence: number;
-  /** Empty if the agent speaks first. */
-  userInput: string;
-  userReason: string;
-  /** Empty if there was no reply. */
-  agentResponse: string;
-  toolCalls: ReplyToolCall[];
-  /** For a turn without a reply: how long the user waited. */
-  latencyMs: number;
-  /** Whether there was no usable reply. */
-  failed: boolean;
-  evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { CallMessage } from '../../voice/call/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { readToolCalls } from './read-reply.ts';
-import type { ReplyToolCall } from './simulated-session.ts';
+import type { ToolCall } from '../turns/turn-types.ts';
 
 /** Limits per turn: updates that are read, and characters that are kept. */
 const UPDATES_MAX = 200;
@@ -15,7 +15,7 @@ export class VoiceUpdates {
   #previousText = '';
   #userTexts: string[] = [];
   #hasUserText = false;
-  #toolCalls: ReplyToolCall[] = [];
+  #toolCalls: ToolCall[] = [];
   #hints: Record<string, unknown> | undefined;
   #count = 0;
   #lastAtMs = -Infinity;
@@ -40,7 +40,7 @@ export class VoiceUpdates {
     return this.#hasUserText ? this.#userTexts.join(' ').slice(0, TEXT_CHARS_MAX) : '';
   }
 
-  get toolCalls(): ReplyToolCall[] {
+  get toolCalls(): ToolCall[] {
     return this.#toolCalls;
   }
 

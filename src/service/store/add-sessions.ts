@@ -10,7 +10,8 @@ import {
 } from './names.ts';
 import { insertOutcomes, toResults } from './outcomes.ts';
 import { insertRows, type Insertion } from './insert-rows.ts';
-import type { JsonObject, NewSession, OnSeedProgress, Outcome, StoredTurn } from './records.ts';
+import type { JsonObject, NewSession, OnSeedProgress, Outcome } from './records.ts';
+import type { StoredTurn } from '../turns/turn-types.ts';
 
 /** How many sessions share their statements: each statement is a round trip to a database server. */
 const SESSIONS_PER_CHUNK = 50;

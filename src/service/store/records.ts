@@ -6,6 +6,7 @@ import type {
   Persona,
   Scenario,
 } from '../../contract/index.ts';
+import type { StoredTurn } from '../turns/turn-types.ts';
 
 /** A JSON object with any content. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -165,20 +166,6 @@ export interface Outcome {
   reasoning: string;
   /** The places in the transcript that decided it; undefined if the eval did not say. */
   evidence?: readonly OutcomeEvidence[];
-}
-
-/** A stored turn: uploaded, seeded or simulated. Turns of live traces are built from spans instead. */
-export interface StoredTurn {
-  sequence: number;
-  userInput: string;
-  userReason: string | undefined;
-  agentResponse: string;
-  /** Hints from the sandbox (spec 2.8). */
-  evaluationMetadata?: JsonObject | undefined;
-  toolCalls?: { name: string; arguments: unknown; result: unknown }[];
-  /** From the end of the user's input to the end of the agent's response. */
-  latencyMs?: number;
-  failed?: boolean;
 }
 
 /** A session with its outcomes (spec 2.4, 2.5). */

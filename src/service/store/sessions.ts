@@ -8,8 +8,9 @@ import type {
   SessionFilter,
   SessionKind,
   SessionPage,
-  StoredTurn,
 } from './records.ts';
+import type { StoredTurn } from '../turns/turn-types.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** Creates the store of sessions, from simulations and from production. */
 export function createSessionStore({ reader, read, write, writeAlone }: Connections) {
@@ -101,18 +102,7 @@ export async function deleteSimulation(
   return numUpdatedRows > 0n;
 }
 
-interface TurnRow {
-  sequence: number;
-  user_input: string;
-  user_reason: string | null;
-  agent_response: string;
-  evaluation_metadata: string | null;
-  tool_calls: string | null;
-  latency_ms: number | null;
-  failed: number | null;
-}
-
-function toTurn(row: TurnRow): StoredTurn {
+function toTurn(row: Omit<Tables['turns'], 'session_key'>): StoredTurn {
   const { tool_calls: calls, latency_ms: latencyMs, failed } = row;
   return {
     sequence: row.sequence,

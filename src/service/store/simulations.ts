@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import { addSession } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findOrInsertSimulation } from './names.ts';
@@ -10,6 +11,7 @@ import type {
   StoredSimulationRequest,
 } from './records.ts';
 import type { SimulationLease } from './replicas.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** Creates the store of simulations. */
 export function createSimulationStore({ reader, read, write, writeAlone, directory }: Connections) {
@@ -96,28 +98,12 @@ export function createSimulationStore({ reader, read, write, writeAlone, directo
   };
 }
 
-interface PlanRow {
-  id: string;
-  name: string;
-  deleted: number;
-  owner_id: string;
-  simulation_key: number;
-  seed: string;
-  request: string;
-  state: SimulationPlan['state'];
-  started_at_ms: number;
-}
-
-/** The `request` column. Its key `castings` is fixed: existing files contain it. */
-type RequestJson = Omit<StoredSimulationRequest, 'scenarios'> & {
-  castings: StoredSimulationRequest['scenarios'];
-};
+type PlanRow = Pick<Tables['simulations'], 'id' | 'name' | 'deleted'> &
+  Omit<Selectable<Tables['simulation_plans']>, 'secret'>;
 
 function toPlan(row: PlanRow, repeat: number): SimulationPlan {
-  const { castings: scenarios, ...request } = JSON.parse(row.request) as RequestJson;
   return {
-    ...request,
-    scenarios,
+    ...(JSON.parse(row.request) as StoredSimulationRequest),
     id: row.id,
     ownerId: row.owner_id,
     name: row.name,
@@ -145,8 +131,7 @@ async function countRepeats(
 }
 
 async function add(db: WriteTransaction, simulation: NewSimulation): Promise<string> {
-  const { ownerId, name, seed, startedAtMs, secret, makeId, scenarios, ...rest } = simulation;
-  const request: RequestJson = { ...rest, castings: scenarios };
+  const { ownerId, name, seed, startedAtMs, secret, makeId, ...request } = simulation;
   const { count } = await db
     .selectFrom('simulation_plans')
     .select(({ fn }) => fn.countAll<number>().as('count'))

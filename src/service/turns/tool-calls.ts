@@ -1,13 +1,7 @@
 import type { StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
 import type { Segment, Step } from './turn-parts.ts';
-
-/** A tool call of a turn. `arguments` and `result` are null if they were not recorded. */
-export interface ToolCall {
-  name: string;
-  arguments: unknown;
-  result: unknown;
-}
+import type { ToolCall } from './turn-types.ts';
 
 /** The spans from which the tool calls of a turn are read. */
 export interface CallSources {

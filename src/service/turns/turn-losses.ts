@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../../platform/json.ts';
 import type { IngestLogEntry } from '../store/records.ts';
-import type { ToolCall, Turn } from './turns.ts';
+import type { ToolCall, TracedTurn } from './turn-types.ts';
 
 /** Something that a turn lacks, or contains in a form that is not read. The spans look valid. */
 export interface TurnLoss {
@@ -48,13 +48,13 @@ const lossMessages = {
 } as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;
 
 /** Finds what turns lack. A turn without any text was reported when its spans arrived. */
-export function findTurnLosses(turns: readonly Turn[]): TurnLoss[] {
+export function findTurnLosses(turns: readonly TracedTurn[]): TurnLoss[] {
   return turns.flatMap((turn) =>
     listKinds(turn).map((kind) => ({ kind, sequence: turn.sequence })),
   );
 }
 
-function listKinds({ userInput, agentResponse, toolCalls, failed }: Turn): TurnLossKind[] {
+function listKinds({ userInput, agentResponse, toolCalls, failed }: TracedTurn): TurnLossKind[] {
   // Everything else about this turn is wrong for the same reason.
   if (isMessageList(userInput)) return ['messages_as_text'];
   const kinds: TurnLossKind[] = [];

@@ -1,34 +1,10 @@
-import type { JsonObject, SpanLink, StoredSpan } from '../store/records.ts';
+import type { SpanLink, StoredSpan } from '../store/records.ts';
 import { collectHints } from './evaluation-hints.ts';
 import { findAgentText, findLastUserIndex } from './messages.ts';
-import { collectToolCalls, type ToolCall } from './tool-calls.ts';
+import { collectToolCalls } from './tool-calls.ts';
 import type { Segment, Step, TurnSpans } from './turn-parts.ts';
 import { groupSpansByTurn } from './turn-spans.ts';
-
-export type { ToolCall } from './tool-calls.ts';
-
-/** One exchange between user and agent. Fields that no span provides are empty or 0. */
-export interface Turn {
-  /** 1 for the first turn. */
-  sequence: number;
-  userInput: string;
-  agentResponse: string;
-  /** In the order of the calls. */
-  toolCalls: ToolCall[];
-  /** Distinct models in the order of use. */
-  models: string[];
-  inputTokens: number;
-  outputTokens: number;
-  /** A span of the turn has status ERROR. */
-  failed: boolean;
-  /** Whether its spans arrived after the close, all or in part; evals do not see them. */
-  late?: 'all' | 'part';
-  startedAtMs: number;
-  /** From the start of the turn to the end of the agent's response. */
-  latencyMs: number;
-  /** Evaluation hints of the agent (spec 2.8). */
-  evaluationMetadata?: JsonObject;
-}
+import type { TracedTurn } from './turn-types.ts';
 
 /**
  * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). `links` are
@@ -36,14 +12,15 @@ export interface Turn {
  * everything inside it. If any turn has text, empty turns are left out, because instrumentations also
  * record empty wrappers. Never throws, even if messages are malformed.
  */
-export function buildTurns(spans: readonly StoredSpan[], links: readonly SpanLink[] = []): Turn[] {
+export function buildTurns(
+  spans: readonly StoredSpan[],
+  links: readonly SpanLink[] = [],
+): TracedTurn[] {
   return buildParts(spans, links).map(({ turn }) => turn);
 }
 
-/** A turn with the number by which evals cite it, or without one if evals do not see it. */
-export type Shown<T extends { sequence: number }> = Omit<T, 'sequence'> & {
-  sequence: number | undefined;
-};
+/** A turn on a page: with the number by which evals cite it, or without one if evals do not see it. */
+type NumberedTurn = Omit<TracedTurn, 'sequence'> & { sequence: number | undefined };
 
 /**
  * Builds the turns as evals see them, without late spans, and as pages show them. A turn that evals see
@@ -53,7 +30,7 @@ export type Shown<T extends { sequence: number }> = Omit<T, 'sequence'> & {
 export function buildTranscript(
   spans: readonly StoredSpan[],
   links: readonly SpanLink[] = [],
-): { scored: Turn[]; shown: Shown<Turn>[] } {
+): { scored: TracedTurn[]; shown: NumberedTurn[] } {
   const parts = buildParts(
     spans.filter(({ late }) => !late),
     links,
@@ -61,7 +38,7 @@ export function buildTranscript(
   const scored = parts.map(({ turn }) => turn);
   if (!spans.some(({ late }) => late)) return { scored, shown: scored };
   const byLead = new Map(parts.map((part) => [part.spans[0], part.turn]));
-  const shown = buildParts(spans, links, byLead).flatMap((part): Shown<Turn>[] => {
+  const shown = buildParts(spans, links, byLead).flatMap((part): NumberedTurn[] => {
     const { late = 'part', ...turn } = part.turn;
     const inside = part.spans.flatMap((span) => byLead.get(span) ?? []);
     const [first, ...others] = inside.sort((a, b) => a.sequence - b.sequence);
@@ -74,7 +51,7 @@ export function buildTranscript(
 
 /** A turn with its spans, except for tools; the first span of the turn is first. */
 interface BuiltTurn {
-  turn: Turn;
+  turn: TracedTurn;
   spans: readonly StoredSpan[];
 }
 
@@ -97,15 +74,15 @@ function buildParts(
   }));
 }
 
-function hasText({ userInput, agentResponse }: Turn): boolean {
+function hasText({ userInput, agentResponse }: TracedTurn): boolean {
   return userInput !== '' || agentResponse !== '';
 }
 
-function showsAnything(turn: Turn): boolean {
+function showsAnything(turn: TracedTurn): boolean {
   return hasText(turn) || turn.toolCalls.length > 0 || turn.failed;
 }
 
-function buildTurn(turnSpans: TurnSpans): Turn {
+function buildTurn(turnSpans: TurnSpans): TracedTurn {
   const { segments, tools, spans } = turnSpans;
   const evaluationMetadata = collectHints([...spans, ...tools]);
   const late = findLateness([...spans, ...tools]);
@@ -124,7 +101,7 @@ function buildTurn(turnSpans: TurnSpans): Turn {
   };
 }
 
-function findLateness(spans: readonly StoredSpan[]): Turn['late'] {
+function findLateness(spans: readonly StoredSpan[]): TracedTurn['late'] {
   if (!spans.some(({ late }) => late)) return undefined;
   return spans.every(({ late }) => late) ? 'all' : 'part';
 }
@@ -187,7 +164,7 @@ function toTokenCount(value: unknown): number | undefined {
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-function measureTimes({ segments }: TurnSpans): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
+function measureTimes({ segments }: TurnSpans): Pick<TracedTurn, 'startedAtMs' | 'latencyMs'> {
   const steps = segments.flatMap(({ wrapper, chats }) => wrapper ?? chats);
   const spans = steps.map(({ span }) => span);
   const startNs = spans[0]?.startNs ?? 0n;

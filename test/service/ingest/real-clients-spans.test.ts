@@ -2,7 +2,8 @@
 import t, { type Test } from 'tap';
 import { readTraceRequest, type Span } from '../../../src/contract/index.ts';
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
+import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
+import { buildTurns } from '../../../src/service/turns/turns.ts';
 import {
   agent,
   makeToolCallMessage,
@@ -14,7 +15,7 @@ import { expectAccepted, readRequest } from '../../helpers/read-spans.ts';
 import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
 
 /** Reads a request in both encodings, asserts that they give the same turns, and returns them. */
-function readTurns(t: Test, spans: readonly Span[], headerConversationId?: string): Turn[] {
+function readTurns(t: Test, spans: readonly Span[], headerConversationId?: string): TracedTurn[] {
   const request = makeWireRequest(spans);
   const [fromJson, fromProtobuf] = [
     readTraceRequest(JSON.parse(JSON.stringify(request))),

@@ -5,7 +5,7 @@ import {
   findTurnLosses,
   type TurnLoss,
 } from '../../../src/service/turns/turn-losses.ts';
-import type { ToolCall, Turn } from '../../../src/service/turns/turns.ts';
+import type { ToolCall, TracedTurn } from '../../../src/service/turns/turn-types.ts';
 import {
   agent,
   buildTurnsOf,
@@ -14,7 +14,7 @@ import {
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const complete: Turn = {
+const complete: TracedTurn = {
   sequence: 1,
   userInput: 'SECRET question',
   agentResponse: 'SECRET answer',
@@ -28,13 +28,13 @@ const complete: Turn = {
 };
 const call: ToolCall = { name: 'find', arguments: { id: 1 }, result: null };
 
-const listKinds = (...turns: Partial<Turn>[]): string[] =>
+const listKinds = (...turns: Partial<TracedTurn>[]): string[] =>
   findTurnLosses(turns.map((turn, index) => ({ ...complete, sequence: index + 1, ...turn }))).map(
     ({ sequence, kind }) => `${sequence} ${kind}`,
   );
 
 void t.test('A turn without a loss', (t) => {
-  const rows: Partial<Turn>[] = [
+  const rows: Partial<TracedTurn>[] = [
     {},
     { toolCalls: [call, { ...call, arguments: {}, result: null }] },
     { toolCalls: [{ ...call, arguments: null, result: 'found' }] },

@@ -1,6 +1,6 @@
 /** Tool loops that no single wrapper contains: one wrapper per model call, or one trace per model call. */
 import t from 'tap';
-import type { Turn } from '../../../src/service/turns/turns.ts';
+import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
 import {
   agent,
   buildTurnsOf,
@@ -11,7 +11,7 @@ import {
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const formatTurns = (turns: readonly Turn[]): string[] =>
+const formatTurns = (turns: readonly TracedTurn[]): string[] =>
   turns.map(({ userInput, agentResponse, toolCalls }) => {
     const names = toolCalls.map(({ name }) => name);
     return `${userInput} > ${names.join()} > ${agentResponse}`;

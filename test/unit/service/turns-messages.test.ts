@@ -1,7 +1,8 @@
 import t from 'tap';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
+import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
+import { buildTurns } from '../../../src/service/turns/turns.ts';
 import {
   agent,
   makeToolCallMessage,
@@ -13,7 +14,7 @@ import { atNight } from '../../helpers/nightly.ts';
 import { damageJson, randomJson } from '../../helpers/random-json.ts';
 
 /** Returns the turn of one chat span. */
-function turnOf(input: unknown, output?: unknown): Turn | undefined {
+function turnOf(input: unknown, output?: unknown): TracedTurn | undefined {
   return buildTurns([makeStoredSpan({ id: 'a', input, output })])[0];
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
+import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
+import { buildTurns } from '../../../src/service/turns/turns.ts';
 import {
   agent,
   buildTurnsOf,
@@ -10,7 +11,7 @@ import {
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const formatTurns = (turns: readonly Turn[]): string[] =>
+const formatTurns = (turns: readonly TracedTurn[]): string[] =>
   turns.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
 
 const invoke = (sketch: StoredSpanSketch): StoredSpanSketch => ({

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
+import type { TracedTurn } from '../../../src/service/turns/turn-types.ts';
+import { buildTurns } from '../../../src/service/turns/turns.ts';
 import {
   agent,
   buildTurnsOf,
@@ -13,7 +14,7 @@ import {
 import { START_MS } from '../../helpers/span-sketch.ts';
 
 /** Formats each turn as one line. */
-function formatTurns(turns: readonly Turn[]): string[] {
+function formatTurns(turns: readonly TracedTurn[]): string[] {
   return turns.map(({ sequence, userInput, agentResponse }) => {
     return `${sequence} ${userInput} > ${agentResponse}`;
   });

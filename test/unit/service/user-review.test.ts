@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { EndReason, ReviewFinding, Scenario } from '../../../src/contract/index.ts';
 import { reviewUser } from '../../../src/service/simulator/review.ts';
-import type { SimulatedTurn } from '../../../src/service/simulator/simulated-session.ts';
+import type { SimulatedTurn } from '../../../src/service/turns/turn-types.ts';
 import { makeUserScenario } from '../../helpers/simulation.ts';
 
 /** Returns turns from lines that alternate between user and agent. */

@@ -2,7 +2,8 @@ import type { SimulatedSessionReport } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
-import type { SimulatedSession, SimulatedTurn } from '../simulated-session.ts';
+import type { SimulatedSession } from '../simulated-session.ts';
+import type { SimulatedTurn } from '../../turns/turn-types.ts';
 
 /** The outcomes of the evals and the verdict of the session. */
 export interface SessionScore {

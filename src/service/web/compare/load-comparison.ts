@@ -1,7 +1,8 @@
 import type { ComparedScenario, ScenarioResult } from '../../../contract/index.ts';
 import { computeChance, type Counts } from '../../domain/chance.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
-import { loadTurns, type SessionTurn } from '../../domain/transcripts.ts';
+import { loadTurns } from '../../domain/transcripts.ts';
+import type { SessionTurn } from '../../turns/turn-types.ts';
 import { compareScenarios } from '../../domain/simulation-results/scenario-comparison.ts';
 import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import type { Simulations } from '../../operations/simulations.ts';

@@ -2,7 +2,7 @@ import { cutText, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderTranscript } from '../../../report-kit/transcript.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
-import type { SessionTurn } from '../../domain/transcripts.ts';
+import type { SessionTurn } from '../../turns/turn-types.ts';
 import { explainSession, listReasons } from '../../domain/simulation-results/reasons.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession } from '../sessions/session-links.ts';

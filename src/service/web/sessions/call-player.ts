@@ -3,7 +3,7 @@ import { formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { numberColumn, renderTable } from '../../../report-kit/table.ts';
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
-import type { SessionTurn } from '../../domain/transcripts.ts';
+import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
 
 /** Path of the audio of a session. */

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { OutcomeEvidence } from '../../../contract/index.ts';
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { TurnMark } from '../../../report-kit/transcript.ts';
+import type { ShownTurn, TurnMark } from '../../../report-kit/transcript.ts';
 import { findCitedEvidence } from '../../domain/cited-evidence.ts';
-import type { SessionTurn, ShownTurn, Transcript } from '../../domain/transcripts.ts';
+import type { Transcript } from '../../domain/transcripts.ts';
+import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Outcome } from '../../store/store.ts';
 
 /** An outcome with its place in the list of outcomes, and its evidence. */

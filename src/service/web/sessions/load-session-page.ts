@@ -1,4 +1,5 @@
-import { findRemovedSpans, loadTranscript, type SessionTurn } from '../../domain/transcripts.ts';
+import { findRemovedSpans, loadTranscript } from '../../domain/transcripts.ts';
+import type { SessionTurn } from '../../turns/turn-types.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';

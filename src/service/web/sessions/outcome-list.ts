@@ -1,5 +1,5 @@
 import { html, type Html } from '../../../report-kit/html.ts';
-import type { SessionTurn } from '../../domain/transcripts.ts';
+import type { SessionTurn } from '../../turns/turn-types.ts';
 import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
 

@@ -1,7 +1,6 @@
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderTranscript, type TurnMark } from '../../../report-kit/transcript.ts';
-import type { ShownTurn } from '../../domain/transcripts.ts';
+import { renderTranscript, type ShownTurn, type TurnMark } from '../../../report-kit/transcript.ts';
 
 /** The part of a long transcript that a page shows. */
 export interface TurnPage {

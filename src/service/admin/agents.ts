@@ -8,14 +8,14 @@ import {
   toReportJson,
   type AgentDeps,
 } from '../operations/agents.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 type WithId = { Params: { id: string } };
 
 /** `/agents/{id}/connection` and `/agents/{id}/reports`: what is known about an agent. */
 export function addAgentRoutes(
   app: FastifyInstance,
-  options: AgentDeps & { owners: Owners },
+  options: AgentDeps & { owners: RequestOwners },
 ): void {
   const { owners } = options;
   app.post<WithId>('/agents/:id/connection', async (request) =>

@@ -7,10 +7,10 @@ import {
   type DocumentStores,
 } from '../operations/documents.ts';
 import type { DocumentKind } from '../store/store.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 interface DocumentRoutesOptions {
-  owners: Owners;
+  owners: RequestOwners;
   store: DocumentStores;
 }
 

@@ -3,10 +3,10 @@ import { parseEval } from '../domain/evals.ts';
 import { deleteEval, findEval } from '../operations/evals.ts';
 import { changeSettings, type FindSettingsWarnings } from '../operations/settings.ts';
 import type { EvalStore } from '../store/store.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 interface EvalRoutesOptions {
-  owners: Owners;
+  owners: RequestOwners;
   evalStore: EvalStore;
 }
 

@@ -5,14 +5,14 @@ import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import { grantKey, revokeAddedKey, revokeKey, type KeyOptions } from '../operations/keys.ts';
 import type { StoredKey } from '../store/store.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 const KEYS_MAX = 1000;
 
 /** `/keys`: grants, lists, and revokes keys. A list contains no key, because only digests are stored. */
 export function addKeyRoutes(
   app: FastifyInstance,
-  { owners, keys }: { owners: Owners; keys: KeyOptions },
+  { owners, keys }: { owners: RequestOwners; keys: KeyOptions },
 ): void {
   app.post('/keys', async (request): Promise<KeyGrant> => {
     const grant = parseMessage('KeyGrant', request.body ?? {});

@@ -23,7 +23,7 @@ import { addEvalRoutes, addSettingsRoutes } from './evals.ts';
 import { addFaultRoutes, type FaultInjector } from './faults.ts';
 import { addJsonParser } from './json-bodies.ts';
 import { addKeyRoutes } from './keys.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 import { collectRoutes, addRouteList } from './route-list.ts';
 import { addSeedRoutes, type Seeder } from './seed.ts';
 import { addSessionRoutes } from './sessions.ts';
@@ -35,7 +35,7 @@ export interface AdminOptions extends WorkOptions {
   store: Store;
   clock: AdjustableClock;
   authentication: Authentication;
-  owners: Owners;
+  owners: RequestOwners;
   seeder: Seeder;
   faults: FaultInjector;
   findUnreadyReason: FindUnreadyReason;

@@ -22,7 +22,7 @@ import {
   type TranscriptContext,
   type TranscriptOptions,
 } from '../operations/transcripts.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 import { identifySimulations, readSessions } from './seed-sessions.ts';
 
 /** Loads seed data, and restores the last seed data of each owner. */
@@ -86,7 +86,7 @@ export function createSeeder(options: TranscriptOptions): Seeder {
 /** `POST /seed`: loads seed data. */
 export function addSeedRoutes(
   app: FastifyInstance,
-  options: { owners: Owners; seeder: Seeder; findWarnings: FindSettingsWarnings },
+  options: { owners: RequestOwners; seeder: Seeder; findWarnings: FindSettingsWarnings },
 ): void {
   const { owners, seeder, findWarnings } = options;
   app.post('/seed', async (request) => {

@@ -5,10 +5,10 @@ import { RequestError } from '../domain/errors.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import { storeScenarioOf } from '../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../store/store.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 interface SessionRoutesOptions {
-  owners: Owners;
+  owners: RequestOwners;
   store: Store;
   /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;

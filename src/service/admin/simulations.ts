@@ -6,14 +6,14 @@ import {
   removeSimulation,
   type SimulationDeps,
 } from '../operations/simulations.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 type WithId = { Params: { id: string } };
 
 /** `/simulations`: starts, shows, cancels and deletes runs of simulated users. */
 export function addSimulationRoutes(
   app: FastifyInstance,
-  options: SimulationDeps & { owners: Owners },
+  options: SimulationDeps & { owners: RequestOwners },
 ): void {
   const { owners, simulations } = options;
   app.post('/simulations', async (request) => {

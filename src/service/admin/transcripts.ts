@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { parseMessage } from '../domain/document-checks.ts';
 import { storeTranscript, type TranscriptOptions } from '../operations/transcripts.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 /** `POST /transcripts`: stores a finished conversation and queues its evals. */
 export function addTranscriptRoutes(
   app: FastifyInstance,
-  options: TranscriptOptions & { owners: Owners },
+  options: TranscriptOptions & { owners: RequestOwners },
 ): void {
   app.post('/transcripts', async (request) => {
     const upload = parseMessage('TranscriptUpload', request.body);

@@ -3,7 +3,7 @@ import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { Backlog } from '../operations/backlog.ts';
 import type { Store } from '../store/store.ts';
-import type { Owners } from './owners.ts';
+import type { RequestOwners } from './request-owners.ts';
 
 export interface WorkOptions {
   store: Store;
@@ -13,7 +13,7 @@ export interface WorkOptions {
   backlog: Backlog;
   /** Clock for the drain timeout (default: the system clock). */
   machineClock?: Clock;
-  owners: Owners;
+  owners: RequestOwners;
   /** Resolves when nothing is queued or running. */
   drain: () => Promise<void>;
   /** Returns whether simulations are running. */

@@ -1,51 +1,14 @@
-import { describeArgument, SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
+import { describeArgument } from '../../contract/index.ts';
 import { StartError } from '../../http-kit/errors.ts';
-import { closeServer, listen } from '../../http-kit/listen.ts';
-import { digestKey } from '../../http-kit/local-access.ts';
-import { createAdjustableClock, type AdjustableClock } from '../../platform/adjustable-clock.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { silentLog, type Log } from '../../platform/log.ts';
+import { listen } from '../../http-kit/listen.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { checkOptions } from '../../platform/options.ts';
-import { randomSeed, seededRandom } from '../../platform/random.ts';
-import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
-import { createIdMaker } from '../domain/ids.ts';
-import { createServiceCounters, type ServiceCounters } from '../domain/metrics.ts';
-import { createRejectedRequests } from '../domain/rejected-requests.ts';
-import { createReportedProblems, type ReportedProblems } from '../domain/reported-problems.ts';
-import { findScoredSession } from '../domain/transcripts.ts';
-import { startIngestThread } from '../ingest/ingest-thread.ts';
-import type { ScoreEval } from '../operations/dry-run.ts';
-import { createReadiness } from '../operations/service-readiness.ts';
-import { createErroredEvals } from '../scoring/errored-evals.ts';
-import { startSpanRemover } from '../retention/span-remover.ts';
-import { scoreSession } from '../scoring/eval-kinds.ts';
-import { createJudge } from '../scoring/judge.ts';
-import { startJobRunner } from '../scoring/job-runner.ts';
-import { startSimulator } from '../simulator/simulation-runner.ts';
-import { KeyTakenError } from '../store/owners.ts';
-import type { ConfiguredKey, Store } from '../store/store.ts';
 import type { ServiceControls } from '../admin/controls.ts';
-import { createAuthentication } from './authentication.ts';
-import {
-  createCallerRecorder,
-  type CallerRecorder,
-  type CallerRecording,
-} from './caller-recorder.ts';
-import { openData, type Cleanups } from './open-data.ts';
-import {
-  serviceOptionsSchema,
-  type ServiceKey,
-  type ServiceOptions,
-  type ServiceSetup,
-} from './options.ts';
-import { buildService, type Service } from './service.ts';
-import { createMetrics } from './metrics.ts';
-import { createPageSessions } from './page-sessions.ts';
-import { listReplicaSettings } from './replica-settings.ts';
-import { joinReplicas, type Replica, type ReplicaOptions } from './replicas.ts';
-import { createMisdirectedTraces } from './misdirected-traces.ts';
-import { createUnauthorizedCallers } from './unauthorized-callers.ts';
+import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
+import type { CallerRecording } from './caller-recorder.ts';
+import { composeService, type ComposedService, type StartOptions } from './compose-service.ts';
+import type { Cleanups } from './open-data.ts';
+import { serviceOptionsSchema, type ServiceKey, type ServiceSetup } from './options.ts';
 
 /** Variables that point a process to a service. */
 export interface ServiceEnvironment {
@@ -79,10 +42,6 @@ export interface RunningService extends ServiceControls {
   /** Stops accepting connections and lets requests in progress finish. Takes a few seconds at most. */
   stop(): Promise<void>;
 }
-
-const OWNER_NAME_DEFAULT = 'development';
-
-type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
 
 /**
  * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links.
@@ -119,114 +78,33 @@ async function start(
   options: StartOptions,
   cleanups: Cleanups,
 ): Promise<Omit<RunningService, 'stop'>> {
-  const { host, port = 0, log = silentLog, retentionMs } = options;
-  const clock = createAdjustableClock(options.clock ?? systemClock);
-  const { store, location, guard, loadDevelopmentKey } = await openData(options, log, cleanups);
-  const { keys, apiKey, ownerName } = await guard(() =>
-    resolveKeys(store, options.keys, loadDevelopmentKey),
-  );
-  const replica = await guard(() => configureKeys({ store, keys, clock, log, options }, cleanups));
-  await guard(() => store.conversations.capReceivedAt(clock.nowMs()));
-  const spanRemover = await guard(() => startSpanRemover({ store, clock, log, retentionMs }));
-  cleanups.push(() => spanRemover.stop());
-  const writer = await guard(() => startIngestThread({ store: location }));
-  cleanups.push(() => writer.close());
-  const seed = options.randomSeed ?? randomSeed();
-  const counters = createServiceCounters();
-  const reportedProblems = createReportedProblems(clock, replica);
-  const workers = startWorkers(
-    { ...options, randomSeed: seed, clock, log, store, replica, counters, reportedProblems },
-    cleanups,
-  );
-
-  const stopping = new AbortController();
-  const draining = new AbortController();
-  const address = { url: '' };
-  const apiKeyHeader = (options.apiKeyHeader ?? SERVICE_API_KEY_HEADER).toLowerCase();
-  const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
-  const { owners } = store;
-  const rejectedRequests = createRejectedRequests(clock);
-  const reporting = { store, reportedProblems, clock, log, ownerName };
-  const callers = createUnauthorizedCallers({ ...reporting, rejectedRequests, apiKeyHeader });
-  const baseClock = options.clock ?? systemClock;
-  const sessions = createPageSessions(baseClock, () => appUrl().startsWith('https:'), replica);
-  const keyOptions = { host, owners, apiKeyHeader, apiKey, sessions, appUrl };
-  const recordsCallers = options.recordCallers === true;
-  const callerRecorder = recordsCallers ? recordCallers(options, apiKeyHeader, apiKey) : undefined;
-  const service = buildService({
-    ...{ clock, log, store, replica, writer, spanRemover, ...workers },
-    ...{ apiKeyHeader, ownerName, appUrl, callerRecorder },
-    baseClock,
-    authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
-    ...{ unauthorizedCallers: callers, rejectedRequests, reportedProblems },
-    misdirectedTraces: createMisdirectedTraces(reporting),
-    hasUserModel: options.userModel !== undefined,
-    kit: options.kit,
-    makeId: createIdMaker(seed),
-    stopping: stopping.signal,
-    findUnreadyReason: createReadiness(store, draining.signal),
-    ...{ counters, writeMetrics: createMetrics({ store, writer, clock, counters, ...workers }) },
-  });
-  cleanups.push(async () => {
-    // Load balancers need time to see that the service is not ready anymore.
-    draining.abort();
-    if (options.drainMs) await baseClock.sleep(options.drainMs);
-    await closeService(service, stopping);
-  });
-  await guard(() => loadSeed(service, store, { ...options, ownerName }));
+  const { host, port = 0 } = options;
+  const service = await composeService(options, cleanups);
+  const { store, log, guard, address, apiKey, apiKeyHeader, ownerName } = service;
+  await guard(() => loadSeed(service, options));
   address.url = await listen(service.app, { host, port, scheme: 'http' });
   log.info('service_listening', { url: address.url });
-  const { evals } = await store.evals.getSettings(await owners.ensure(ownerName));
-  const urls = { url: address.url, appUrl: appUrl(), adminUrl: `${address.url}/__admin` };
+  const { evals } = await store.evals.getSettings(await store.owners.ensure(ownerName));
+  const { url } = address;
+  const urls = { url, appUrl: service.appUrl(), adminUrl: `${url}/__admin` };
   return {
     ...service.controls,
     ...urls,
     apiKey,
     env: createEnvironment({ ...urls, apiKey }, apiKeyHeader),
     hasLiveEvals: evals.length > 0,
-    callerRecording: async () => callerRecorder?.recording(),
+    callerRecording: async () => service.callerRecorder?.recording(),
   };
 }
 
-/** Creates a recorder of callers, which knows no key. */
-function recordCallers(
-  options: StartOptions,
-  apiKeyHeader: string,
-  apiKey: string,
-): CallerRecorder {
-  return createCallerRecorder({
-    // Clients act in real time, even when a test moves the service clock.
-    clock: systemClock,
-    apiKeyHeader,
-    secrets: [apiKey, ...options.keys.map(({ key }) => key)],
-  });
-}
-
-/**
- * Configures the keys of this process, and joins the other replicas; returns undefined if the store is a
- * file, which has none. Keys of a configuration that is not in use anymore stop working; keys created by
- * `/__admin/keys` keep working.
- */
-async function configureKeys(
-  started: Omit<ReplicaOptions, 'replicas' | 'settings'> & { store: Store; options: StartOptions },
-  cleanups: Cleanups,
-): Promise<Replica | undefined> {
-  const { owners, replicas } = started.store;
-  try {
-    if (!replicas) {
-      await owners.configureKeys(started.keys);
-      return undefined;
-    }
-    const settings = listReplicaSettings(started.options);
-    const replica = await joinReplicas({ ...started, replicas, settings });
-    cleanups.push(() => replica.stop());
-    return replica;
-  } catch (error) {
-    if (!(error instanceof KeyTakenError)) throw error;
-    throw new StartError(
-      'A configured key belongs to another owner. Revoke it first, or configure another key.',
-    );
-  }
+/** Loads the seed data, and logs the warnings about every owner's settings. */
+async function loadSeed(
+  { store: { owners }, operations, ownerName }: ComposedService,
+  { seed, onSeedProgress }: Pick<StartOptions, 'seed' | 'onSeedProgress'>,
+): Promise<void> {
+  const { seeder, findWarnings } = operations;
+  if (seed) await seeder.load(await owners.ensure(ownerName), seed, onSeedProgress);
+  for (const ownerId of await owners.listIds()) await findWarnings(ownerId);
 }
 
 function createEnvironment(
@@ -243,98 +121,7 @@ function createEnvironment(
   };
 }
 
-/** Starts the workers that score sessions and run simulations. */
-function startWorkers(
-  options: Pick<ServiceOptions, 'randomSeed'> &
-    Pick<StartOptions, 'judge' | 'userModel' | 'speech'> & {
-      clock: AdjustableClock;
-      log: Log;
-      store: Store;
-      counters: ServiceCounters;
-      reportedProblems: ReportedProblems;
-      replica: Replica | undefined;
-    },
-  cleanups: Cleanups,
-) {
-  const { clock, log, store, replica, reportedProblems, userModel, speech } = options;
-  const random = seededRandom(options.randomSeed).fork('judge');
-  // The LLM judge responds in real time, whatever the service clock shows.
-  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
-  const errored = createErroredEvals({
-    ...{ ingestLog: store.ingestLog, reportedProblems, clock, log },
-  });
-  const runner = startJobRunner({
-    ...{ store, judge, erroredEvals: errored, finished: options.counters.jobs, clock, log },
-    readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
-    worker: `service-${randomSeed()}`,
-    isShared: replica !== undefined,
-  });
-  cleanups.push(() => runner.stop());
-  const wake = (): void => {
-    runner.wake();
-    replica?.publish('jobs');
-  };
-  const sharing = replica &&
-    store.replicas && {
-      leases: store.replicas.simulationLeases,
-      wakeOthers: () => replica.publish('simulations'),
-    };
-  const simulator = startSimulator({
-    ...{ store, clock, log, userModel, speech, sharing },
-    onStored: wake,
-  });
-  cleanups.push(() => simulator.stop());
-  replica?.onPublished((topic) => {
-    if (topic === 'jobs') runner.wake();
-    if (topic === 'simulations') simulator.wake();
-  });
-  const scoreEval: ScoreEval = (definition, session, signal) =>
-    scoreSession(definition, session, judge, signal);
-  return { runner, wake, simulator, hasJudge: judge !== undefined, scoreEval };
-}
-
 function checkAccess(host: string, keys: readonly ServiceKey[]): void {
   if (keys.length > 0 || isLoopbackHost(host)) return;
   throw new TypeError(`startService: Other machines can reach a service on ${host}. Set keys.`);
-}
-
-/** Returns the given API keys with their owners, or the development key without any. */
-async function resolveKeys(
-  { owners }: Store,
-  configured: readonly ServiceKey[],
-  loadDevelopmentKey: () => Promise<string>,
-): Promise<{ keys: ConfiguredKey[]; apiKey: string; ownerName: string }> {
-  const [first = { key: await loadDevelopmentKey() }, ...others]: readonly ServiceKey[] =
-    configured;
-  const keys = [];
-  for (const { key, owner = OWNER_NAME_DEFAULT } of [first, ...others]) {
-    keys.push({ ownerId: await owners.ensure(owner), keyDigest: digestKey(key) });
-  }
-  return { keys, apiKey: first.key, ownerName: first.owner ?? OWNER_NAME_DEFAULT };
-}
-
-/** Loads the seed data, and logs the warnings about every owner's settings. */
-async function loadSeed(
-  { seeder, findWarnings }: Service,
-  { owners }: Store,
-  options: Pick<StartOptions, 'seed' | 'onSeedProgress'> & { ownerName: string },
-): Promise<void> {
-  const { seed, onSeedProgress, ownerName } = options;
-  if (seed) {
-    const ownerId = await owners.ensure(ownerName);
-    await seeder.load(ownerId, seed, onSeedProgress);
-  }
-  for (const ownerId of await owners.listIds()) await findWarnings(ownerId);
-}
-
-async function closeService(
-  { app, idleCloser, backlog }: Service,
-  stopping: AbortController,
-): Promise<void> {
-  // Requests that wait for an injected delay respond now.
-  stopping.abort();
-  // Connections close in real time, whatever the service clock shows.
-  await closeServer(app, systemClock);
-  await idleCloser.stop();
-  await backlog.drain();
 }

@@ -4,8 +4,8 @@ import { readQuery } from '../../http-kit/query.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 
-/** Finds the owner that a request to `/__admin` is about. */
-export interface Owners {
+/** Finds the owner that a request to `/__admin` or for a page is about. */
+export interface RequestOwners {
   /** Returns the id of the owner named in the query, or of the default owner. @throws RequestError `not_found`. */
   find(request: FastifyRequest): Promise<string>;
   /** Like `find`, but creates an owner that does not exist. */
@@ -17,7 +17,7 @@ export interface Owners {
 }
 
 /** Finds owners by name. `defaultName` is used when the query names none. */
-export function createOwners(owners: OwnerStore, defaultName: string): Owners {
+export function createRequestOwners(owners: OwnerStore, defaultName: string): RequestOwners {
   const readName = (request: FastifyRequest): string => {
     const names = readQuery(request).getAll('owner');
     if (names.length > 1)

@@ -1,0 +1,17 @@
+import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Store } from '../store/store.ts';
+import type { Replica } from './replicas.ts';
+
+/** What every part of a service stands on. */
+export interface Base {
+  store: Store;
+  /** The service clock, which tests move. */
+  clock: AdjustableClock;
+  /** Shows real time, in which clients send and wait, unless a test injects a clock. */
+  machineClock: Clock;
+  log: Log;
+  /** This process as one of the replicas; undefined if it works alone. */
+  replica: Replica | undefined;
+}

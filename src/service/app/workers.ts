@@ -1,0 +1,90 @@
+import { systemClock } from '../../platform/clock.ts';
+import { randomSeed, seededRandom } from '../../platform/random.ts';
+import type { Counter } from '../domain/metrics.ts';
+import type { ReportedProblems } from '../domain/reported-problems.ts';
+import { findScoredSession } from '../domain/transcripts.ts';
+import type { ModelEndpoint } from '../model/endpoint.ts';
+import type { ScoreEval } from '../operations/dry-run.ts';
+import { createErroredEvals } from '../scoring/errored-evals.ts';
+import { scoreSession } from '../scoring/eval-kinds.ts';
+import { startJobRunner, type JobRunner } from '../scoring/job-runner.ts';
+import { createJudge } from '../scoring/judge.ts';
+import {
+  startSimulator,
+  type SimulationRunner,
+  type SimulationRunnerOptions,
+} from '../simulator/simulation-runner.ts';
+import type { Base } from './base.ts';
+import type { Replica } from './replicas.ts';
+
+/** What scores sessions. */
+export interface Scoring {
+  runner: JobRunner;
+  /** Starts scoring what was queued, on all replicas. */
+  wake: () => void;
+  /** Scores a session with an eval, for dry runs. */
+  scoreEval: ScoreEval;
+  /** Whether an LLM judge is configured for evals of kind `judge`. */
+  hasJudge: boolean;
+}
+
+/** Starts the worker that scores sessions. */
+export function startScoring(
+  { store, clock, log, replica }: Base,
+  options: {
+    judge: ModelEndpoint | undefined;
+    randomSeed: string;
+    reportedProblems: ReportedProblems;
+    /** Counts the finished jobs. */
+    finished: Pick<Counter, 'add'>;
+  },
+): Scoring {
+  const { reportedProblems, finished } = options;
+  const random = seededRandom(options.randomSeed).fork('judge');
+  // The LLM judge responds in real time, whatever the service clock shows.
+  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
+  const { ingestLog } = store;
+  const runner = startJobRunner({
+    ...{ store, judge, finished, clock, log },
+    erroredEvals: createErroredEvals({ ingestLog, reportedProblems, clock, log }),
+    readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
+    worker: `service-${randomSeed()}`,
+    isShared: replica !== undefined,
+  });
+  listen(replica, 'jobs', runner);
+  return {
+    runner,
+    wake() {
+      runner.wake();
+      replica?.publish('jobs');
+    },
+    scoreEval: (definition, session, signal) => scoreSession(definition, session, judge, signal),
+    hasJudge: judge !== undefined,
+  };
+}
+
+/** Starts the worker that runs simulations. */
+export function startSimulations(
+  { store, clock, log, replica }: Base,
+  options: Pick<SimulationRunnerOptions, 'userModel' | 'speech' | 'onStored'>,
+): SimulationRunner {
+  const sharing = replica &&
+    store.replicas && {
+      leases: store.replicas.simulationLeases,
+      wakeOthers: () => replica.publish('simulations'),
+    };
+  const simulator = startSimulator({ store, clock, log, sharing, ...options });
+  listen(replica, 'simulations', simulator);
+  return simulator;
+}
+
+/** Wakes a worker when another replica has published that there is work. */
+function listen(
+  replica: Replica | undefined,
+  topic: 'jobs' | 'simulations',
+  worker: { wake: () => void },
+): void {
+  replica?.onPublished((published) => {
+    if (published === topic) worker.wake();
+  });
+}

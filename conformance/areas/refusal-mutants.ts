@@ -16,6 +16,7 @@ import {
   set,
   to,
   type Edit,
+  type SandboxEndpoint,
   type When,
 } from '../engine/mutants/combinators.ts';
 import {
@@ -31,7 +32,7 @@ import type { RequirementId } from '../engine/requirement.ts';
 /** The requests of an endpoint that a sandbox must refuse, and the requirements about refusals. */
 interface RefusedRequests<Step extends string> {
   area: Area;
-  endpoint: Endpoint;
+  endpoint: SandboxEndpoint;
   /** How to recognize each malformed request, by step. */
   malformed: Readonly<Record<Step, MalformedRequest>>;
   /** The requirement that each step must get a 400 response. */

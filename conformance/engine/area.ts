@@ -138,7 +138,7 @@ export function createArea({ subjects, probes, legalFor, ...area }: AreaParts): 
   const own = all.map(({ id, mutants = {} }) =>
     mapValues(mutants, ({ alsoKills = [], ...mutant }) => ({
       ...mutant,
-      kills: [id, ...alsoKills],
+      kills: [id, ...alsoKills].sort(),
     })),
   );
   const shared = subjects.map(({ mutants = {} }) => mutants);

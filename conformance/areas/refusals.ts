@@ -11,6 +11,7 @@ import {
   refuseInstead,
   replaceParts,
   to,
+  type SandboxEndpoint,
   type When,
 } from '../engine/mutants/combinators.ts';
 import { isNotJsonObject } from '../engine/mutants/requests.ts';
@@ -26,7 +27,7 @@ import {
 
 /** What the refusals of an endpoint have in common. */
 interface RefusalDefaults<Id> extends RequirementDefaults {
-  endpoint: Endpoint;
+  endpoint: SandboxEndpoint;
   /** The requirement that a body is a JSON object. */
   notAnObject: Id;
   /** Selects the requests whose refusals the mutants change (default: the malformed ones). */
@@ -82,7 +83,10 @@ export function defineRefusals<Id extends RequirementId>(
 }
 
 /** Creates a mutant for each edit, which accepts the request. */
-function acceptEach(endpoint: Endpoint, edits: RefusalEntry['edits']): Record<string, MutantEntry> {
+function acceptEach(
+  endpoint: SandboxEndpoint,
+  edits: RefusalEntry['edits'],
+): Record<string, MutantEntry> {
   const toMutant = ([step, { isIn, name }]: [string, RequestEdit]) => {
     const description = `Accepts a malformed request: ${step}.`;
     const key = `accepts-${name ?? step.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;

@@ -17,8 +17,9 @@ import {
   createAcceptedResponse,
   errorResponse,
   jsonResponse,
+  toSandbox,
 } from '../engine/mutants/combinators.ts';
-import type { ProxyResponse, Transform } from '../engine/mutants/mutant.ts';
+import type { ProxyRequest, ProxyResponse, Transform } from '../engine/mutants/mutant.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { httpAreas } from './judged-peer.ts';
 import { startProxy, type RunningServer } from './proxy.ts';
@@ -84,6 +85,12 @@ const respondWith =
   (transform: Transform): DeadPeer['start'] =>
   (clock) =>
     startProxy({ upstream: NO_UPSTREAM, transform, clock });
+
+/** Accepts requests to the endpoints of a sandbox. Other paths don't exist. */
+export const respondAsSandbox = (request: ProxyRequest, clock: Clock): ProxyResponse =>
+  toSandbox(request)
+    ? createAcceptedResponse(request, clock)
+    : jsonResponse(404, { detail: 'Not Found' });
 
 /** Defines a peer that gives the same response to every request. */
 const constantPeer = (
@@ -272,7 +279,7 @@ const noSandbox: readonly PeerTemplate[] = [
     'login_page',
     respondWith((request, _forward, clock) =>
       Promise.resolve(
-        request.endpoint === 'health' ? LOGIN_PAGE : createAcceptedResponse(request, clock),
+        request.endpoint === 'health' ? LOGIN_PAGE : respondAsSandbox(request, clock),
       ),
     ),
   ),
@@ -284,7 +291,7 @@ const noSandbox: readonly PeerTemplate[] = [
       respondWith((request, _forward, clock) =>
         Promise.resolve(
           request.endpoint === 'health'
-            ? createAcceptedResponse(request, clock)
+            ? respondAsSandbox(request, clock)
             : errorResponse(status, 'bad_request'),
         ),
       ),
@@ -310,7 +317,7 @@ const dyingPeer = (name: string, description: string, requests: number): PeerTem
         upstream: NO_UPSTREAM,
         clock,
         transform: (request) => {
-          if (left-- > 0) return Promise.resolve(createAcceptedResponse(request, clock));
+          if (left-- > 0) return Promise.resolve(respondAsSandbox(request, clock));
           void server.stop();
           return Promise.resolve('dropped');
         },

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import { createAcceptedResponse } from '../engine/mutants/combinators.ts';
 import {
   definePeer,
   NO_UPSTREAM,
+  respondAsSandbox,
   unreachable,
   type DeadPeer,
   type PeerTemplate,
@@ -16,7 +16,7 @@ const refuseUpgrades =
     startProxy({
       upstream: NO_UPSTREAM,
       clock,
-      transform: (request) => Promise.resolve(createAcceptedResponse(request, clock)),
+      transform: (request) => Promise.resolve(respondAsSandbox(request, clock)),
       voice: {
         respond: ({ path }) => ({
           status: path === '/voice' ? voiceStatus : otherStatus,
@@ -47,7 +47,7 @@ const peers: readonly PeerTemplate[] = [
       startProxy({
         upstream: NO_UPSTREAM,
         clock,
-        transform: (request) => Promise.resolve(createAcceptedResponse(request, clock)),
+        transform: (request) => Promise.resolve(respondAsSandbox(request, clock)),
         voice: { respond: () => 'dropped' },
       }),
   ),

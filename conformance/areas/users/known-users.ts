@@ -1,5 +1,5 @@
 /** Distortions that know which users exist. */
-import { errorResponse, isAccepted } from '../../engine/mutants/combinators.ts';
+import { errorResponse, isAccepted, to, type RequestTo } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt, userIdOf } from '../../engine/mutants/requests.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
@@ -27,12 +27,15 @@ export function withKnownUsers(respond: Responder): TransformFactory {
   };
 }
 
+const isCreation = to('create');
+const isDeletion = to('delete');
+
 /** Responds to create requests for existing users. */
 export const onDuplicate = (
-  respond: (request: ProxyRequest, clock: Clock) => ProxyResponse | undefined,
+  respond: (request: RequestTo<'create'>, clock: Clock) => ProxyResponse | undefined,
 ): TransformFactory =>
   withKnownUsers((request, isKnown, clock) =>
-    request.endpoint === 'create' && isKnown ? respond(request, clock) : undefined,
+    isCreation(request) && isKnown ? respond(request, clock) : undefined,
   );
 
 /** Refuses create requests for existing users with this status and the code `user_exists`. */
@@ -42,8 +45,8 @@ export const onDuplicates = (status: number): TransformFactory =>
 /** Responds to the deletion of a user that exists, or of one that doesn't. */
 export const onDeletion = (
   ofKnown: boolean,
-  respond: (request: ProxyRequest, clock: Clock) => ProxyResponse,
+  respond: (request: RequestTo<'delete'>, clock: Clock) => ProxyResponse,
 ): TransformFactory =>
   withKnownUsers((request, isKnown, clock) =>
-    request.endpoint === 'delete' && isKnown === ofKnown ? respond(request, clock) : undefined,
+    isDeletion(request) && isKnown === ofKnown ? respond(request, clock) : undefined,
   );

@@ -11,6 +11,12 @@ import { isObject, parseJson } from '../../../src/platform/json.ts';
 /** Selects the requests that a distortion concerns. */
 export type When = (request: ProxyRequest) => boolean;
 
+/** A request to an endpoint. */
+export type RequestTo<Of extends Endpoint> = ProxyRequest & { endpoint: Of };
+
+/** Selects requests to an endpoint. */
+export type WhenTo<Of extends Endpoint> = (request: ProxyRequest) => request is RequestTo<Of>;
+
 /** Changes a response body in place. */
 export type Edit = (body: Record<string, unknown>, request: ProxyRequest) => void;
 
@@ -104,8 +110,8 @@ export function withBody(
 }
 
 /** Selects requests to an endpoint. */
-export function to(endpoint: Endpoint, when: When = always): When {
-  return (request) => request.endpoint === endpoint && when(request);
+export function to<Of extends Endpoint>(endpoint: Of, when: When = always): WhenTo<Of> {
+  return (request): request is RequestTo<Of> => request.endpoint === endpoint && when(request);
 }
 
 /** Edits the JSON object in a response body. Returns other responses unchanged. */
@@ -172,9 +178,19 @@ export function errorResponse(
   return jsonResponse(status, { error: { message, type: sandboxErrors[code].type, code } });
 }
 
-/** Creates the smallest valid 2xx response to a request (spec 2.8 to 2.10). */
+/** The HTTP endpoints of a sandbox. */
+const sandboxEndpoints = ['chat', 'health', 'create', 'delete'] as const;
+export type SandboxEndpoint = (typeof sandboxEndpoints)[number];
+
+/** Selects requests to a sandbox. */
+export const toSandbox: WhenTo<SandboxEndpoint> = (
+  request,
+): request is RequestTo<SandboxEndpoint> =>
+  sandboxEndpoints.some((endpoint) => endpoint === request.endpoint);
+
+/** Creates the smallest valid 2xx response of a sandbox (spec 2.8 to 2.10). */
 export function createAcceptedResponse(
-  { endpoint, json: sent, path }: ProxyRequest,
+  { endpoint, json: sent, path }: RequestTo<SandboxEndpoint>,
   clock: Clock,
 ): ProxyResponse {
   const now = isoTime(clock.nowMs());
@@ -190,15 +206,7 @@ export function createAcceptedResponse(
       const userId = typeof id === 'string' ? id : 'anybody';
       return jsonResponse(201, { user_id: userId, created_at: now, status: 'active' });
     }
-    case 'delete':
-    case undefined:
-    case 'traces':
-    case 'end':
-    case 'simulations':
-    case 'production':
-    case 'voice':
-    case 'elsewhere':
-    case 'admin': {
+    case 'delete': {
       const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
       return jsonResponse(200, { user_id: userId, deleted_at: now, status: 'deleted' });
     }
@@ -206,6 +214,14 @@ export function createAcceptedResponse(
 }
 
 /** Responds to selected requests without forwarding them. */
+export function respondInstead<Of extends Endpoint>(
+  when: WhenTo<Of>,
+  respond: (request: RequestTo<Of>, clock: Clock) => ProxyResponse,
+): TransformFactory;
+export function respondInstead(
+  when: When,
+  respond: (request: ProxyRequest, clock: Clock) => ProxyResponse,
+): TransformFactory;
 export function respondInstead(
   when: When,
   respond: (request: ProxyRequest, clock: Clock) => ProxyResponse,
@@ -215,7 +231,7 @@ export function respondInstead(
 }
 
 /** Accepts selected requests without forwarding them. */
-export const acceptInstead = (when: When): TransformFactory =>
+export const acceptInstead = (when: WhenTo<SandboxEndpoint>): TransformFactory =>
   respondInstead(when, createAcceptedResponse);
 
 /** Refuses selected requests with a well-formed error, without forwarding them. */

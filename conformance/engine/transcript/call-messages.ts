@@ -1,4 +1,5 @@
 import type { CallEvent, CallMedia, ExchangeRecord } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isNotFound, type Exchange } from './reading.ts';
 
@@ -23,18 +24,10 @@ export const isVoice = (exchange: ExchangeRecord): boolean => exchange.endpoint 
 export const isOpened = (exchange: ExchangeRecord): boolean =>
   isVoice(exchange) && exchange.response?.status === 101;
 
-const parsedMessages = new WeakMap<Exchange, readonly ParsedMessage[]>();
-
 /** Returns all messages of a call in order. */
-export function messagesOf(exchange: Exchange): readonly ParsedMessage[] {
-  const cached = parsedMessages.get(exchange);
-  if (cached) return cached;
-  const messages = (exchange.call?.events ?? [])
-    .filter(({ kind }) => kind === 'message')
-    .map(readMessage);
-  parsedMessages.set(exchange, messages);
-  return messages;
-}
+export const messagesOf = computeOnce(({ call }: Exchange): readonly ParsedMessage[] =>
+  (call?.events ?? []).filter(({ kind }) => kind === 'message').map(readMessage),
+);
 
 function readMessage(event: CallEvent): ParsedMessage {
   const json = parseJson(event.text ?? '');

@@ -1,4 +1,5 @@
 import type { ExchangeRecord } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isVoice } from './call-messages.ts';
 import { isConnectionFailure, RECOVERY, type Exchange } from './reading.ts';
@@ -49,14 +50,10 @@ function isCutOff(exchange: Exchange): boolean {
   return isConnectionFailure(exchange) || isDropped === true;
 }
 
-const crashCache = new WeakMap<Transcript, readonly Crash[]>();
-
-/** Returns the times during which the peer did not respond. A transcript is searched only once. */
-export function crashesOf(transcript: Transcript): readonly Crash[] {
-  const crashes = crashCache.get(transcript) ?? findCrashes(transcript.exchanges);
-  crashCache.set(transcript, crashes);
-  return crashes;
-}
+/** Returns the times during which the peer did not respond. */
+export const crashesOf = computeOnce(({ exchanges }: Transcript): readonly Crash[] =>
+  findCrashes(exchanges),
+);
 
 function findCrashes(exchanges: readonly Exchange[]): Crash[] {
   return findWaits(exchanges).flatMap(({ polls, failed }) => {

@@ -32,10 +32,10 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { isStep } from '../steps.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
+  isStep,
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';

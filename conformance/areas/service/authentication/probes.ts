@@ -8,7 +8,6 @@ import {
   createResultsStep,
   createTracesStep,
 } from '../requests.ts';
-
 import type { BadKey } from './keys.ts';
 
 const badKeys: readonly BadKey[] = ['none', 'wrong'];

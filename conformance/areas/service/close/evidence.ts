@@ -13,7 +13,11 @@ export const notClosed = explainNoValidResponse('end');
 export const laterCloses: readonly string[] = ['close bare again', 'close idle'];
 /** Closes that the requirements of ids judge. */
 export const idCloses: readonly string[] = [
-  ...(['close case', 'close other case', 'close reserved', 'close slash', 'close own'] as const),
+  'close case',
+  'close other case',
+  'close reserved',
+  'close slash',
+  'close own',
 ];
 
 export const isClosed = (exchange: Exchange): boolean =>

@@ -37,7 +37,10 @@ const end = to('end');
 const encodedCloses: readonly string[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
 /** Closes that other requirements judge than the one for a plain close. */
 const specialCloses: readonly string[] = [
-  ...(['close again', 'close header', 'close first of two', 'close second of two'] as const),
+  'close again',
+  'close header',
+  'close first of two',
+  'close second of two',
   ...encodedCloses,
   ...laterCloses,
   ...idCloses,

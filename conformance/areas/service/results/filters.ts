@@ -154,8 +154,8 @@ function nameFilterSteps(filter: NameFilter): readonly string[] {
     `${filter} with %`,
     `${filter} with _`,
     `${filter} with .`,
-    ...(filter === 'run' ? (['run by session id'] as const) : []),
-    ...(filter === 'agent' ? (['agent by scenario'] as const) : []),
+    ...(filter === 'run' ? ['run by session id'] : []),
+    ...(filter === 'agent' ? ['agent by scenario'] : []),
   ];
 }
 

@@ -62,7 +62,7 @@ import {
   WRONG_TYPE,
 } from './evidence.ts';
 
-const OVER_CAP: string = 'over the cap';
+const OVER_CAP = 'over the cap';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');

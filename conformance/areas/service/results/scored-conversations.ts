@@ -38,7 +38,7 @@ import {
   wantsTraces,
 } from '../transforms.ts';
 import { editsProduction } from './both-endpoints.ts';
-import { checkConversations, countableSteps } from './conversations.ts';
+import { checkConversations, countableSteps } from './sent-conversations.ts';
 import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
 
 const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit')(request);

@@ -34,8 +34,6 @@ import {
   WRONG_TYPE,
 } from './evidence.ts';
 
-const LINK = 'People follow the link from a failing build to the conversation.';
-
 /** Edits the link of sessions that have one. */
 const onLink =
   (edit: (url: string) => string): SessionEdit =>
@@ -70,7 +68,7 @@ export const sessions: Subject = {
         '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
       ),
       statements: either(['2.5.2'], ['2.4.1', '2.4.2']),
-      reason: LINK,
+      reason: 'People follow the link from a failing build to the conversation.',
       check: either(hasLink('production', 'production-eval'), hasLinkOrNull()),
       mutants: {
         ...named({

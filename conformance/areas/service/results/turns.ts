@@ -26,7 +26,11 @@ import {
   wantsTraces,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
-import { checkConversations, countableSteps, type ListedConversation } from './conversations.ts';
+import {
+  checkConversations,
+  countableSteps,
+  type ListedConversation,
+} from './sent-conversations.ts';
 import {
   checkSessions,
   hasRequestedTurns,

@@ -126,7 +126,7 @@ const unusualQueries = [
   ['boolean unreadable', { failed_only: 'perhaps' }],
   ['time unreadable', { started_after: 'yesterday' }],
   ['parameter unknown', { colour: 'red' }],
-] as const satisfies readonly (readonly [string, Record<string, string>])[];
+] as const;
 
 /** Sends requests that the specification does not mention, to all endpoints. */
 export const unspecified: ServiceProbe = {

@@ -10,7 +10,13 @@ import { closeResponse } from './close/response.ts';
 import { runs } from './close/runs.ts';
 import { unscored } from './close/unscored.ts';
 import { controlApiAbsence } from './control-api/absence.ts';
-import { clockReset, controlSetup, ingestLog, preflight } from './control-api/probes.ts';
+import {
+  CLOCK_RESET_STEP,
+  clockReset,
+  controlSetup,
+  ingestLog,
+  preflight,
+} from './control-api/probes.ts';
 import { backlogScoring } from './conversations/backlog.ts';
 import { conversationIds } from './conversations/ids.ts';
 import { backlog, ids, lateSpans } from './conversations/probes.ts';
@@ -25,12 +31,12 @@ import { manySessions, production, simulations } from './results/probes.ts';
 import { scoredConversations } from './results/scored-conversations.ts';
 import { sessions } from './results/sessions.ts';
 import { turns } from './results/turns.ts';
-import { CLOCK_RESET_STEP, isStep } from './steps.ts';
 import { acceptedTraces } from './traces/accepted.ts';
 import { limits, rate, refusals, unspecified } from './traces/probes.ts';
 import { traceRate } from './traces/rate.ts';
 import { refusedTraces } from './traces/refusals.ts';
 import { traceSizes } from './traces/sizes.ts';
+import { isStep } from './transcript.ts';
 
 /** The evaluation service (spec area A). */
 export const service = createArea({

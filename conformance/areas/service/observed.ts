@@ -1,8 +1,8 @@
 import { objectsAt, resultsEndpoints } from './results-api.ts';
-import { isStep, type ResultsStep, type TracesStep } from './steps.ts';
 import {
   conversationIdOf,
   findSession,
+  isStep,
   lastAccepted,
   sessionsById,
   sessionsOf,
@@ -22,7 +22,7 @@ import {
 } from '../../../src/contract/index.ts';
 
 const isTraces =
-  (step: TracesStep) =>
+  (step: string) =>
   (exchange: Exchange): boolean =>
     isStep(exchange, 'traces', step);
 
@@ -88,7 +88,7 @@ export function observeLateSpans(transcript: Transcript): ObservedBehaviors {
 }
 
 const isProduction =
-  (step: ResultsStep) =>
+  (step: string) =>
   (exchange: Exchange): boolean =>
     isStep(exchange, 'production', step);
 

@@ -1,7 +1,6 @@
 import type { OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
 import { type Encoding, encodings, type TraceExport } from './spans.ts';
-import type { ControlStep, EndStep, ResultsStep, ServiceStep, TracesStep } from './steps.ts';
 import type { Step } from '../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
@@ -10,10 +9,10 @@ import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
 /** Creates a trace request that the service must accept. */
 export function createTracesStep(
   { service }: ServiceProbeContext,
-  step: TracesStep,
+  step: string,
   request: TraceExport,
   { encoding = 'json', owner = 'main' }: { encoding?: Encoding; owner?: OwnerName } = {},
-): Step<TracesStep> {
+): Step {
   return {
     endpoint: 'traces',
     step,
@@ -26,10 +25,10 @@ export function createTracesStep(
 /** Creates an end call that the service must accept. */
 export function createEndStep(
   { service }: ServiceProbeContext,
-  step: EndStep,
+  step: string,
   conversationId: string,
   owner: OwnerName = 'main',
-): Step<EndStep> {
+): Step {
   return {
     endpoint: 'end',
     step,
@@ -43,10 +42,10 @@ export function createEndStep(
 export function createResultsStep(
   { service }: ServiceProbeContext,
   endpoint: ResultsEndpoint,
-  step: ResultsStep,
+  step: string,
   query: Record<string, string> = {},
   owner: OwnerName = 'main',
-): Step<ResultsStep> {
+): Step {
   const search = new URLSearchParams(query).toString();
   return {
     endpoint,
@@ -59,11 +58,11 @@ export function createResultsStep(
 
 /** Creates a request to the control API, which is not part of the specified interface. */
 export function createControlStep(
-  step: ControlStep,
+  step: string,
   path: string,
   json?: unknown,
   method?: Step['method'],
-): Step<ControlStep> {
+): Step {
   return {
     endpoint: 'admin',
     step,
@@ -75,13 +74,12 @@ export function createControlStep(
 }
 
 /** Returns a request that is one edit away from an accepted one and must be refused. */
-export function createRefusedStep<Name extends ServiceStep>(
-  control: Exchange,
-  request: Step<Name>,
-  edit: Partial<Step<Name>>,
-): Step<Name> {
-  return { ...request, ...edit, intent: 'refuse', control };
-}
+export const createRefusedStep = (control: Exchange, request: Step, edit: Partial<Step>): Step => ({
+  ...request,
+  ...edit,
+  intent: 'refuse',
+  control,
+});
 
 /** Returns the query that makes a control request apply to an owner. */
 export const ownerQuery = (service: ServiceContext, owner: OwnerName): string =>
@@ -119,7 +117,7 @@ const POLLS_MAX = 40;
 export async function waitUntilScored(
   context: ServiceProbeContext,
   expected: readonly ExpectedSession[],
-  step: ResultsStep = 'results',
+  step: string = 'results',
   owner: OwnerName = 'main',
 ): Promise<void> {
   const startMs = context.service.monotonicMs();
@@ -150,7 +148,7 @@ function hasAllScores({ json }: Exchange, expected: readonly ExpectedSession[]):
 /** Advances the service clock; returns false if the service has no clock that can be advanced. */
 export async function advanceClock(
   context: ServiceProbeContext,
-  step: ControlStep,
+  step: string,
   ms: number,
 ): Promise<boolean> {
   const { service } = context;

@@ -4,6 +4,9 @@ import { isObject } from '../../../src/platform/json.ts';
 export const resultsEndpoints = ['production', 'simulations'] as const;
 export type ResultsEndpoint = (typeof resultsEndpoints)[number];
 
+/** The filters that match a name. */
+export type NameFilter = 'run' | 'agent' | 'eval';
+
 /** The path of each results endpoint. */
 export const resultsPaths: Readonly<Record<ResultsEndpoint, string>> = {
   production: '/api/prod-evaluations/sessions/',

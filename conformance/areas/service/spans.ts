@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Step } from '../../engine/probe.ts';
 import type { ServiceContext } from './context.ts';
-import type { ConversationName } from './steps.ts';
 
 /** An OTLP/JSON attribute. */
 export interface Attribute {
@@ -28,7 +27,7 @@ export interface TraceExport {
 
 /** A conversation that a probe makes up. */
 export interface Conversation {
-  name: ConversationName;
+  name: string;
   id: string;
   startMs: number;
   /** Whether the agent's replies pass the second eval of the run. */
@@ -49,7 +48,7 @@ export const PASSING_PHRASE = 'on its way';
 /** Creates a conversation with an id that belongs to this run alone. */
 export function createConversation(
   { random, marker, baseMs }: ServiceContext,
-  name: ConversationName,
+  name: string,
   {
     offsetMs = 0,
     passesSecondEval = true,

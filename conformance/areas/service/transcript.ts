@@ -21,13 +21,6 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
 } from './results-api.ts';
-import {
-  isStep,
-  type ControlStep,
-  type EndStep,
-  type ResultsStep,
-  type TracesStep,
-} from './steps.ts';
 
 /** Returns the sessions that a response lists. */
 export const sessionsOf = ({ json }: Exchange): ResultsObject[] => sessionsIn(json);
@@ -41,22 +34,14 @@ export const isResultsPage =
     isAccepted(exchange) &&
     Array.isArray(resolvePointer(exchange.json, '/items'));
 
+/** Returns whether an exchange is one of these steps of an endpoint. */
+export const isStep = (
+  exchange: Exchange,
+  endpoint: Exchange['endpoint'],
+  ...steps: readonly string[]
+): boolean => exchange.endpoint === endpoint && steps.includes(exchange.step);
+
 /** Returns the last exchange of a step that the service accepted. */
-export function lastAccepted(
-  transcript: Transcript,
-  endpoint: ResultsEndpoint,
-  step: ResultsStep,
-): Exchange | undefined;
-export function lastAccepted(
-  transcript: Transcript,
-  endpoint: 'end',
-  step: EndStep,
-): Exchange | undefined;
-export function lastAccepted(
-  transcript: Transcript,
-  endpoint: 'admin',
-  step: ControlStep,
-): Exchange | undefined;
 export function lastAccepted(
   { exchanges }: Transcript,
   endpoint: Exchange['endpoint'],
@@ -102,7 +87,7 @@ function decodeSpans({ request, sent }: Exchange): readonly TraceSpan[] {
 }
 
 /** Returns the first trace request of a step that was not refused because of its rate. */
-export const findTraces = ({ exchanges }: Transcript, step: TracesStep): Exchange | undefined =>
+export const findTraces = ({ exchanges }: Transcript, step: string): Exchange | undefined =>
   exchanges.find((exchange) => isStep(exchange, 'traces', step) && !isRateLimited(exchange));
 
 /** Returns the conversation id of a trace request or an end call. */
@@ -140,7 +125,7 @@ export const lastPolledPage = (transcript: Transcript): Exchange | undefined =>
   lastAccepted(transcript, 'production', 'results');
 
 /** Returns the polled session of the conversation that a trace request sent. */
-export function findSession(transcript: Transcript, step: TracesStep): ResultsObject | undefined {
+export function findSession(transcript: Transcript, step: string): ResultsObject | undefined {
   const page = lastPolledPage(transcript);
   const request = transcript.exchanges.find((exchange) => isStep(exchange, 'traces', step));
   const id = request && conversationIdOf(request);

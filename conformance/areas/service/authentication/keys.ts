@@ -12,8 +12,11 @@ import {
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type DistortionEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
-import { isStep, type BadKey } from '../steps.ts';
 import { hasKey, hasValidKey, hasWrongKey, isUnauthorized, not } from '../transforms.ts';
+import { isStep } from '../transcript.ts';
+
+/** How a request without the right key fails to have it. */
+export type BadKey = 'none' | 'wrong';
 
 const endpoints = ['traces', 'end', 'production', 'simulations'] as const;
 

@@ -8,7 +8,7 @@ import {
   createResultsStep,
   createTracesStep,
 } from '../requests.ts';
-import type { BadKey } from '../steps.ts';
+import type { BadKey } from './keys.ts';
 
 const badKeys: readonly BadKey[] = ['none', 'wrong'];
 

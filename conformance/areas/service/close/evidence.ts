@@ -4,17 +4,20 @@ import { isObject } from '../../../../src/platform/json.ts';
 import { checkEach, explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { isStep, type EndStep, type ResultsStep, type TracesStep } from '../steps.ts';
-import { conversationIdOf, hasControlApi, sessionsById } from '../transcript.ts';
+import { conversationIdOf, hasControlApi, isStep, sessionsById } from '../transcript.ts';
 
 /** Why no close was judged. */
 export const notClosed = explainNoValidResponse('end');
 
 /** Closes of conversations that are closed already. */
-export const laterCloses: readonly EndStep[] = ['close bare again', 'close idle'];
+export const laterCloses: readonly string[] = ['close bare again', 'close idle'];
 /** Closes that the requirements of ids judge. */
-export const idCloses: readonly EndStep[] = [
-  ...(['close case', 'close other case', 'close reserved', 'close slash', 'close own'] as const),
+export const idCloses: readonly string[] = [
+  'close case',
+  'close other case',
+  'close reserved',
+  'close slash',
+  'close own',
 ];
 
 export const isClosed = (exchange: Exchange): boolean =>
@@ -34,7 +37,7 @@ export const isScoringClose = (exchange: Exchange): boolean =>
 
 /** Requires a value in the close responses of some steps, in runs with a control API. */
 export function closesWith(
-  steps: readonly EndStep[],
+  steps: readonly string[],
   pointer: '/run' | '/evaluations_queued',
   isRight: (exchange: Exchange, transcript: Transcript) => boolean,
   expected: string,
@@ -55,8 +58,8 @@ export function closesWith(
 
 /** Requires a conversation to be, or not to be, on a page of its owner. */
 export function lists(
-  sentStep: TracesStep,
-  pageStep: ResultsStep,
+  sentStep: string,
+  pageStep: string,
   isListed: boolean,
   unjudged: Check['unjudged'],
 ): Check {

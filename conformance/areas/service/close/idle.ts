@@ -7,9 +7,9 @@ import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, requireIntrusiveRun } from '../findings.ts';
 import { sessionsIn } from '../results-api.ts';
-import { isStep, type ResultsStep } from '../steps.ts';
 import { clockAdvanceMs, intrusiveOnly, onPages } from '../transforms.ts';
 import { lists } from './evidence.ts';
+import { isStep } from '../transcript.ts';
 
 export const idleConversations: Subject = {
   requirements: withDefaults(
@@ -46,7 +46,7 @@ export const idleConversations: Subject = {
 };
 
 /** Judges idle conversations only if every request that advances the clock was accepted. */
-function listsWhenIdle(pageStep: ResultsStep, isListed: boolean): Check {
+function listsWhenIdle(pageStep: string, isListed: boolean): Check {
   const check = lists(
     'idle',
     pageStep,

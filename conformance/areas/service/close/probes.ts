@@ -25,7 +25,6 @@ import {
   type Conversation,
   type Encoding,
 } from '../spans.ts';
-import type { ConversationName, ResultsStep, ServiceStep } from '../steps.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -35,16 +34,13 @@ export const RESENT_OFFSET_MS = 4_000;
 /** A conversation and the trace requests that carry it. */
 interface PlannedConversation {
   conversation: Conversation;
-  requests: Step<ServiceStep>[];
+  requests: Step[];
 }
 
 function planConversations(context: ServiceProbeContext): PlannedConversation[] {
   const { service } = context;
-  const create = (
-    name: ConversationName,
-    offsetMs: number,
-    passesSecondEval = true,
-  ): Conversation => createConversation(service, name, { offsetMs, passesSecondEval });
+  const create = (name: string, offsetMs: number, passesSecondEval = true): Conversation =>
+    createConversation(service, name, { offsetMs, passesSecondEval });
   const inOneRequest = (conversation: Conversation, encoding: Encoding): PlannedConversation => {
     const request = createTraceExport([createChatSpan(service, conversation)]);
     return {
@@ -242,7 +238,7 @@ export const settings: ServiceProbe = {
 
 async function sendAndCloseAs(
   context: ServiceProbeContext,
-  owner: OwnerName & ConversationName,
+  owner: OwnerName,
 ): Promise<Conversation> {
   const conversation = createConversation(context.service, owner);
   const request = createTraceExport([createChatSpan(context.service, conversation)]);
@@ -258,7 +254,7 @@ export async function probeIdleClose(context: ServiceProbeContext): Promise<void
   const conversation = createConversation(service, 'idle');
   const request = createTraceExport([createChatSpan(service, conversation)]);
   await context.send(createTracesStep(context, 'idle', request, { owner }));
-  const readAfter = async (advanceMs: number, step: ResultsStep): Promise<void> => {
+  const readAfter = async (advanceMs: number, step: string): Promise<void> => {
     await advanceClock(context, 'clock', advanceMs);
     await context.send(createControlStep('drain', '/drain'));
     await context.send(createResultsStep(context, 'production', step, runPeriod(service), owner));

@@ -6,10 +6,10 @@ import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { isStep } from '../steps.ts';
 import {
   conversationIdOf,
   hasControlApi,
+  isStep,
   lastAccepted,
   lastPolledPage,
   seededEvalCount,

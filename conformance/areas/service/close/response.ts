@@ -20,8 +20,7 @@ import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../../fields.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { isStep, type EndStep } from '../steps.ts';
-import { conversationIdOf, isConversationAccepted } from '../transcript.ts';
+import { conversationIdOf, isConversationAccepted, isStep } from '../transcript.ts';
 import { emptyTraceResponse, errorResponse } from '../transforms.ts';
 import {
   idCloses,
@@ -35,10 +34,13 @@ import {
 const end = to('end');
 
 /** Closes of conversations that were not sent as plain JSON. */
-const encodedCloses: readonly EndStep[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
+const encodedCloses: readonly string[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
 /** Closes that other requirements judge than the one for a plain close. */
-const specialCloses: readonly EndStep[] = [
-  ...(['close again', 'close header', 'close first of two', 'close second of two'] as const),
+const specialCloses: readonly string[] = [
+  'close again',
+  'close header',
+  'close first of two',
+  'close second of two',
   ...encodedCloses,
   ...laterCloses,
   ...idCloses,

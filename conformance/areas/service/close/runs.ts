@@ -6,8 +6,7 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { isStep, type EndStep } from '../steps.ts';
-import { sentSeed } from '../transcript.ts';
+import { isStep, sentSeed } from '../transcript.ts';
 import { onSessions } from '../transforms.ts';
 import { closesWith, isScoringClose, runOf } from './evidence.ts';
 
@@ -90,7 +89,7 @@ export const runs: Subject = {
 };
 
 /** Compares the runs of two conversations. */
-function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Check {
+function comparesRuns(steps: readonly [string, string], isSame: boolean): Check {
   const closesOf = ({ exchanges }: Transcript): Exchange[] =>
     exchanges.filter(
       (exchange) =>

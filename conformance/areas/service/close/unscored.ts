@@ -8,8 +8,7 @@ import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { checkSessions } from '../results/evidence.ts';
-import { isStep } from '../steps.ts';
-import { isResultsPage, summaryNumber } from '../transcript.ts';
+import { isResultsPage, isStep, summaryNumber } from '../transcript.ts';
 import { closesUnscored, conversationIdIn } from '../transforms.ts';
 import { lists, notClosed } from './evidence.ts';
 

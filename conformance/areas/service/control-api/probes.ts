@@ -1,5 +1,4 @@
 import { conversations } from '../close/probes.ts';
-import { CLOCK_RESET_STEP, type ServiceStep } from '../steps.ts';
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
@@ -21,14 +20,14 @@ export const preflight: ServiceProbe = {
   phase: 'preflight',
   cost: cost(3),
   async run(context) {
-    const reads = resultsEndpoints.map((endpoint): Step<ServiceStep> => ({
+    const reads = resultsEndpoints.map((endpoint): Step => ({
       endpoint,
       step: 'plain',
       intent: 'valid',
     }));
     // If only the results endpoints are broken, that is a finding and the run continues.
     const unknownId = `sk-${context.service.marker}-nobody`;
-    const end: Step<ServiceStep> = {
+    const end: Step = {
       endpoint: 'end',
       step: 'plain',
       intent: 'open',
@@ -86,6 +85,9 @@ export const ingestLog: ServiceProbe = {
     await context.send(createControlStep('ingest log', path, undefined, 'GET'));
   },
 };
+
+/** The step that sets the service clock back to real time. */
+export const CLOCK_RESET_STEP = 'clock put back';
 
 /**
  * Sets the service clock back by as much as the run advanced it, and keeps any other offset. It also

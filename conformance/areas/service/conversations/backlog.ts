@@ -7,11 +7,11 @@ import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { isStep } from '../steps.ts';
 import {
   conversationIdOf,
   findSession,
   findTraces,
+  isStep,
   lastAccepted,
   sessionsById,
   summaryNumber,

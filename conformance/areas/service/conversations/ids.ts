@@ -32,10 +32,10 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { isStep } from '../steps.ts';
 import {
   conversationIdOf,
   isConversationAccepted,
+  isStep,
   lastAccepted,
   sessionsOf,
 } from '../transcript.ts';
@@ -136,7 +136,7 @@ export const conversationIds: Subject = {
 
 /** Judges unusual ids only if a conversation with a plain id was accepted and closed. */
 function closesById(names: readonly IdName[], hint: string): Check {
-  const closeSteps = names.map((name) => `close ${name}` as const);
+  const closeSteps = names.map((name) => `close ${name}`);
   const check: Check = {
     evidence: ({ exchanges }) =>
       exchanges.filter(

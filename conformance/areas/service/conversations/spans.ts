@@ -29,10 +29,10 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import { isStep } from '../steps.ts';
 import {
   conversationIdOf,
   findTraces,
+  isStep,
   lastAccepted,
   sentSpans,
   sessionsById,

@@ -30,8 +30,19 @@ export interface EndpointRules {
   editsSessions: (description: string, edit: ResultsEdit, when?: When) => MutantEntry;
 }
 
+/** A mutant that edits production sessions. The run waits for their results. */
+export const editsProduction = (
+  description: string,
+  edit: ResultsEdit,
+  when?: When,
+): MutantEntry => ({
+  description,
+  transform: onSessions('production', edit, when),
+  ...fastClock,
+});
+
 /** Writes a rule of both endpoints: the requirement of each, with its own id. */
-export function ofBothEndpoints(
+export function both(
   production: RequirementId,
   simulations: RequirementId,
   define: (rules: EndpointRules) => RequirementEntry,

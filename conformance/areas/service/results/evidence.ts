@@ -5,13 +5,19 @@ import {
   resolvePointer,
   type MessageName,
 } from '../../../../src/contract/index.ts';
-import { checkEach, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { checkShape } from '../../../engine/checks/shape.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
-import { isStep, type ResultsStep } from '../steps.ts';
-import { hasControlApi, isResultsPage, lastAccepted, queryOf, sessionsOf } from '../transcript.ts';
+import {
+  hasControlApi,
+  isResultsPage,
+  isStep,
+  lastAccepted,
+  queryOf,
+  sessionsOf,
+} from '../transcript.ts';
 
 /** The reason of requirements of the type of a field. */
 export const WRONG_TYPE = 'Programs that read the results rely on the type of this field.';
@@ -55,6 +61,29 @@ export const noWholePage = unjudgedAs(
   'not_observed',
   'No complete list to compare with: there were no sessions, or the list changed during the run.',
 );
+
+/** Judges pages by comparison with the page of all sessions; without that page, there is no evidence. */
+export function compareWithWhole(
+  endpoint: ResultsEndpoint,
+  isEvidence: (page: Exchange, whole: Exchange) => boolean,
+  find: (page: Exchange, whole: Exchange, transcript: Transcript) => Finding[],
+  unjudged: Check['unjudged'] = noWholePage,
+): Check {
+  return {
+    evidence(transcript) {
+      const whole = findWholePage(transcript, endpoint);
+      if (!whole) return [];
+      return transcript.exchanges.filter(
+        (page) => isResultsPage(endpoint)(page) && isEvidence(page, whole),
+      );
+    },
+    judge(evidence, transcript) {
+      const whole = findWholePage(transcript, endpoint);
+      return whole ? evidence.flatMap((page) => find(page, whole, transcript)) : [];
+    },
+    unjudged,
+  };
+}
 
 /** Whether a page was requested with its turns. */
 export const hasRequestedTurns = (page: Exchange): boolean =>
@@ -130,7 +159,7 @@ export function hasTypicalValue(
 
 /** Pages of a step whose owner has only the sessions that the run seeded. */
 export const isSeededPage =
-  (step: ResultsStep) =>
+  (step: string) =>
   (page: Exchange, transcript: Transcript): boolean =>
     isResultsPage('simulations')(page) &&
     isStep(page, 'simulations', step) &&
@@ -138,7 +167,7 @@ export const isSeededPage =
 
 /** The same, if each session has a persona, which identifies seeded sessions. */
 export const isIdentifiablePage =
-  (step: ResultsStep) =>
+  (step: string) =>
   (page: Exchange, transcript: Transcript): boolean =>
     isSeededPage(step)(page, transcript) &&
     sessionsOf(page).every(({ persona }) => typeof persona === 'string');

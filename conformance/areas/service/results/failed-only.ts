@@ -5,11 +5,11 @@ import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import { isResultsPage, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
+import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
 import { hasQuery, onSummary, setKey } from '../transforms.ts';
-import { ofBothEndpoints } from './both-endpoints.ts';
-import { findWholePage, identify, noWholePage, PAGING } from './evidence.ts';
-import { filtersSessions, findPages, ignoreParameter, WRONG_FILTER } from './filtering.ts';
+import { both } from './both-endpoints.ts';
+import { compareWithWhole, identify, PAGING } from './evidence.ts';
+import { filtersSessions, ignoreParameter, WRONG_FILTER } from './filtering.ts';
 
 const wantsFailures = hasQuery('failed_only', 'true');
 
@@ -17,121 +17,105 @@ const noFailures = unjudgedAs('not_observed', 'No failing session was listed.');
 
 export const failedOnly: Subject = {
   requirements: {
-    ...ofBothEndpoints(
-      'SERVICE-112',
-      'SERVICE-149',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `\`failed_only=true\` keeps exactly the ${kind} sessions that have a failing eval.`,
-        ...either(
-          { section: '4.4', statements: ['4.3.11', '4.4.5'] },
-          { section: '4.3', statements: ['4.3.11'] },
-        ),
-        reason: WRONG_FILTER,
-        probes: either(['service/production'], []),
-        check: filtersSessions(endpoint, ['failed only'], hasFailure),
-        mutants: named({
-          'failed-ignored': {
-            description: 'Ignores failed_only.',
-            transform: ignoreParameter(endpoint, 'failed_only'),
-            alsoKills: either(['SERVICE-113', 'SERVICE-116'], ['SERVICE-150', 'SERVICE-152']),
-          },
-          'failed-one-less': {
-            ...editsPages(
-              'Omits one failing session.',
-              (page) => {
-                page['items'] = sessionsIn(page).slice(1);
-                page['total'] = Number(page['total']) - 1;
-              },
-              wantsFailures,
-            ),
-            alsoKills: [either('SERVICE-116', 'SERVICE-152')],
-          },
-        }),
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-113',
-      'SERVICE-150',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `With \`failed_only=true\`, \`eval_outcomes\` of a ${kind} session has exactly its \`failed_count\` failing outcomes.`,
-        ...either(
-          { section: '4.4', statements: ['4.3.12', '4.3.r2c', '4.3.r2d', '4.4.5', '4.4.16'] },
-          { section: '4.3', statements: ['4.3.12', '4.3.r2c', '4.3.r2d'] },
-        ),
-        reason: WRONG_FILTER,
-        check: listsOnlyFailures(endpoint),
-        mutants: named({
-          'failed-lists-all': editsSessions(
-            'Lists passed outcomes with failed_only.',
-            (session) => {
-              const outcomes = objectsAt(session, 'eval_outcomes');
-              session['eval_outcomes'] = [...outcomes, { ...outcomes[0], outcome: 'pass' }];
-            },
-            wantsFailures,
-          ),
-          'failed-lists-passed': editsSessions(
-            'Lists passed instead of failing outcomes with failed_only.',
-            (session) => objectsAt(session, 'eval_outcomes').forEach(setKey('outcome', 'pass')),
-            wantsFailures,
-          ),
-          'failed-one-alone': editsSessions(
-            'Lists only one failing outcome per session.',
-            (session) => {
-              session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(0, 1);
-            },
-            wantsFailures,
-          ),
-        }),
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-115',
-      'SERVICE-151',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `With \`failed_only=true\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
-        ...either(
-          { section: '2.6', statements: ['2.6.5', '4.3.r2b', '4.4.16'] },
-          { section: '4.3', statements: ['2.6.5', '4.3.r2b'] },
-        ),
-        reason: 'A failing session would look as if none of its evals had passed.',
-        check: summarizesWholeSession(endpoint),
-        mutants: named({
-          'failed-summary': editsSessions(
-            'Summarizes only failing outcomes with failed_only.',
-            onSummary((summary) => {
-              Object.assign(summary, {
-                total_evaluations: summary['failed_count'],
-                passed_count: 0,
-                pass_rate: 0,
-              });
-            }),
-            wantsFailures,
-          ),
-        }),
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-116',
-      'SERVICE-152',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `With \`failed_only=true\`, \`total\` counts the failing ${kind} sessions.`,
-        ...either(
-          { section: '4.4', statements: ['4.3.r2', '4.4.15', '4.4.16'] },
-          { section: '4.3', statements: ['4.3.r2'] },
-        ),
-        reason: PAGING,
-        check: countsFailures(endpoint),
-        mutants: named({
-          'failed-total': editsPages(
-            'Counts passed sessions with failed_only.',
+    ...both('SERVICE-112', 'SERVICE-149', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `\`failed_only=true\` keeps exactly the ${kind} sessions that have a failing eval.`,
+      ...either(
+        { section: '4.4', statements: ['4.3.11', '4.4.5'] },
+        { section: '4.3', statements: ['4.3.11'] },
+      ),
+      reason: WRONG_FILTER,
+      probes: either(['service/production'], []),
+      check: filtersSessions(endpoint, ['failed only'], hasFailure),
+      mutants: named({
+        'failed-ignored': {
+          description: 'Ignores failed_only.',
+          transform: ignoreParameter(endpoint, 'failed_only'),
+          alsoKills: either(['SERVICE-113', 'SERVICE-116'], ['SERVICE-150', 'SERVICE-152']),
+        },
+        'failed-one-less': {
+          ...editsPages(
+            'Omits one failing session.',
             (page) => {
-              page['total'] = Number(page['total']) + 5;
+              page['items'] = sessionsIn(page).slice(1);
+              page['total'] = Number(page['total']) - 1;
             },
             wantsFailures,
           ),
-        }),
+          alsoKills: [either('SERVICE-116', 'SERVICE-152')],
+        },
       }),
-    ),
+    })),
+    ...both('SERVICE-113', 'SERVICE-150', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `With \`failed_only=true\`, \`eval_outcomes\` of a ${kind} session has exactly its \`failed_count\` failing outcomes.`,
+      ...either(
+        { section: '4.4', statements: ['4.3.12', '4.3.r2c', '4.3.r2d', '4.4.5', '4.4.16'] },
+        { section: '4.3', statements: ['4.3.12', '4.3.r2c', '4.3.r2d'] },
+      ),
+      reason: WRONG_FILTER,
+      check: listsOnlyFailures(endpoint),
+      mutants: named({
+        'failed-lists-all': editsSessions(
+          'Lists passed outcomes with failed_only.',
+          (session) => {
+            const outcomes = objectsAt(session, 'eval_outcomes');
+            session['eval_outcomes'] = [...outcomes, { ...outcomes[0], outcome: 'pass' }];
+          },
+          wantsFailures,
+        ),
+        'failed-lists-passed': editsSessions(
+          'Lists passed instead of failing outcomes with failed_only.',
+          (session) => objectsAt(session, 'eval_outcomes').forEach(setKey('outcome', 'pass')),
+          wantsFailures,
+        ),
+        'failed-one-alone': editsSessions(
+          'Lists only one failing outcome per session.',
+          (session) => {
+            session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(0, 1);
+          },
+          wantsFailures,
+        ),
+      }),
+    })),
+    ...both('SERVICE-115', 'SERVICE-151', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `With \`failed_only=true\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
+      ...either(
+        { section: '2.6', statements: ['2.6.5', '4.3.r2b', '4.4.16'] },
+        { section: '4.3', statements: ['2.6.5', '4.3.r2b'] },
+      ),
+      reason: 'A failing session would look as if none of its evals had passed.',
+      check: summarizesWholeSession(endpoint),
+      mutants: named({
+        'failed-summary': editsSessions(
+          'Summarizes only failing outcomes with failed_only.',
+          onSummary((summary) => {
+            Object.assign(summary, {
+              total_evaluations: summary['failed_count'],
+              passed_count: 0,
+              pass_rate: 0,
+            });
+          }),
+          wantsFailures,
+        ),
+      }),
+    })),
+    ...both('SERVICE-116', 'SERVICE-152', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `With \`failed_only=true\`, \`total\` counts the failing ${kind} sessions.`,
+      ...either(
+        { section: '4.4', statements: ['4.3.r2', '4.4.15', '4.4.16'] },
+        { section: '4.3', statements: ['4.3.r2'] },
+      ),
+      reason: PAGING,
+      check: countsFailures(endpoint),
+      mutants: named({
+        'failed-total': editsPages(
+          'Counts passed sessions with failed_only.',
+          (page) => {
+            page['total'] = Number(page['total']) + 5;
+          },
+          wantsFailures,
+        ),
+      }),
+    })),
   },
 };
 
@@ -172,29 +156,21 @@ function listsOnlyFailures(endpoint: ResultsEndpoint): Check {
 
 /** Requires the same summaries with and without `failed_only`. */
 function summarizesWholeSession(endpoint: ResultsEndpoint): Check {
-  return {
-    evidence: (transcript) =>
-      findWholePage(transcript, endpoint)
-        ? transcript.exchanges.filter(isFailedOnly(endpoint))
-        : [],
-    judge(evidence, transcript) {
-      const whole = findWholePage(transcript, endpoint);
+  return compareWithWhole(
+    endpoint,
+    isFailedOnly(endpoint),
+    (page, whole) => {
       const summaries = new Map(
-        (whole ? sessionsOf(whole) : []).map((session) => [
-          identify(session),
-          describeSummary(session),
-        ]),
+        sessionsOf(whole).map((session) => [identify(session), describeSummary(session)]),
       );
-      return evidence.flatMap((page) =>
-        sessionsOf(page).flatMap((session, index): Finding[] => {
-          const expected = summaries.get(identify(session));
-          if (expected === undefined || expected === describeSummary(session)) return [];
-          return [wrongValue(page, `/items/${index}/outcome_summary`, expected)];
-        }),
-      );
+      return sessionsOf(page).flatMap((session, index): Finding[] => {
+        const expected = summaries.get(identify(session));
+        if (expected === undefined || expected === describeSummary(session)) return [];
+        return [wrongValue(page, `/items/${index}/outcome_summary`, expected)];
+      });
     },
-    unjudged: noFailures,
-  };
+    noFailures,
+  );
 }
 
 function describeSummary(session: ResultsObject): string {
@@ -204,20 +180,13 @@ function describeSummary(session: ResultsObject): string {
 
 /** Requires `total` to count the failing sessions. Another requirement judges the list itself. */
 function countsFailures(endpoint: ResultsEndpoint): Check {
-  return {
-    evidence: (transcript) =>
-      findWholePage(transcript, endpoint)
-        ? findPages(transcript, endpoint, ['failed only']).filter(
-            ({ json }) => typeof resolvePointer(json, '/total') === 'number',
-          )
-        : [],
-    judge(evidence, transcript) {
-      const whole = findWholePage(transcript, endpoint);
-      const count = (whole ? sessionsOf(whole) : []).filter(hasFailure).length;
-      return evidence
-        .filter(({ json }) => resolvePointer(json, '/total') !== count)
-        .map((page) => wrongValue(page, '/total', String(count)));
+  const totalOf = ({ json }: Exchange): unknown => resolvePointer(json, '/total');
+  return compareWithWhole(
+    endpoint,
+    (page) => isStep(page, endpoint, 'failed only') && typeof totalOf(page) === 'number',
+    (page, whole) => {
+      const { length } = sessionsOf(whole).filter(hasFailure);
+      return totalOf(page) === length ? [] : [wrongValue(page, '/total', String(length))];
     },
-    unjudged: noWholePage,
-  };
+  );
 }

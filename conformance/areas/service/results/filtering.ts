@@ -4,10 +4,9 @@ import type { TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
-import { isStep, type ResultsStep } from '../steps.ts';
-import { isResultsPage, sessionsOf } from '../transcript.ts';
+import { isStep, sessionsOf } from '../transcript.ts';
 import { hasQuery, rewriteQuery } from '../transforms.ts';
-import { findWholePage, identify, noWholePage } from './evidence.ts';
+import { compareWithWhole, identify } from './evidence.ts';
 
 /** The reason of requirements of a filter. */
 export const WRONG_FILTER = 'A report that uses the filter would count the wrong sessions.';
@@ -22,31 +21,15 @@ export type FilterRule = (
 /** Requires the pages of some steps to list exactly the sessions that the rule selects. */
 export function filtersSessions(
   endpoint: ResultsEndpoint,
-  steps: readonly ResultsStep[],
+  steps: readonly string[],
   rule: FilterRule,
 ): Check {
-  return {
-    evidence: (transcript) => {
-      const whole = findWholePage(transcript, endpoint);
-      if (!whole || sessionsOf(whole).length === 0) return [];
-      return findPages(transcript, endpoint, steps);
-    },
-    judge: (evidence, transcript) => {
-      const whole = findWholePage(transcript, endpoint);
-      if (!whole) return [];
-      return evidence.flatMap((page) => findFilterFaults(page, whole, rule, transcript));
-    },
-    unjudged: noWholePage,
-  };
+  return compareWithWhole(
+    endpoint,
+    (page, whole) => sessionsOf(whole).length > 0 && isStep(page, endpoint, ...steps),
+    (page, whole, transcript) => findFilterFaults(page, whole, rule, transcript),
+  );
 }
-
-/** Returns the pages of some steps. */
-export const findPages = (
-  { exchanges }: Transcript,
-  endpoint: ResultsEndpoint,
-  steps: readonly ResultsStep[],
-): Exchange[] =>
-  exchanges.filter((page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, ...steps));
 
 function findFilterFaults(
   page: Exchange,

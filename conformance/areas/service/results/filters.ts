@@ -10,13 +10,13 @@ import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import {
+  type NameFilter,
   objectsAt,
   queryParameter,
-  sessionsIn,
   type ResultsEndpoint,
   type ResultsObject,
+  sessionsIn,
 } from '../results-api.ts';
-import type { NameFilter, ResultsStep, Wildcard } from '../steps.ts';
 import {
   findSeededSession,
   findUpload,
@@ -30,7 +30,7 @@ import {
   startedAtMs,
 } from '../transcript.ts';
 import { hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
-import { ofBothEndpoints, type EndpointRules } from './both-endpoints.ts';
+import { both, type EndpointRules } from './both-endpoints.ts';
 import {
   findWholePage,
   identify,
@@ -50,7 +50,7 @@ type TimeFilter = 'started_after' | 'started_before';
 
 export const filters: Subject = {
   requirements: {
-    ...ofBothEndpoints('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, named }) => {
+    ...both('SERVICE-110', 'SERVICE-146', ({ endpoint, kind, either, named }) => {
       const name = either('run', 'agent');
       const elsewhere = searchElsewhere(endpoint, name, either('source_session_id', 'scenario'));
       return {
@@ -64,18 +64,18 @@ export const filters: Subject = {
         },
       };
     }),
-    ...ofBothEndpoints('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-111', 'SERVICE-148', ({ endpoint, kind, either, named }) => ({
       rule: `The filter \`eval\` keeps the ${kind} sessions that have an eval whose name contains the value, ignoring case.`,
       statements: either(['4.4.4'], ['4.3.9', '4.3.10']),
       reason: WRONG_FILTER,
       check: filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
       mutants: named(wrongMatches(endpoint, 'eval')),
     })),
-    ...ofBothEndpoints('SERVICE-117', 'SERVICE-153', (rules) => ({
+    ...both('SERVICE-117', 'SERVICE-153', (rules) => ({
       ...byTime('after', rules),
       statements: [rules.either('4.4.6', '4.3.7')],
     })),
-    ...ofBothEndpoints('SERVICE-118', 'SERVICE-154', (rules) => ({
+    ...both('SERVICE-118', 'SERVICE-154', (rules) => ({
       ...byTime('before', rules),
       statements: [rules.either('4.4.7', '4.3.8')],
     })),
@@ -147,15 +147,15 @@ function byTime(
 }
 
 /** Returns the steps that use a name filter. */
-function nameFilterSteps(filter: NameFilter): readonly ResultsStep[] {
+function nameFilterSteps(filter: NameFilter): readonly string[] {
   return [
     filter,
     `${filter} none`,
     `${filter} with %`,
     `${filter} with _`,
     `${filter} with .`,
-    ...(filter === 'run' ? (['run by session id'] as const) : []),
-    ...(filter === 'agent' ? (['agent by scenario'] as const) : []),
+    ...(filter === 'run' ? ['run by session id'] : []),
+    ...(filter === 'agent' ? ['agent by scenario'] : []),
   ];
 }
 
@@ -396,7 +396,7 @@ function replaceMatch(
 }
 
 /** Treats one character of the value as a wildcard. */
-function matchWildcard(wildcard: Wildcard, pattern: string): TextMatch {
+function matchWildcard(wildcard: string, pattern: string): TextMatch {
   return (text, value) => {
     const parts = value.split(wildcard).map((part) => part.replaceAll(/[^a-z0-9 ]/g, '\\$&'));
     return new RegExp(parts.join(pattern)).test(text);

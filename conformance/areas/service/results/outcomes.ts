@@ -14,7 +14,7 @@ import {
   setKey,
   wantsTraces,
 } from '../transforms.ts';
-import { ofBothEndpoints } from './both-endpoints.ts';
+import { both } from './both-endpoints.ts';
 import {
   checkSessions,
   hasSessionFields,
@@ -30,130 +30,110 @@ const WRONG_COUNTS = 'Builds pass or fail by these numbers.';
 
 export const outcomes: Subject = {
   requirements: {
-    ...ofBothEndpoints(
-      'SERVICE-092',
-      'SERVICE-142',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `\`outcome_summary\` of a ${kind} session has the integers \`total_evaluations\`, \`passed_count\`, and \`failed_count\`, and a \`pass_rate\` from 0 to 1.`,
-        section: '2.6',
-        statements: [either('2.5.9', '2.4.12'), '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
-        reason: WRONG_TYPE,
-        check: hasSessionFields(
-          endpoint,
-          '/outcome_summary',
-          ...summaryFields.map((field) => `/outcome_summary/${field}`),
+    ...both('SERVICE-092', 'SERVICE-142', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `\`outcome_summary\` of a ${kind} session has the integers \`total_evaluations\`, \`passed_count\`, and \`failed_count\`, and a \`pass_rate\` from 0 to 1.`,
+      section: '2.6',
+      statements: [either('2.5.9', '2.4.12'), '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
+      reason: WRONG_TYPE,
+      check: hasSessionFields(
+        endpoint,
+        '/outcome_summary',
+        ...summaryFields.map((field) => `/outcome_summary/${field}`),
+      ),
+      mutants: named({
+        'rate-percent': editsSessions(
+          'Returns pass_rate as a percentage.',
+          onSummary(setKey('pass_rate', 50)),
         ),
-        mutants: named({
-          'rate-percent': editsSessions(
-            'Returns pass_rate as a percentage.',
-            onSummary(setKey('pass_rate', 50)),
-          ),
-          'rate-missing': editsSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
-          'total-count-text': editsSessions(
-            'Returns total_evaluations as a string.',
-            onSummary(setKey('total_evaluations', '2')),
-          ),
-        }),
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-093',
-      'SERVICE-143',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `\`eval_outcomes\` of a ${kind} session is an array of objects with the strings \`eval_name\`, \`eval_category\`, \`eval_type\`, \`outcome\`, and \`reasoning\`.`,
-        section: '2.6',
-        statements: [either('2.5.10', '2.4.13'), '2.6.6'],
-        reason: WRONG_TYPE,
-        check: hasSessionFields(
-          endpoint,
-          '/eval_outcomes',
-          '/eval_outcomes/*',
-          ...outcomeFields.map((field) => `/eval_outcomes/*/${field}`),
+        'rate-missing': editsSessions('Omits pass_rate.', onSummary(removeKey('pass_rate'))),
+        'total-count-text': editsSessions(
+          'Returns total_evaluations as a string.',
+          onSummary(setKey('total_evaluations', '2')),
         ),
-        mutants: named({
-          'reasoning-missing': editsSessions('Omits reasoning.', (session) =>
-            objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
-          ),
-          'category-null': editsSessions('Returns null as eval_category.', (session) =>
-            objectsAt(session, 'eval_outcomes').forEach(setKey('eval_category', null)),
-          ),
-          'outcomes-null': editsSessions(
-            'Returns null as eval_outcomes.',
-            setKey('eval_outcomes', null),
-            hasQuery('include_traces'),
-          ),
-        }),
       }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-094',
-      'SERVICE-157',
-      ({ endpoint, kind, either, editsSessions }) => ({
-        rule: `\`passed_count\` plus \`failed_count\` of a ${kind} session is at most \`total_evaluations\`.`,
-        statements: ['2.6.1', '2.6.2', '2.6.3'],
-        reason: WRONG_COUNTS,
-        check: hasPossibleCounts(endpoint),
-        mutants: {
-          [either('counts-too-many', 'simulations-counts-too-many')]: {
-            ...editsSessions(
-              'Counts failed evaluations as passed.',
-              onSummary((summary) => {
-                summary['passed_count'] = summary['total_evaluations'];
-              }),
-            ),
-            ...fastClock,
-          },
-        },
+    })),
+    ...both('SERVICE-093', 'SERVICE-143', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `\`eval_outcomes\` of a ${kind} session is an array of objects with the strings \`eval_name\`, \`eval_category\`, \`eval_type\`, \`outcome\`, and \`reasoning\`.`,
+      section: '2.6',
+      statements: [either('2.5.10', '2.4.13'), '2.6.6'],
+      reason: WRONG_TYPE,
+      check: hasSessionFields(
+        endpoint,
+        '/eval_outcomes',
+        '/eval_outcomes/*',
+        ...outcomeFields.map((field) => `/eval_outcomes/*/${field}`),
+      ),
+      mutants: named({
+        'reasoning-missing': editsSessions('Omits reasoning.', (session) =>
+          objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
+        ),
+        'category-null': editsSessions('Returns null as eval_category.', (session) =>
+          objectsAt(session, 'eval_outcomes').forEach(setKey('eval_category', null)),
+        ),
+        'outcomes-null': editsSessions(
+          'Returns null as eval_outcomes.',
+          setKey('eval_outcomes', null),
+          hasQuery('include_traces'),
+        ),
       }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-095',
-      'SERVICE-158',
-      ({ endpoint, kind, either, editsSessions }) => ({
-        level: 'should',
-        rule: `Without \`failed_only\`, \`eval_outcomes\` of a ${kind} session has \`total_evaluations\` entries.`,
-        statements: ['1.2'],
-        reason: "Programs can't show the reasoning of an outcome that is not listed.",
-        check: listsAllOutcomes(endpoint),
-        mutants: {
-          [either('outcome-left-out', 'simulations-outcome-left-out')]: {
-            ...editsSessions(
-              'Omits one outcome.',
-              (session) => {
-                session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(1);
-              },
-              wantsTraces,
-            ),
-            ...fastClock,
-          },
-        },
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-123',
-      'SERVICE-159',
-      ({ endpoint, kind, named, editsSessions }) => ({
-        rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
-        statements: ['2.6.4'],
-        reason: WRONG_COUNTS,
-        check: hasMatchingRate(endpoint),
-        mutants: named({
-          'rate-inverted': editsSessions(
-            'Returns the share of failed evaluations as pass_rate.',
+    })),
+    ...both('SERVICE-094', 'SERVICE-157', ({ endpoint, kind, either, editsSessions }) => ({
+      rule: `\`passed_count\` plus \`failed_count\` of a ${kind} session is at most \`total_evaluations\`.`,
+      statements: ['2.6.1', '2.6.2', '2.6.3'],
+      reason: WRONG_COUNTS,
+      check: hasPossibleCounts(endpoint),
+      mutants: {
+        [either('counts-too-many', 'simulations-counts-too-many')]: {
+          ...editsSessions(
+            'Counts failed evaluations as passed.',
             onSummary((summary) => {
-              summary['pass_rate'] = 1 - Number(summary['pass_rate']);
+              summary['passed_count'] = summary['total_evaluations'];
             }),
           ),
-          'rate-of-more': editsSessions(
-            'Divides pass_rate by one evaluation too many.',
-            onSummary((summary) => {
-              const total = Number(summary['total_evaluations']) + 1;
-              summary['pass_rate'] = Number(summary['passed_count']) / total;
-            }),
+          ...fastClock,
+        },
+      },
+    })),
+    ...both('SERVICE-095', 'SERVICE-158', ({ endpoint, kind, either, editsSessions }) => ({
+      level: 'should',
+      rule: `Without \`failed_only\`, \`eval_outcomes\` of a ${kind} session has \`total_evaluations\` entries.`,
+      statements: ['1.2'],
+      reason: "Programs can't show the reasoning of an outcome that is not listed.",
+      check: listsAllOutcomes(endpoint),
+      mutants: {
+        [either('outcome-left-out', 'simulations-outcome-left-out')]: {
+          ...editsSessions(
+            'Omits one outcome.',
+            (session) => {
+              session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(1);
+            },
+            wantsTraces,
           ),
-        }),
+          ...fastClock,
+        },
+      },
+    })),
+    ...both('SERVICE-123', 'SERVICE-159', ({ endpoint, kind, named, editsSessions }) => ({
+      rule: `\`pass_rate\` of a ${kind} session is the share of its evaluations that passed.`,
+      statements: ['2.6.4'],
+      reason: WRONG_COUNTS,
+      check: hasMatchingRate(endpoint),
+      mutants: named({
+        'rate-inverted': editsSessions(
+          'Returns the share of failed evaluations as pass_rate.',
+          onSummary((summary) => {
+            summary['pass_rate'] = 1 - Number(summary['pass_rate']);
+          }),
+        ),
+        'rate-of-more': editsSessions(
+          'Divides pass_rate by one evaluation too many.',
+          onSummary((summary) => {
+            const total = Number(summary['total_evaluations']) + 1;
+            summary['pass_rate'] = Number(summary['passed_count']) / total;
+          }),
+        ),
       }),
-    ),
+    })),
     'SERVICE-107': {
       level: 'may',
       rule: '`eval_type` of an outcome is typically `session_level`.',

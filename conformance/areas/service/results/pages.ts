@@ -33,8 +33,14 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
 } from '../results-api.ts';
-import { isStep, type ResultsStep } from '../steps.ts';
-import { isResultsPage, queryOf, seededSessions, sessionsOf, startedAtMs } from '../transcript.ts';
+import {
+  isResultsPage,
+  isStep,
+  queryOf,
+  seededSessions,
+  sessionsOf,
+  startedAtMs,
+} from '../transcript.ts';
 import {
   errorResponse,
   hasQuery,
@@ -45,8 +51,9 @@ import {
   rewriteQuery,
   setKey,
 } from '../transforms.ts';
-import { ofBothEndpoints } from './both-endpoints.ts';
+import { both } from './both-endpoints.ts';
 import {
+  compareWithWhole,
   findWholePage,
   identify,
   isSeededPage,
@@ -55,7 +62,7 @@ import {
   WRONG_TYPE,
 } from './evidence.ts';
 
-const OVER_CAP: ResultsStep = 'over the cap';
+const OVER_CAP = 'over the cap';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
@@ -73,7 +80,7 @@ const refuses = (
 
 export const pages: Subject = {
   requirements: {
-    ...ofBothEndpoints('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, named }) => ({
+    ...both('SERVICE-070', 'SERVICE-130', ({ endpoint, kind, either, named }) => ({
       rule: `\`GET ${resultsPaths[endpoint]}\` returns a JSON object with a 2xx status.`,
       ...either(
         { section: '4.4', statements: ['1.13', '4.4.1', '4.4.2', '4.4.12', '4.4.19', '9.2'] },
@@ -91,130 +98,110 @@ export const pages: Subject = {
         },
       }),
     })),
-    ...ofBothEndpoints(
-      'SERVICE-071',
-      'SERVICE-131',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `A ${kind} page has an \`items\` array and the integers \`total\`, \`skip\`, and \`limit\`.`,
-        statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', either('4.4.12', '4.3.17')],
-        reason: WRONG_TYPE,
-        check: hasPageFields(endpoint),
-        mutants: named({
-          'total-missing': editsPages('Omits total.', removeKey('total')),
-          'total-text': editsPages('Returns total as a string.', setKey('total', '12')),
-          'skip-missing': editsPages('Omits skip.', removeKey('skip')),
-          'limit-null': editsPages('Returns null as limit.', setKey('limit', null)),
-          'items-object': editsPages('Returns an object as items.', setKey('items', {}), hasSkip),
-        }),
+    ...both('SERVICE-071', 'SERVICE-131', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `A ${kind} page has an \`items\` array and the integers \`total\`, \`skip\`, and \`limit\`.`,
+      statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', either('4.4.12', '4.3.17')],
+      reason: WRONG_TYPE,
+      check: hasPageFields(endpoint),
+      mutants: named({
+        'total-missing': editsPages('Omits total.', removeKey('total')),
+        'total-text': editsPages('Returns total as a string.', setKey('total', '12')),
+        'skip-missing': editsPages('Omits skip.', removeKey('skip')),
+        'limit-null': editsPages('Returns null as limit.', setKey('limit', null)),
+        'items-object': editsPages('Returns an object as items.', setKey('items', {}), hasSkip),
       }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-075',
-      'SERVICE-132',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `Without \`skip\` and \`limit\`, a ${kind} page has \`skip: 0\`, \`limit: 50\`, and at most 50 items.`,
-        section: '8',
-        statements: [...either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']), '8.a6', '8.a8'],
-        reason: PAGING,
-        probes: ['service/many'],
-        check: usesDefaults(endpoint),
-        mutants: named({
-          'limit-20': editsPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
-          'skip-1': editsPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
-          'page-51': {
-            description: 'Lists 51 sessions by default.',
-            transform: rewriteQuery(
-              endpoint,
-              (query) => query.set('limit', '51'),
-              ({ path }) => path.endsWith('/'),
-            ),
-            ...intrusiveOnly,
-          },
-        }),
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-077',
-      'SERVICE-133',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `A \`limit\` over 500 returns at most 500 ${kind} sessions instead of an error.`,
-        section: '8',
-        statements: [either('4.4.11', '4.3.16'), '8.a7'],
-        reason: PAGING,
-        observability: 'provoked',
-        probes: ['service/many'],
-        check: capsLimit(endpoint),
-        mutants: named({
-          'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
-          'cap-501': {
-            ...editsPages(
-              'Lists more than 500 sessions.',
-              (page) => {
-                const sessions = sessionsIn(page);
-                page['items'] = [...sessions, ...sessions.slice(0, 1)];
-              },
-              hasQuery('limit', '501'),
-            ),
-            ...intrusiveOnly,
-          },
-        }),
-      }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-078',
-      'SERVICE-134',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `A ${kind} page repeats the requested \`skip\` and \`limit\` and has at most \`limit\` items.`,
-        statements: either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']),
-        reason: PAGING,
-        check: echoesLimits(endpoint),
-        mutants: named({
-          'limit-echo': editsPages(
-            'Echoes a limit other than the requested one.',
-            setKey('limit', 50),
-            hasLimit,
+    })),
+    ...both('SERVICE-075', 'SERVICE-132', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `Without \`skip\` and \`limit\`, a ${kind} page has \`skip: 0\`, \`limit: 50\`, and at most 50 items.`,
+      section: '8',
+      statements: [...either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']), '8.a6', '8.a8'],
+      reason: PAGING,
+      probes: ['service/many'],
+      check: usesDefaults(endpoint),
+      mutants: named({
+        'limit-20': editsPages('Uses a default limit of 20.', setKey('limit', 20), not(hasLimit)),
+        'skip-1': editsPages('Uses a default skip of 1.', setKey('skip', 1), not(hasLimit)),
+        'page-51': {
+          description: 'Lists 51 sessions by default.',
+          transform: rewriteQuery(
+            endpoint,
+            (query) => query.set('limit', '51'),
+            ({ path }) => path.endsWith('/'),
           ),
-          'limit-ignored': {
-            description: 'Ignores limit.',
-            transform: rewriteQuery(endpoint, (query) => query.delete('limit'), hasSkip),
-            alsoKills: [either('SERVICE-080', 'SERVICE-135')],
-          },
-          'skip-ignored': {
-            description: 'Ignores skip.',
-            transform: rewriteQuery(endpoint, (query) => query.delete('skip'), hasSkip),
-            alsoKills: [either('SERVICE-080', 'SERVICE-135')],
-          },
-        }),
+          ...intrusiveOnly,
+        },
       }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-080',
-      'SERVICE-135',
-      ({ endpoint, kind, either, named, editsPages }) => ({
-        rule: `Consecutive ${kind} pages list every session exactly once and have the same \`total\`.`,
-        ...either(
-          { section: '4.4', statements: ['2.6.11', '4.4.9', '4.4.16'] },
-          { section: '4.3', statements: ['2.6.11', '4.3.14', '4.3.r3'] },
-        ),
-        reason: PAGING,
-        probes: either(['service/production'], []),
-        check: pagesCompletely(endpoint),
-        mutants: named({
-          'skip-off-by-one': {
-            description: 'Skips one session too many.',
-            transform: skipOneMore(endpoint),
-          },
-          'total-of-page': editsPages(
-            'Counts only the sessions of the page as total.',
+    })),
+    ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `A \`limit\` over 500 returns at most 500 ${kind} sessions instead of an error.`,
+      section: '8',
+      statements: [either('4.4.11', '4.3.16'), '8.a7'],
+      reason: PAGING,
+      observability: 'provoked',
+      probes: ['service/many'],
+      check: capsLimit(endpoint),
+      mutants: named({
+        'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
+        'cap-501': {
+          ...editsPages(
+            'Lists more than 500 sessions.',
             (page) => {
-              page['total'] = sessionsIn(page).length;
+              const sessions = sessionsIn(page);
+              page['items'] = [...sessions, ...sessions.slice(0, 1)];
             },
-            hasSkip,
+            hasQuery('limit', '501'),
           ),
-        }),
+          ...intrusiveOnly,
+        },
       }),
-    ),
-    ...ofBothEndpoints('SERVICE-081', 'SERVICE-136', ({ endpoint, either, named, editsPages }) => ({
+    })),
+    ...both('SERVICE-078', 'SERVICE-134', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `A ${kind} page repeats the requested \`skip\` and \`limit\` and has at most \`limit\` items.`,
+      statements: either(['4.4.9', '4.4.10'], ['4.3.14', '4.3.15']),
+      reason: PAGING,
+      check: echoesLimits(endpoint),
+      mutants: named({
+        'limit-echo': editsPages(
+          'Echoes a limit other than the requested one.',
+          setKey('limit', 50),
+          hasLimit,
+        ),
+        'limit-ignored': {
+          description: 'Ignores limit.',
+          transform: rewriteQuery(endpoint, (query) => query.delete('limit'), hasSkip),
+          alsoKills: [either('SERVICE-080', 'SERVICE-135')],
+        },
+        'skip-ignored': {
+          description: 'Ignores skip.',
+          transform: rewriteQuery(endpoint, (query) => query.delete('skip'), hasSkip),
+          alsoKills: [either('SERVICE-080', 'SERVICE-135')],
+        },
+      }),
+    })),
+    ...both('SERVICE-080', 'SERVICE-135', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `Consecutive ${kind} pages list every session exactly once and have the same \`total\`.`,
+      ...either(
+        { section: '4.4', statements: ['2.6.11', '4.4.9', '4.4.16'] },
+        { section: '4.3', statements: ['2.6.11', '4.3.14', '4.3.r3'] },
+      ),
+      reason: PAGING,
+      probes: either(['service/production'], []),
+      check: pagesCompletely(endpoint),
+      mutants: named({
+        'skip-off-by-one': {
+          description: 'Skips one session too many.',
+          transform: skipOneMore(endpoint),
+        },
+        'total-of-page': editsPages(
+          'Counts only the sessions of the page as total.',
+          (page) => {
+            page['total'] = sessionsIn(page).length;
+          },
+          hasSkip,
+        ),
+      }),
+    })),
+    ...both('SERVICE-081', 'SERVICE-136', ({ endpoint, either, named, editsPages }) => ({
       rule: `${either('Production', 'Simulation')} sessions are sorted from newest to oldest.`,
       ...either(
         { section: '4.4', statements: ['1.14', '4.4.13'] },
@@ -228,7 +215,7 @@ export const pages: Subject = {
         }),
       }),
     })),
-    ...ofBothEndpoints('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, named }) => ({
+    ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, named }) => ({
       rule: `A key returns no ${kind} session of another owner.`,
       statements: ['5.a3'],
       reason: 'Conversations contain private customer data.',
@@ -449,14 +436,11 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
 
 /** Requires that a page of another owner lists no session of the run. */
 function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
-  return checkEach(
-    (page, transcript) =>
-      isResultsPage(endpoint)(page) &&
-      isStep(page, endpoint, 'another owner') &&
-      findWholePage(transcript, endpoint) !== undefined,
-    (page, transcript) => {
-      const whole = findWholePage(transcript, endpoint);
-      const ownSessions = new Set((whole ? sessionsOf(whole) : []).map(identify));
+  return compareWithWhole(
+    endpoint,
+    (page) => isStep(page, endpoint, 'another owner'),
+    (page, whole) => {
+      const ownSessions = new Set(sessionsOf(whole).map(identify));
       const foreign = sessionsOf(page).find((session) => ownSessions.has(identify(session)));
       if (!foreign) return [];
       return [

@@ -4,7 +4,12 @@ import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
 import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
 import type { ServiceContext, ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { resultsEndpoints, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
+import {
+  type NameFilter,
+  type ResultsEndpoint,
+  resultsEndpoints,
+  type ResultsObject,
+} from '../results-api.ts';
 import {
   middleSessionMs,
   seedEvals,
@@ -15,18 +20,17 @@ import {
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
 import { createControlStep, createResultsStep, ownerQuery, runPeriod } from '../requests.ts';
-import type { NameFilter, ResultsStep, Wildcard } from '../steps.ts';
 import { sessionsOf } from '../transcript.ts';
 
 type Query = Record<string, string>;
-type QueryByStep = readonly (readonly [ResultsStep, Query])[];
+type QueryByStep = readonly (readonly [string, Query])[];
 
 /** Reads all sessions of the run, page by page and through every filter. */
 async function readSessions(
   context: ServiceProbeContext,
   endpoint: ResultsEndpoint,
 ): Promise<void> {
-  const read = (step: ResultsStep, query: Query): Promise<Exchange | undefined> =>
+  const read = (step: string, query: Query): Promise<Exchange | undefined> =>
     context.send(createResultsStep(context, endpoint, step, query));
   await read('defaults', {});
   const all = { ...runPeriod(context.service), limit: '500' };
@@ -126,7 +130,7 @@ const trimEnds = (text: string): string => (text.length > 2 ? text.slice(1, -1) 
 function createWildcardQueries(
   filter: NameFilter,
   text: string,
-  wildcards: readonly Wildcard[],
+  wildcards: readonly string[],
 ): QueryByStep {
   const middle = Math.floor(text.length / 2);
   return wildcards.map((wildcard) => {

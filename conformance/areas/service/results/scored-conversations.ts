@@ -15,11 +15,11 @@ import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import { objectsAt, queryParameter, sessionsIn, type ResultsObject } from '../results-api.ts';
-import { isStep } from '../steps.ts';
 import {
   conversationIdOf,
   findUpload,
   hasControlApi,
+  isStep,
   lastAccepted,
   lastPolledPage,
   seededEvalCount,
@@ -36,16 +36,10 @@ import {
   onSessions,
   setKey,
   wantsTraces,
-  type SessionEdit,
 } from '../transforms.ts';
-import { checkConversations, countableSteps } from './conversations.ts';
+import { editsProduction } from './both-endpoints.ts';
+import { checkConversations, countableSteps } from './sent-conversations.ts';
 import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
-
-const edits = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
-  description,
-  transform: onSessions('production', edit, when),
-  ...fastClock,
-});
 
 const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit')(request);
 
@@ -66,7 +60,7 @@ export const scoredConversations: Subject = {
       reason: 'Clients filter the results by the run name that the close response gave them.',
       check: listsSameRun(),
       mutants: {
-        'run-base-alone': edits('Lists runs without their date.', (session) => {
+        'run-base-alone': editsProduction('Lists runs without their date.', (session) => {
           session['run'] = String(session['run']).replace(/^(Live traces) .*/, '$1');
         }),
       },
@@ -81,7 +75,7 @@ export const scoredConversations: Subject = {
       check: listsClosedConversations(),
       mutants: {
         'own-session-id': {
-          ...edits('Lists sessions under internal ids.', (session) => {
+          ...editsProduction('Lists sessions under internal ids.', (session) => {
             session['source_session_id'] = `svc-${String(session['source_session_id'])}`;
           }),
           alsoKills: ['SERVICE-120'],
@@ -94,7 +88,7 @@ export const scoredConversations: Subject = {
       reason: 'Conversations would be filtered and grouped under the wrong date.',
       check: startsWithFirstSpan(),
       mutants: {
-        'start-of-ingestion': edits(
+        'start-of-ingestion': editsProduction(
           'Uses the time of arrival as started_at.',
           setKey('started_at', '2026-01-01T00:00:00.000Z'),
           (request) => wantsTraces(request) && !request.path.includes('limit=50&'),
@@ -123,12 +117,12 @@ export const scoredConversations: Subject = {
       reason: 'A client that waits for this number would wait forever or stop too early.',
       check: scoresQueuedEvals(),
       mutants: {
-        'outcome-forgotten': edits(
+        'outcome-forgotten': editsProduction(
           'Queues two evals but scores only one.',
           keepFirstOutcome,
           isPolling,
         ),
-        'outcome-unqueued': edits(
+        'outcome-unqueued': editsProduction(
           'Scores an eval that it did not queue.',
           addPassedOutcome,
           isPolling,

@@ -10,7 +10,6 @@ import { requireControlApi, wrongValue } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { findSeededSession, seededSessions, sessionsOf } from '../transcript.ts';
 import {
-  fastClock,
   hasQuery,
   not,
   onPages,
@@ -21,7 +20,7 @@ import {
   wantsTraces,
   type SessionEdit,
 } from '../transforms.ts';
-import { ofBothEndpoints } from './both-endpoints.ts';
+import { both, editsProduction } from './both-endpoints.ts';
 import {
   checkSessions,
   hasSessionFields,
@@ -34,8 +33,6 @@ import {
   TIME_PRECISION_MS,
   WRONG_TYPE,
 } from './evidence.ts';
-
-const LINK = 'People follow the link from a failing build to the conversation.';
 
 /** Edits the link of sessions that have one. */
 const onLink =
@@ -51,13 +48,6 @@ const onExisting =
     if (!isOfDeleted(session)) edit(session);
   };
 
-/** A mutant that edits production sessions. */
-const production = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
-  description,
-  transform: onSessions('production', edit, when),
-  ...fastClock,
-});
-
 /** A mutant that edits simulation sessions. */
 const simulations = (description: string, edit: SessionEdit, when?: When): MutantEntry => ({
   description,
@@ -72,87 +62,75 @@ const useHashRoutes = onLink((url) => url.replace('/production-eval', '/#/produc
 
 export const sessions: Subject = {
   requirements: {
-    ...ofBothEndpoints(
-      'SERVICE-083',
-      'SERVICE-137',
-      ({ endpoint, either, named, editsSessions }) => ({
-        rule: either(
-          '`url` of a production session is absolute, ends in `/production-eval/{id}?sessionId={id}`, and is unique.',
-          '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
-        ),
-        statements: either(['2.5.2'], ['2.4.1', '2.4.2']),
-        reason: LINK,
-        check: either(hasLink('production', 'production-eval'), hasLinkOrNull()),
-        mutants: {
-          ...named({
-            'url-relative': editsSessions(
-              'Returns links without a host.',
-              onLink((url) => url.replace(/^https?:\/\/[^/]+/, '')),
-            ),
-            'url-of-one': editsSessions(
-              'Returns the same link for every session.',
-              onLink((url) => url.replace(/[^/]+\?.*/, 'one?sessionId=one')),
-            ),
-            'url-same-session-id': {
-              description: 'Uses the same session id in every link.',
-              transform: () => onSessions(endpoint, numberLinks())(),
-            },
-          }),
-          ...either(wrongProductionLinks(), wrongSimulationLinks()),
-        },
-      }),
-    ),
-    ...ofBothEndpoints('SERVICE-088', 'SERVICE-140', ({ endpoint, kind, either }) => ({
+    ...both('SERVICE-083', 'SERVICE-137', ({ endpoint, either, named, editsSessions }) => ({
+      rule: either(
+        '`url` of a production session is absolute, ends in `/production-eval/{id}?sessionId={id}`, and is unique.',
+        '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
+      ),
+      statements: either(['2.5.2'], ['2.4.1', '2.4.2']),
+      reason: 'People follow the link from a failing build to the conversation.',
+      check: either(hasLink('production', 'production-eval'), hasLinkOrNull()),
+      mutants: {
+        ...named({
+          'url-relative': editsSessions(
+            'Returns links without a host.',
+            onLink((url) => url.replace(/^https?:\/\/[^/]+/, '')),
+          ),
+          'url-of-one': editsSessions(
+            'Returns the same link for every session.',
+            onLink((url) => url.replace(/[^/]+\?.*/, 'one?sessionId=one')),
+          ),
+          'url-same-session-id': {
+            description: 'Uses the same session id in every link.',
+            transform: () => onSessions(endpoint, numberLinks())(),
+          },
+        }),
+        ...either(wrongProductionLinks(), wrongSimulationLinks()),
+      },
+    })),
+    ...both('SERVICE-088', 'SERVICE-140', ({ endpoint, kind, either }) => ({
       level: 'may',
       rule: `\`status\` of a ${kind} session is typically \`completed\`.`,
       statements: [either('2.5.7', '2.4.10')],
       reason: OBSERVED_VALUE,
       check: hasTypicalValue(endpoint, '/status', 'completed'),
     })),
-    ...ofBothEndpoints(
-      'SERVICE-090',
-      'SERVICE-141',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `\`started_at\` and \`ended_at\` of a ${kind} session are ISO 8601 timestamps.`,
-        statements: [either('2.5.8', '2.4.11')],
-        reason: WRONG_TYPE,
-        check: hasSessionFields(endpoint, '/started_at', '/ended_at'),
-        mutants: named({
-          'started-unix': editsSessions(
-            'Returns started_at as a Unix timestamp.',
-            setKey('started_at', 1_795_167_000),
-            wantsTraces,
-          ),
-          'ended-missing': editsSessions('Omits ended_at.', removeKey('ended_at')),
-          'ended-space': editsSessions(
-            'Separates date and time by a space.',
-            setKey('ended_at', '2026-11-20 09:30:00'),
-          ),
-        }),
+    ...both('SERVICE-090', 'SERVICE-141', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `\`started_at\` and \`ended_at\` of a ${kind} session are ISO 8601 timestamps.`,
+      statements: [either('2.5.8', '2.4.11')],
+      reason: WRONG_TYPE,
+      check: hasSessionFields(endpoint, '/started_at', '/ended_at'),
+      mutants: named({
+        'started-unix': editsSessions(
+          'Returns started_at as a Unix timestamp.',
+          setKey('started_at', 1_795_167_000),
+          wantsTraces,
+        ),
+        'ended-missing': editsSessions('Omits ended_at.', removeKey('ended_at')),
+        'ended-space': editsSessions(
+          'Separates date and time by a space.',
+          setKey('ended_at', '2026-11-20 09:30:00'),
+        ),
       }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-125',
-      'SERVICE-161',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `\`ended_at\` of a ${kind} session is not before \`started_at\`.`,
-        statements: [either('2.5.8', '2.4.11')],
-        reason: 'Reports would show sessions with a negative duration.',
-        check: endsAfterStart(endpoint),
-        mutants: named({
-          'ended-before': editsSessions(
-            'Returns an ended_at before started_at.',
-            setKey('ended_at', '2020-01-01T00:00:00Z'),
-          ),
-        }),
+    })),
+    ...both('SERVICE-125', 'SERVICE-161', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `\`ended_at\` of a ${kind} session is not before \`started_at\`.`,
+      statements: [either('2.5.8', '2.4.11')],
+      reason: 'Reports would show sessions with a negative duration.',
+      check: endsAfterStart(endpoint),
+      mutants: named({
+        'ended-before': editsSessions(
+          'Returns an ended_at before started_at.',
+          setKey('ended_at', '2020-01-01T00:00:00Z'),
+        ),
       }),
-    ),
+    })),
     'SERVICE-082': {
       rule: '`url` of a production session is a string.',
       statements: ['2.5.1'],
       reason: WRONG_TYPE,
       check: hasSessionFields('production', '/url'),
-      mutants: { 'url-null': production('Returns null as url.', setKey('url', null)) },
+      mutants: { 'url-null': editsProduction('Returns null as url.', setKey('url', null)) },
     },
     'SERVICE-084': {
       rule: '`run`, `source_session_id`, and `status` of a production session are strings.',
@@ -160,14 +138,17 @@ export const sessions: Subject = {
       reason: WRONG_TYPE,
       check: hasSessionFields('production', '/run', '/source_session_id', '/status'),
       mutants: {
-        'session-run-null': production(
+        'session-run-null': editsProduction(
           'Returns null as run when turns are requested.',
           setKey('run', null),
           wantsTraces,
         ),
-        'session-status-number': production('Returns status as a number.', setKey('status', 3)),
+        'session-status-number': editsProduction(
+          'Returns status as a number.',
+          setKey('status', 3),
+        ),
         'session-id-missing': {
-          ...production(
+          ...editsProduction(
             'Omits source_session_id unless turns are requested.',
             removeKey('source_session_id'),
             not(wantsTraces),
@@ -183,9 +164,9 @@ export const sessions: Subject = {
         'Programs use these keys to distinguish simulation sessions from production sessions.',
       check: hasNoSimulationKeys(),
       mutants: {
-        'agent-null': production('Adds agent: null.', setKey('agent', null)),
-        'scenario-empty': production('Adds an empty scenario.', setKey('scenario', '')),
-        'persona-null': production('Adds persona: null.', setKey('persona', null)),
+        'agent-null': editsProduction('Adds agent: null.', setKey('agent', null)),
+        'scenario-empty': editsProduction('Adds an empty scenario.', setKey('scenario', '')),
+        'persona-null': editsProduction('Adds persona: null.', setKey('persona', null)),
       },
     },
     'SERVICE-138': {
@@ -417,11 +398,11 @@ function wrongProductionLinks(): Record<string, MutantEntry> {
       session['url'] = edit(String(session['url']));
     };
   return {
-    'url-without-session': production(
+    'url-without-session': editsProduction(
       'Links to the run instead of the session.',
       edits((url) => url.replace(/\?.*/, '')),
     ),
-    'url-other-path': production(
+    'url-other-path': editsProduction(
       'Links to another page.',
       edits((url) => url.replace('production-eval', 'evaluations')),
     ),

@@ -7,7 +7,6 @@ import { withDefaults, type MutantEntry, type Subject } from '../../../engine/re
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
-import type { TracesStep } from '../steps.ts';
 import {
   findSeededSession,
   hasControlApi,
@@ -26,8 +25,12 @@ import {
   setKey,
   wantsTraces,
 } from '../transforms.ts';
-import { ofBothEndpoints } from './both-endpoints.ts';
-import { checkConversations, countableSteps, type ListedConversation } from './conversations.ts';
+import { both } from './both-endpoints.ts';
+import {
+  checkConversations,
+  countableSteps,
+  type ListedConversation,
+} from './sent-conversations.ts';
 import {
   checkSessions,
   hasRequestedTurns,
@@ -161,53 +164,45 @@ const turnKeys = {
 
 export const turns: Subject = {
   requirements: {
-    ...ofBothEndpoints(
-      'SERVICE-097',
-      'SERVICE-144',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `Without \`include_traces=true\`, a ${kind} session has no \`traces\` key.`,
-        ...either(
-          { section: '4.4', statements: ['2.5.12', '4.4.8', '4.4.16'] },
-          { section: '4.3', statements: ['2.4.15', '4.3.13', '4.3.r1', '4.3.r1b'] },
+    ...both('SERVICE-097', 'SERVICE-144', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `Without \`include_traces=true\`, a ${kind} session has no \`traces\` key.`,
+      ...either(
+        { section: '4.4', statements: ['2.5.12', '4.4.8', '4.4.16'] },
+        { section: '4.3', statements: ['2.4.15', '4.3.13', '4.3.r1', '4.3.r1b'] },
+      ),
+      reason: 'An empty list would look like a conversation without turns.',
+      check: omitsTraces(endpoint),
+      mutants: named({
+        'traces-empty': editsSessions(
+          'Returns empty traces when turns are not requested.',
+          setKey('traces', []),
+          not(wantsTraces),
         ),
-        reason: 'An empty list would look like a conversation without turns.',
-        check: omitsTraces(endpoint),
-        mutants: named({
-          'traces-empty': editsSessions(
-            'Returns empty traces when turns are not requested.',
-            setKey('traces', []),
-            not(wantsTraces),
-          ),
-          'traces-null': editsSessions(
-            'Returns null as traces when turns are not requested.',
-            setKey('traces', null),
-            not(wantsTraces),
-          ),
-        }),
+        'traces-null': editsSessions(
+          'Returns null as traces when turns are not requested.',
+          setKey('traces', null),
+          not(wantsTraces),
+        ),
       }),
-    ),
-    ...ofBothEndpoints(
-      'SERVICE-098',
-      'SERVICE-145',
-      ({ endpoint, kind, either, named, editsSessions }) => ({
-        rule: `With \`include_traces=true\`, each turn in \`traces\` of a ${kind} session has ${listKeys(turnKeys[endpoint])}.`,
-        statements: either(['2.5.11', '2.5.13', '4.4.8'], ['2.4.14', '2.4.16', '4.3.13']),
-        reason: WRONG_TYPE,
-        check: includesTraces(endpoint, turnKeys[endpoint]),
-        mutants: named({
-          'traces-missing': editsSessions(
-            'Omits traces when turns are requested.',
-            removeKey('traces'),
-          ),
-          'sequence-missing': editsTurns(
-            endpoint,
-            'Omits session_sequence.',
-            removeKey('session_sequence'),
-          ),
-        }),
+    })),
+    ...both('SERVICE-098', 'SERVICE-145', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `With \`include_traces=true\`, each turn in \`traces\` of a ${kind} session has ${listKeys(turnKeys[endpoint])}.`,
+      statements: either(['2.5.11', '2.5.13', '4.4.8'], ['2.4.14', '2.4.16', '4.3.13']),
+      reason: WRONG_TYPE,
+      check: includesTraces(endpoint, turnKeys[endpoint]),
+      mutants: named({
+        'traces-missing': editsSessions(
+          'Omits traces when turns are requested.',
+          removeKey('traces'),
+        ),
+        'sequence-missing': editsTurns(
+          endpoint,
+          'Omits session_sequence.',
+          removeKey('session_sequence'),
+        ),
       }),
-    ),
-    ...ofBothEndpoints('SERVICE-124', 'SERVICE-160', ({ endpoint, kind, either, named }) => ({
+    })),
+    ...both('SERVICE-124', 'SERVICE-160', ({ endpoint, kind, either, named }) => ({
       rule: `\`session_sequence\` numbers the turns of a ${kind} session in order, without duplicates.`,
       statements: [either('2.5.13', '2.4.16')],
       reason: 'Readers of a conversation sort its turns by these numbers.',
@@ -311,7 +306,7 @@ function hasTurns({ session }: ListedConversation): boolean {
 }
 
 /** Requires one turn per chat span. */
-function hasTurnPerSpan(step: TracesStep): Check {
+function hasTurnPerSpan(step: string): Check {
   return checkConversations([step], hasTurns, ({ id, session, spans }) => {
     const { length } = turnsOf(session);
     if (length === spans.length) return [];

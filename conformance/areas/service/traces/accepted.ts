@@ -10,7 +10,6 @@ import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
 import { bodyFinding } from '../findings.ts';
-import { isStep, type TracesStep } from '../steps.ts';
 import { errorResponse, hasValidKey } from '../transforms.ts';
 import {
   accepts,
@@ -25,6 +24,7 @@ import {
   refuses,
   traces,
 } from './trace-requests.ts';
+import { isStep } from '../transcript.ts';
 
 /** Steps that a requirement names. The first requirement judges all others. */
 const special = {
@@ -38,7 +38,7 @@ const special = {
   twoConversations: ['two ids'],
   charset: ['charset'],
   unusualIds: ['case', 'other case', 'reserved', 'slash'],
-} as const satisfies Record<string, readonly TracesStep[]>;
+} as const satisfies Record<string, readonly string[]>;
 
 const responds = (description: string, parts: Partial<ProxyResponse>): MutantEntry => ({
   description,
@@ -218,8 +218,8 @@ export const acceptedTraces: Subject = {
 
 /** Judges some steps only if a plain request was accepted; otherwise that request is the cause. */
 function acceptsLikePlain(
-  steps: readonly TracesStep[],
-  plain: readonly TracesStep[] = ['json', 'old'],
+  steps: readonly string[],
+  plain: readonly string[] = ['json', 'old'],
 ): Check {
   return requirePlainAccepted(
     (exchange) => isStep(exchange, 'traces', ...plain),

@@ -16,7 +16,6 @@ import {
   type TraceExport,
   withoutAttributes,
 } from '../spans.ts';
-import type { EndStep, ResultsStep, ServiceStep, TracesStep } from '../steps.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import {
   type Exchange,
@@ -49,7 +48,7 @@ export const refusals: ServiceProbe = {
       ...request,
       step: 'charset',
       headers: { 'content-type': 'application/json; charset=utf-8' },
-    } satisfies Step<ServiceStep>);
+    });
     const [closed] = await Promise.all([
       context.send(close),
       context.send(
@@ -68,21 +67,21 @@ export const refusals: ServiceProbe = {
 };
 
 /** Returns trace requests that the specification does not mention. */
-function createUnusualTraces(context: ServiceProbeContext): Step<TracesStep>[] {
+function createUnusualTraces(context: ServiceProbeContext): Step[] {
   const { service } = context;
   const conversation = createConversation(service, 'odd', { offsetMs: -HOUR_MS });
   const span = createChatSpan(service, conversation);
   const withBody = (
-    step: TracesStep,
+    step: string,
     body: NonNullable<Step['body']>,
     headers?: Record<string, string>,
-  ): Step<TracesStep> => ({
+  ): Step => ({
     ...createTracesStep(context, step, createTraceExport([])),
     intent: 'open',
     body,
     ...(headers && { headers }),
   });
-  const withExport = (step: TracesStep, request: TraceExport): Step<TracesStep> =>
+  const withExport = (step: string, request: TraceExport): Step =>
     withBody(step, { json: request });
   const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
   const withInput = (value: object) => ({
@@ -127,7 +126,7 @@ const unusualQueries = [
   ['boolean unreadable', { failed_only: 'perhaps' }],
   ['time unreadable', { started_after: 'yesterday' }],
   ['parameter unknown', { colour: 'red' }],
-] as const satisfies readonly (readonly [ResultsStep, Record<string, string>])[];
+] as const;
 
 /** Sends requests that the specification does not mention, to all endpoints. */
 export const unspecified: ServiceProbe = {
@@ -150,7 +149,7 @@ export const unspecified: ServiceProbe = {
       }),
     ]);
     const { id } = createConversation(service, 'json');
-    const closeAgain = (step: EndStep, edit: Partial<Step>): Step => ({
+    const closeAgain = (step: string, edit: Partial<Step>): Step => ({
       ...createEndStep(context, step, id),
       ...edit,
       intent: 'open',
@@ -168,10 +167,7 @@ const TEN_MEBIBYTES = 10_485_760;
 const MARGIN_BYTES = 500_000;
 
 /** Sends bodies just below and above 10 MB. */
-async function probeBodySizes(
-  context: ServiceProbeContext,
-  request: Step<TracesStep>,
-): Promise<void> {
+async function probeBodySizes(context: ServiceProbeContext, request: Step): Promise<void> {
   const { body } = request;
   const text = body && 'json' in body ? JSON.stringify(body.json) : '';
   // Trailing white space makes the body larger without changing its meaning.
@@ -180,7 +176,7 @@ async function probeBodySizes(
     ...request,
     step: 'under 10 MB',
     body: { text: pad(TEN_MEGABYTES - MARGIN_BYTES) },
-  } satisfies Step<ServiceStep>);
+  });
   if (!control) return;
   const tooLarge = pad(TEN_MEBIBYTES + MARGIN_BYTES);
   await context.send(
@@ -192,7 +188,7 @@ async function probeBodySizes(
     intent: 'open',
     body: { bytes: gzipSync(tooLarge) },
     headers: { 'content-encoding': 'gzip' },
-  } satisfies Step<ServiceStep>);
+  });
 }
 
 /** Sends large bodies and lets a conversation become idle. */
@@ -227,10 +223,7 @@ const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE);
 const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
 
 /** Sends batches until the service returns 429. */
-async function sendBurst(
-  context: ServiceProbeContext,
-  request: Step<TracesStep>,
-): Promise<Exchange[]> {
+async function sendBurst(context: ServiceProbeContext, request: Step): Promise<Exchange[]> {
   const sent: Exchange[] = [];
   while (sent.length < BURST_MAX && !sent.some(isRateLimited)) {
     const exchanges = await Promise.all(
@@ -265,13 +258,13 @@ function retryDelayMs(
  * because earlier requests of the run may have counted. A burst that exceeded the rate may have
  * crossed the boundary of a fixed window, so a burst out of phase with it follows.
  */
-async function measureRate(context: ServiceProbeContext, request: Step<TracesStep>): Promise<void> {
+async function measureRate(context: ServiceProbeContext, request: Step): Promise<void> {
   const first = await sendBurst(context, { ...request, step: 'rate' });
   const delayMs = retryDelayMs(first, context);
   if (delayMs === undefined) return;
   // `Retry-After` may be rounded, so a second is added.
   if (await advance(context, delayMs + SECOND_MS)) {
-    await context.send({ ...request, step: 'after Retry-After' } satisfies Step<ServiceStep>);
+    await context.send({ ...request, step: 'after Retry-After' });
     if (!isOverRate(first) || !(await advance(context, OUT_OF_PHASE_MS))) return;
     await sendBurst(context, { ...request, step: 'rate again' });
     return;

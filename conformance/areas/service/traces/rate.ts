@@ -16,8 +16,7 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { requireIntrusiveRun } from '../findings.ts';
-import { isStep, type TracesStep } from '../steps.ts';
-import { hasControlApi } from '../transcript.ts';
+import { hasControlApi, isStep } from '../transcript.ts';
 import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import { traces } from './trace-requests.ts';
 
@@ -26,10 +25,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** The bursts of trace requests. The later ones start in a new minute. */
-const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];
+const bursts: readonly string[] = ['rate', 'rate again', 'rate once more'];
 
 /** What is sent after the time in `Retry-After`. */
-const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
+const retries: readonly string[] = ['after Retry-After', 'rate again'];
 
 const noBurst = requireIntrusiveRun(
   unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),

@@ -13,9 +13,9 @@ import {
 import type { ProxyResponse } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { bodyFinding } from '../findings.ts';
-import { isStep } from '../steps.ts';
 import { emptyTraceResponse, errorResponse } from '../transforms.ts';
 import { contains, hasType, isPlainJson, noTraces, refuses, traces } from './trace-requests.ts';
+import { isStep } from '../transcript.ts';
 
 const otherTypes = ['text/plain', 'application/octet-stream', 'application/xml'] as const;
 

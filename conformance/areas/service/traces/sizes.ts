@@ -3,9 +3,9 @@ import { checkRefused } from '../../../engine/checks/responses.ts';
 import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
-import { isStep } from '../steps.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import { accepts, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
+import { isStep } from '../transcript.ts';
 
 const isTooLarge: When = ({ body }) => body.length > 10_485_760;
 

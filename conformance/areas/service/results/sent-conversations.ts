@@ -4,7 +4,6 @@ import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 import { wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
-import type { TracesStep } from '../steps.ts';
 import { findSession, lastPolledPage, sentChatSpans } from '../transcript.ts';
 
 /** A conversation as the run sent it and as the results list it. */
@@ -16,7 +15,7 @@ export interface ListedConversation {
 }
 
 /** Conversations with a specified number of turns, which excludes the one with a wrapper span. */
-export const countableSteps: readonly TracesStep[] = [
+export const countableSteps: readonly string[] = [
   'json',
   'protobuf',
   'gzip',
@@ -28,10 +27,7 @@ export const countableSteps: readonly TracesStep[] = [
   'old',
 ];
 
-function findConversations(
-  transcript: Transcript,
-  steps: readonly TracesStep[],
-): ListedConversation[] {
+function findConversations(transcript: Transcript, steps: readonly string[]): ListedConversation[] {
   return steps.flatMap((step) => {
     const session = findSession(transcript, step);
     const id = session?.['source_session_id'];
@@ -43,7 +39,7 @@ function findConversations(
 
 /** Judges conversations of the run on the last page that was polled. */
 export function checkConversations(
-  steps: readonly TracesStep[],
+  steps: readonly string[],
   applies: (conversation: ListedConversation) => boolean,
   findFaults: (conversation: ListedConversation) => { expected: string; received: string }[],
 ): Check {

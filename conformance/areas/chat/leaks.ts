@@ -1,15 +1,14 @@
 /** What a reply may know about other sessions (spec 2.8). */
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { type Check, checkEach, type Finding } from '../../engine/checks/check.ts';
-import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
+import { drop, editBody, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
-import { isReply, noReply, noReplyHasField } from './evidence.ts';
+import { CONTENT, isReply, noReply, noReplyHasField, replies } from './replies.ts';
 import {
   changeReplies,
-  CONTENT,
   lastMessageOf,
   rememberBy,
   sentSessionId,
@@ -78,13 +77,11 @@ export const leaks: Subject = {
           description: 'Repeats what the same user said in any session.',
           transform: rememberBy((request) => userOf(request) ?? sessionOf(request)),
         },
-        repeats: {
-          description: 'Repeats the whole conversation and its session id.',
-          transform: editChat(
-            set(CONTENT, messagesTextOf),
-            set('/chat_id', (request: ProxyRequest) => sessionOf(request) ?? 'none'),
-          ),
-        },
+        repeats: replies(
+          'Repeats the whole conversation and its session id.',
+          set(CONTENT, messagesTextOf),
+          set('/chat_id', (request: ProxyRequest) => sessionOf(request) ?? 'none'),
+        ),
       },
     },
     'CHAT-051': {
@@ -95,10 +92,10 @@ export const leaks: Subject = {
         "An id that two conversations share identifies neither. The specification doesn't forbid it, so it is only reported.",
       check: checkChatIds(),
       legal: {
-        'chat-id-constant': {
-          description: 'Sends the same `chat_id` in every reply.',
-          transform: editChat(set('/chat_id', 'chat')),
-        },
+        'chat-id-constant': replies(
+          'Sends the same `chat_id` in every reply.',
+          set('/chat_id', 'chat'),
+        ),
       },
     },
   },

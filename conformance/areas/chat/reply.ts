@@ -5,25 +5,23 @@ import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { checkTypicalValue } from '../../engine/checks/targets.ts';
 import {
   changeResponse,
-  type Edit,
-  editChat,
   isAccepted,
   jsonResponse,
   set,
   to,
 } from '../../engine/mutants/combinators.ts';
 import { hasKeys } from '../../engine/mutants/requests.ts';
-import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
+import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { missing } from '../fields.ts';
-import { isReply, noReplyHasField, optionalField, requiredField } from './evidence.ts';
-
-const MESSAGE = '/choices/0/message';
-
-const replies = (description: string, ...edits: Edit[]): DistortionEntry => ({
-  description,
-  transform: editChat(...edits),
-});
+import {
+  CONTENT,
+  isReply,
+  noReplyHasField,
+  optionalField,
+  replies,
+  requiredField,
+} from './replies.ts';
 
 export const reply: Subject = {
   requirements: {
@@ -97,7 +95,7 @@ export const reply: Subject = {
         ],
       },
       legal: {
-        'content-empty': replies('Sends empty `content`.', set(`${MESSAGE}/content`, '')),
+        'content-empty': replies('Sends empty `content`.', set(CONTENT, '')),
       },
     }),
     'CHAT-025': optionalField('/choices/*/index', {
@@ -215,7 +213,7 @@ export const reply: Subject = {
       set('/model', 'any'),
       set('/usage', { total_tokens: 12 }),
       set('/choices/0/logprobs', null),
-      set(`${MESSAGE}/refusal`, null),
+      set('/choices/0/message/refusal', null),
       set('/metadata/cost', { usd: 0.01 }),
       set('/evaluation_metadata/anything', [1, 'two', null]),
     ),

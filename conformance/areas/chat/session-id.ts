@@ -1,12 +1,12 @@
 /** `session_id` of the reply (spec 2.8). */
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
-import { drop, type Edit, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
+import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { lacks } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
-import { isReply, noReply, noReplyHasField, optionalField } from './evidence.ts';
+import { isReply, noReply, noReplyHasField, optionalField, replies } from './replies.ts';
 import { inSession, sentSessionId, sessionOf, shareState } from './sessions.ts';
 
 const repliedSessionId = ({ json }: Exchange): unknown => resolvePointer(json, '/session_id');
@@ -14,11 +14,6 @@ const repliedSessionId = ({ json }: Exchange): unknown => resolvePointer(json, '
 /** Whether an exchange is a reply to a request with a session id. */
 const isInSession = (exchange: Exchange): boolean =>
   isReply(exchange) && typeof sentSessionId(exchange) === 'string';
-
-const replies = (description: string, edit: Edit): DistortionEntry => ({
-  description,
-  transform: editChat(edit),
-});
 
 /** Echoes the session id of the request with a change. */
 const echoes = (description: string, change: (id: string) => string): DistortionEntry =>

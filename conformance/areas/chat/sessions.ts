@@ -10,9 +10,7 @@ import {
 import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { stringAt } from '../../engine/mutants/requests.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
-
-/** Where the text of a reply is. */
-export const CONTENT = '/choices/0/message/content';
+import { CONTENT } from './replies.ts';
 
 /** Returns the session id that an exchange sent. */
 export const sentSessionId = ({ sent }: Exchange): unknown => resolvePointer(sent, '/session_id');

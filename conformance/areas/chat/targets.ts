@@ -5,7 +5,7 @@ import { checkHttps, checkMaxTime, checkMedianTime } from '../../engine/checks/t
 import { delay, passThrough, to } from '../../engine/mutants/combinators.ts';
 import type { TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { noReply } from './evidence.ts';
+import { noReply } from './replies.ts';
 
 export const targets: Subject = {
   requirements: {

@@ -2,13 +2,12 @@
 import { formatValue, listAt, resolvePointer } from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/checks/check.ts';
-import { combineEdits, drop, type Edit, editChat, set } from '../../engine/mutants/combinators.ts';
-import type { MutantEntry, Subject } from '../../engine/requirement.ts';
+import { combineEdits, drop, type Edit, set } from '../../engine/mutants/combinators.ts';
+import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../fields.ts';
-import { isReply, optionalField } from './evidence.ts';
+import { CONTENT, isReply, optionalField, replies } from './replies.ts';
 
-const CONTENT = '/choices/0/message/content';
 const CALLS = '/choices/0/message/tool_calls';
 const FUNCTION = `${CALLS}/0/function`;
 
@@ -25,10 +24,8 @@ const addToolCall = combineEdits(
 );
 
 /** Changes a valid tool call in every reply. */
-const calls = (description: string, ...edits: Edit[]): MutantEntry => ({
-  description,
-  transform: editChat(addToolCall, ...edits),
-});
+const withCall = (description: string, ...edits: Edit[]): DistortionEntry =>
+  replies(description, addToolCall, ...edits);
 
 const TOOLS_REASON =
   'Evals on tool use read the calls and their results from the reply; missing or malformed calls get a wrong score.';
@@ -82,13 +79,17 @@ export const toolCalls: Subject = {
         'tool-calls-an-object': ['Sends `tool_calls` as an object.', {}],
       },
       mutants: {
-        'tool-call-a-string': calls('Sends a tool call as a string.', set(`${CALLS}/0`, 'look_up')),
+        'tool-call-a-string': withCall(
+          'Sends a tool call as a string.',
+          set(`${CALLS}/0`, 'look_up'),
+        ),
       },
       legal: {
-        'tool-calls-empty': {
-          description: 'Sends an empty `tool_calls`.',
-          transform: editChat(set(CALLS, []), drop('/metadata/tools_used')),
-        },
+        'tool-calls-empty': replies(
+          'Sends an empty `tool_calls`.',
+          set(CALLS, []),
+          drop('/metadata/tools_used'),
+        ),
       },
     }),
     'CHAT-041': callField('/choices/*/message/tool_calls/*/id', {
@@ -162,16 +163,17 @@ export const toolCalls: Subject = {
       probes,
       check: checkToolsUsed(),
       mutants: {
-        'call-left-out': calls(
+        'call-left-out': withCall(
           'Names a tool in `tools_used` and omits its tool call.',
           set('/metadata/tools_used', ['look_up', 'refund']),
         ),
       },
       legal: {
-        'tools-unlisted': {
-          description: 'Calls tools that `tools_used` does not name.',
-          transform: editChat(set(CALLS, [oddCall]), set('/metadata/tools_used', [])),
-        },
+        'tools-unlisted': replies(
+          'Calls tools that `tools_used` does not name.',
+          set(CALLS, [oddCall]),
+          set('/metadata/tools_used', []),
+        ),
       },
     },
     'CHAT-048': {
@@ -183,7 +185,7 @@ export const toolCalls: Subject = {
       check: checkToolsRun(),
       mutants: {
         'waits-for-tools': {
-          ...calls(
+          ...withCall(
             'Waits for the service to run a tool, with empty `content`.',
             drop(`${FUNCTION}/result`),
             set(CONTENT, ''),
@@ -192,7 +194,7 @@ export const toolCalls: Subject = {
           alsoKills: ['CHAT-046'],
         },
         'waits-for-tools-in-silence': {
-          ...calls(
+          ...withCall(
             'Waits for the service to run a tool, with `content` as null.',
             drop(`${FUNCTION}/result`),
             set(CONTENT, null),
@@ -203,15 +205,13 @@ export const toolCalls: Subject = {
     },
   },
   legal: {
-    'tools-everywhere': {
-      description: 'Calls a tool for every reply and sends empty `content`.',
-      transform: editChat(
-        set(CALLS, [oddCall, oddCall]),
-        set(CONTENT, ''),
-        set('/choices/0/finish_reason', 'tool_calls'),
-        set('/metadata/tools_used', ['look_up']),
-      ),
-    },
+    'tools-everywhere': replies(
+      'Calls a tool for every reply and sends empty `content`.',
+      set(CALLS, [oddCall, oddCall]),
+      set(CONTENT, ''),
+      set('/choices/0/finish_reason', 'tool_calls'),
+      set('/metadata/tools_used', ['look_up']),
+    ),
   },
 };
 
@@ -219,33 +219,31 @@ export const toolCalls: Subject = {
 interface ToolCall {
   /** JSON pointer into the reply. */
   pointer: string;
-  function: Record<string, unknown> | undefined;
+  called: Record<string, unknown> | undefined;
 }
 
-/** The messages of a reply, each with its JSON pointer. */
-function messagesOf({ json }: Exchange): [string, Record<string, unknown>][] {
+/** A message of a reply. */
+interface ReplyMessage {
+  message: Record<string, unknown>;
+  calls: ToolCall[];
+}
+
+function messagesOf({ json }: Exchange): ReplyMessage[] {
   return listAt(json, '/choices').flatMap((choice, index) => {
     const message = resolvePointer(choice, '/message');
-    return isObject(message)
-      ? [[`/choices/${index}/message`, message] as [string, Record<string, unknown>]]
-      : [];
+    if (!isObject(message)) return [];
+    const calls = listAt(message, '/tool_calls').flatMap((call, at): ToolCall[] => {
+      if (!isObject(call)) return [];
+      const called = call['function'];
+      const pointer = `/choices/${index}/message/tool_calls/${at}`;
+      return [{ pointer, called: isObject(called) ? called : undefined }];
+    });
+    return [{ message, calls }];
   });
 }
 
-function callsOf(exchange: Exchange): ToolCall[] {
-  return messagesOf(exchange).flatMap(([place, message]) =>
-    listAt(message, '/tool_calls').flatMap((call, index) => {
-      if (!isObject(call)) return [];
-      const target = call['function'];
-      return [
-        {
-          pointer: `${place}/tool_calls/${index}`,
-          function: isObject(target) ? target : undefined,
-        },
-      ];
-    }),
-  );
-}
+const callsOf = (exchange: Exchange): ToolCall[] =>
+  messagesOf(exchange).flatMap(({ calls }) => calls);
 
 /** Extends a check for the type of `function.arguments`: the string must contain JSON. */
 function checkArguments(typeCheck: Check): Check {
@@ -254,8 +252,8 @@ function checkArguments(typeCheck: Check): Check {
     judge: (evidence, transcript) => [
       ...typeCheck.judge(evidence, transcript),
       ...evidence.flatMap((exchange) =>
-        callsOf(exchange).flatMap(({ pointer, function: target }): Finding[] => {
-          const text = target?.['arguments'];
+        callsOf(exchange).flatMap(({ pointer, called }): Finding[] => {
+          const text = called?.['arguments'];
           if (typeof text !== 'string' || parseJson(text) !== undefined) return [];
           return [
             {
@@ -286,9 +284,9 @@ function checkToolsUsed(): Check {
       hasNamedCalls(exchange) &&
       namesOf(exchange).length > 0,
     (exchange) => {
-      const called = new Set(callsOf(exchange).map(({ function: target }) => target?.['name']));
+      const names = new Set(callsOf(exchange).map(({ called }) => called?.['name']));
       return namesOf(exchange).flatMap((name, index): Finding[] =>
-        called.has(name)
+        names.has(name)
           ? []
           : [
               {
@@ -296,7 +294,7 @@ function checkToolsUsed(): Check {
                 pointer: `/metadata/tools_used/${index}`,
                 expected: `a tool call of ${name}`,
                 received:
-                  called.size === 0 ? 'no tool call' : `tool calls of ${[...called].join(', ')}`,
+                  names.size === 0 ? 'no tool call' : `tool calls of ${[...names].join(', ')}`,
                 hint: 'Add every tool call with its result to choices[].message.tool_calls.',
               },
             ],
@@ -311,8 +309,8 @@ function hasNamedCalls(exchange: Exchange): boolean {
   const messages = messagesOf(exchange);
   return (
     messages.length > 0 &&
-    messages.every(([, { tool_calls: list = [] }]) => Array.isArray(list)) &&
-    callsOf(exchange).every(({ function: target }) => typeof target?.['name'] === 'string')
+    messages.every(({ message: { tool_calls: list = [] } }) => Array.isArray(list)) &&
+    callsOf(exchange).every(({ called }) => typeof called?.['name'] === 'string')
   );
 }
 
@@ -329,12 +327,9 @@ function checkToolsRun(): Check {
   return checkEach(
     (exchange) => isReply(exchange) && callsOf(exchange).length > 0,
     (exchange) =>
-      messagesOf(exchange).flatMap(([pointer, message]): Finding[] => {
-        const waiting = callsOf(exchange).find(
-          (call) =>
-            call.pointer.startsWith(pointer) &&
-            call.function !== undefined &&
-            !Object.hasOwn(call.function, 'result'),
+      messagesOf(exchange).flatMap(({ message, calls }): Finding[] => {
+        const waiting = calls.find(
+          ({ called }) => called !== undefined && !Object.hasOwn(called, 'result'),
         );
         const hasText = (message['content'] ?? '') !== '';
         if (!waiting || hasText) return [];

@@ -10,7 +10,7 @@ import type { Subject } from '../../engine/requirement.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
 import { defineAccepted } from '../accepted.ts';
 import { breakAfterMalformedJson, failEverySeventh, HANG_MS } from '../failures.ts';
-import { noReply } from './evidence.ts';
+import { noReply } from './replies.ts';
 import { malformed } from './malformed.ts';
 import { requestFields } from './request-fields.ts';
 import { requestMessages } from './request-messages.ts';

@@ -39,21 +39,6 @@ export function userIdOf({ path }: ProxyRequest): string {
   return decodeURIComponent(path.slice('/users/'.length));
 }
 
-/** Whether a value is a string. */
-export const isString = (value: unknown): boolean => typeof value === 'string';
-
-/** Whether a value is a number. */
-export const isNumber = (value: unknown): boolean => typeof value === 'number';
-
-/** Whether a value is null. */
-export const isNull = (value: unknown): boolean => value === null;
-
-/** Matches one value. */
-export const is =
-  (expected: string) =>
-  (value: unknown): boolean =>
-    value === expected;
-
 /** The body is text other than JSON. */
 export const isNotJson: When = ({ json, body }) => json === undefined && body !== '';
 
@@ -66,9 +51,3 @@ export const isJsonArray: When = ({ json }) => Array.isArray(json);
 /** The body is not a JSON object. */
 export const isNotJsonObject: When = (request) =>
   isNotJson(request) || isEmptyBody(request) || isJsonArray(request);
-
-/** Recognizes a malformed request; `name` is part of the ids of the mutants that accept it. */
-export interface MalformedRequest {
-  name: string;
-  when: When;
-}

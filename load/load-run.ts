@@ -1,10 +1,10 @@
 import type { LoadBlocker, LoadProfileName } from '../src/contract/index.ts';
-import type { WithDefaults } from '../src/options/table.ts';
+import { withDefaults, type WithDefaults, type WithoutDefaults } from '../src/options/table.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { LoadOptions } from './generated/options.ts';
-import type { loadOptions } from './options.ts';
+import { loadOptions } from './options.ts';
 import type { LoadProgress } from './progress.ts';
 import type { ValidateExchange } from './profiles/validate-response.ts';
 import type { Shard } from './schedule/shard.ts';
@@ -90,6 +90,9 @@ export interface LoadSettings extends Omit<
   shard?: ShardOptions | undefined;
 }
 
+/** What starts a load test: a run, of which options with a default value can be left out. */
+export type LoadInput = WithoutDefaults<typeof loadOptions, LoadRun>;
+
 /** A load test: its settings, and what the package above adds. */
 export interface LoadRun extends LoadSettings {
   /** Base URL of the sandbox. */
@@ -110,4 +113,9 @@ export interface LoadRun extends LoadSettings {
   onTick: (live: LoadProgress) => void;
   /** Stops the run; the report then contains measurements but no verdicts. */
   signal: AbortSignal;
+}
+
+/** Completes a run with the default values of its options. */
+export function completeRun(input: LoadInput): LoadRun {
+  return { ...withDefaults(loadOptions, input), findMax: input.findMax };
 }

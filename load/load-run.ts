@@ -1,5 +1,6 @@
 import type { LoadBlocker, LoadProfileName } from '../src/contract/index.ts';
 import { withDefaults, type WithDefaults, type WithoutDefaults } from '../src/options/table.ts';
+import type { RunOptionOfLibrary } from '../src/options/run.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
@@ -56,22 +57,10 @@ type PreparedOption =
   | 'voice'
   | 'shard';
 
-/** The options of the connection, of which a run gets a `Connection`, and those of the library. */
-type LibraryOption =
-  | 'url'
-  | 'headers'
-  | 'clientCertificate'
-  | 'proxies'
-  | 'allowHttp'
-  | 'seed'
-  | 'signal'
-  | 'compareWith'
-  | 'onProgress';
-
 /** The options that determine what a run sends and judges, with defaults. */
 export interface LoadSettings extends Omit<
   WithDefaults<typeof loadOptions, LoadOptions>,
-  PreparedOption | LibraryOption
+  PreparedOption | RunOptionOfLibrary | 'allowHttp' | 'compareWith' | 'onProgress'
 > {
   profile: LoadProfileName;
   /** Chat requests per second; health requests for the profile `health`. */

@@ -1,10 +1,11 @@
 import type { LoadBlocker, LoadProfileName } from '../src/contract/index.ts';
-import type { WithDefaults } from '../src/options/table.ts';
+import { withDefaults, type WithDefaults, type WithoutDefaults } from '../src/options/table.ts';
+import type { RunOptionOfLibrary } from '../src/options/run.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { LoadOptions } from './generated/options.ts';
-import type { loadOptions } from './options.ts';
+import { loadOptions } from './options.ts';
 import type { LoadProgress } from './progress.ts';
 import type { ValidateExchange } from './profiles/validate-response.ts';
 import type { Shard } from './schedule/shard.ts';
@@ -56,22 +57,10 @@ type PreparedOption =
   | 'voice'
   | 'shard';
 
-/** The options of the connection, of which a run gets a `Connection`, and those of the library. */
-type LibraryOption =
-  | 'url'
-  | 'headers'
-  | 'clientCertificate'
-  | 'proxies'
-  | 'allowHttp'
-  | 'seed'
-  | 'signal'
-  | 'compareWith'
-  | 'onProgress';
-
 /** The options that determine what a run sends and judges, with defaults. */
 export interface LoadSettings extends Omit<
   WithDefaults<typeof loadOptions, LoadOptions>,
-  PreparedOption | LibraryOption
+  PreparedOption | RunOptionOfLibrary | 'allowHttp' | 'compareWith' | 'onProgress'
 > {
   profile: LoadProfileName;
   /** Chat requests per second; health requests for the profile `health`. */
@@ -89,6 +78,9 @@ export interface LoadSettings extends Omit<
   /** The part of the run to send (default: all of it). */
   shard?: ShardOptions | undefined;
 }
+
+/** What starts a load test: a run, of which options with a default value can be left out. */
+export type LoadInput = WithoutDefaults<typeof loadOptions, LoadRun>;
 
 /** A load test: its settings, and what the package above adds. */
 export interface LoadRun extends LoadSettings {
@@ -110,4 +102,9 @@ export interface LoadRun extends LoadSettings {
   onTick: (live: LoadProgress) => void;
   /** Stops the run; the report then contains measurements but no verdicts. */
   signal: AbortSignal;
+}
+
+/** Completes a run with the default values of its options. */
+export function completeRun(input: LoadInput): LoadRun {
+  return { ...withDefaults(loadOptions, input), findMax: input.findMax };
 }

@@ -8,7 +8,7 @@ import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts'
 import { createOpenTransport } from './engines/open.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
-import type { LoadRun } from './load-run.ts';
+import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
 import type { LoadProgress } from './progress.ts';
 import { runClosed } from './phases/closed-run.ts';
 import { runPaced } from './phases/paced-run.ts';
@@ -32,7 +32,9 @@ import { createBreachTests } from './thresholds/stream-thresholds.ts';
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
  * promise rejects only because of an error in the kit.
  */
-export async function load(options: LoadRun, plan = planLoad(options)): Promise<LoadReport> {
+export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadReport> {
+  const options = completeRun(input);
+  const plan = prepared ?? planLoad(options);
   const { clock, onTick, signal, seed } = options;
   const startedAtMs = clock.nowMs();
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);

@@ -6,12 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import {
-  checkOptions,
-  diagnoseOptions,
-  gradeOptions,
-  judgeClientOptions,
-} from '../../conformance/options.ts';
+import * as tables from '../../conformance/options.ts';
 import { loadOptions } from '../../load/options.ts';
 import { agentOptions, voiceOptions } from '../../reference-agent/options.ts';
 import { callOptions } from '../options/call.ts';
@@ -30,14 +25,19 @@ interface OptionsType {
   table: OptionTable;
   /** Whether the type extends `RunOptions`. */
   isRun?: boolean;
-  /**
-   * Whether fields are optional and may be undefined (the default), or only optional, or required,
-   * for functions that take `Partial<Options>`.
-   */
+  /** Whether fields are required or, unlike by default, may not be undefined. */
   fields?: 'optional' | 'required';
 }
 
-const ONLY_URL = 'Only `url` is required.';
+const runType = (name: string, job: string, table: OptionTable): OptionsType => ({
+  ...{ name, table, isRun: true },
+  about: `Options of \`${job}\`. Only \`url\` is required.`,
+});
+
+const startType = (name: string, job: string, table: OptionTable): OptionsType => ({
+  ...{ name, table, fields: 'required' },
+  about: `The options of \`${job}\`.`,
+});
 
 /** The types by the file that contains them. */
 const typesByFile: Readonly<Record<string, readonly OptionsType[]>> = {
@@ -50,36 +50,22 @@ const typesByFile: Readonly<Record<string, readonly OptionsType[]>> = {
     { name: 'CallTarget', about: 'Settings of the calls of a run.', table: callOptions },
   ],
   'conformance/generated/options.ts': [
-    {
-      name: 'CheckOptions',
-      about: `Options of \`check\`. ${ONLY_URL}`,
-      table: checkOptions,
-      isRun: true,
-    },
+    runType('CheckOptions', 'check', tables.checkOptions),
     {
       name: 'GradeOptions',
       about: 'Options of `grade`. Only `recordFile` is required.',
-      table: gradeOptions,
+      table: tables.gradeOptions,
     },
-    {
-      name: 'DiagnoseOptions',
-      about: `Options of \`diagnose\`. ${ONLY_URL}`,
-      table: diagnoseOptions,
-      isRun: true,
-    },
+    runType('DiagnoseOptions', 'diagnose', tables.diagnoseOptions),
     {
       name: 'JudgeClientOptions',
       about: 'Options of `service.judgeClient`.',
-      table: judgeClientOptions,
+      table: tables.judgeClientOptions,
     },
   ],
+  'load/generated/options.ts': [runType('LoadOptions', 'load', loadOptions)],
   'reference-agent/generated/options.ts': [
-    {
-      name: 'AgentOptions',
-      about: 'The options of `startAgent`.',
-      table: agentOptions,
-      fields: 'required',
-    },
+    startType('AgentOptions', 'startAgent', agentOptions),
     {
       name: 'VoiceOptions',
       about: 'How an agent accepts calls.',
@@ -88,26 +74,8 @@ const typesByFile: Readonly<Record<string, readonly OptionsType[]>> = {
     },
   ],
   'src/service/generated/options.ts': [
-    {
-      name: 'SimulateOptions',
-      about: `Options of \`simulate\`. ${ONLY_URL}`,
-      table: simulateOptions,
-      isRun: true,
-    },
-    {
-      name: 'ServiceOptions',
-      about: 'The options of `startService`.',
-      table: serviceOptions,
-      fields: 'required',
-    },
-  ],
-  'load/generated/options.ts': [
-    {
-      name: 'LoadOptions',
-      about: `Options of \`load\`. ${ONLY_URL}`,
-      table: loadOptions,
-      isRun: true,
-    },
+    runType('SimulateOptions', 'simulate', simulateOptions),
+    startType('ServiceOptions', 'startService', serviceOptions),
   ],
 };
 

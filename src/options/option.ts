@@ -153,8 +153,8 @@ export function secretOption<Value extends z.ZodType>(
 }
 
 /** Creates an option of the library that the command line does not have, or sets in another way. */
-export function codeOption(form: CodeForm, variables?: Variables): CodeOption {
-  return { code: form, isRequired: false, variables };
+export function codeOption(form: CodeForm): CodeOption {
+  return { code: form, isRequired: false };
 }
 
 /** Sets the environment variables that set an option. */

@@ -12,6 +12,7 @@ import {
 import { isObject } from '../platform/json.ts';
 import { nonEmptyStringOption, optionsObject } from '../platform/options.ts';
 import { parseProxy, type ProxySettings } from '../platform/proxy.ts';
+import type { RunOptions } from './generated/options.ts';
 import {
   codeOption,
   fileOption,
@@ -176,14 +177,14 @@ export const sandboxAccess = {
       variables: { SANDBOX_KIT_KEY_PASSPHRASE: 'Passphrase of --key' },
     }),
   }),
-  proxies: codeOption(
-    {
+  proxies: fromVariables(
+    { HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions' },
+    codeOption({
       schema: proxies,
       type: 'ProxySettings',
       about:
         'URLs of the proxies for `https:` and `http:`, and the hosts to reach directly. The library does not read `HTTPS_PROXY`.',
-    },
-    { HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions' },
+    }),
   ),
 };
 
@@ -219,6 +220,12 @@ export const signal = codeOption({
   about:
     'Stops the run. The promise still resolves: the report covers the run until then, like the report of the command after Ctrl-C.',
 });
+
+/**
+ * The options of a run that an engine gets in other forms: the target, a connection, a seed, and a
+ * signal.
+ */
+export type RunOptionOfLibrary = Exclude<keyof RunOptions, 'apiKey' | 'ca' | 'allowHttp'>;
 
 /** The options of every run. */
 export const runOptions = { url, ...sandboxAccess, seed: runSeed, signal };

@@ -134,6 +134,14 @@ export type WithDefaults<Table extends OptionTable, Options> = Omit<
   [Name in DefaultedName<Table> & keyof Options]-?: Exclude<Options[Name], undefined>;
 };
 
+/** Settings of which those with a default value in their table can be left out. */
+export type WithoutDefaults<Table extends OptionTable, Settings> = Omit<
+  Settings,
+  DefaultedName<Table>
+> & {
+  [Name in DefaultedName<Table> & keyof Settings]?: Settings[Name] | undefined;
+};
+
 /** Leaves out options that are undefined, and adds the default values of their table. */
 export function withDefaults<Table extends OptionTable, Options extends object>(
   table: Table,

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Test } from 'tap';
 import { findBrokenMusts } from '../../conformance/index.ts';
 import { load, type LoadRun } from '../../load/index.ts';
+import { completeRun } from '../../load/load-run.ts';
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { startLocally } from './local-server.ts';
@@ -124,29 +125,25 @@ export const ANY_GENERATOR = {
 
 /** Returns options of a short run without warm-up that is valid even on a busy machine. */
 export function loadOptions(sandbox: string, over: Partial<LoadRun> = {}): LoadRun {
-  return {
+  return completeRun({
     sandbox,
     kitVersion: '0.1.0',
     seed: 'test',
     clock: systemClock,
-    engine: 'open',
     profile: 'chat',
-    arrivals: 'uniform',
     ratePerSecond: 50,
     simulatedUsers: 5,
     windowMs: 2_000,
     warmUpMs: 0,
-    percentile: 99,
     apiKey: undefined,
     ca: undefined,
     generatorLimits: ANY_GENERATOR,
-    acceptNotProven: false,
     validateResponse: findBrokenMusts,
     preflight: () => Promise.resolve({ hasUsers: true }),
     onTick: () => {},
     signal: new AbortController().signal,
     ...over,
-  };
+  });
 }
 
 /** Runs a short load test. */

@@ -8,6 +8,7 @@ import { seededRandom } from '../../../src/platform/random.ts';
 import { DeadlinePassed, isoTime, type Clock } from '../../../src/platform/clock.ts';
 import { secretsOf, type Connection } from '../../../src/platform/connection.ts';
 import { findProxy, proxyHostOf } from '../../../src/platform/proxy.ts';
+import type { RunOptionOfLibrary } from '../../../src/options/run.ts';
 import type { WithDefaults } from '../../../src/options/table.ts';
 import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
@@ -24,28 +25,16 @@ import { resolveVoiceOptions, type VoiceOptions } from './call/options.ts';
 import type { CheckOptions } from '../../generated/options.ts';
 import type { checkOptions } from '../../options.ts';
 
-/** The options of the library, of which a run gets other forms. */
-type LibraryOption =
-  | 'url'
-  | 'only'
-  | 'skip'
-  | 'requirements'
-  | 'headers'
-  | 'clientCertificate'
-  | 'proxies'
-  | 'knownFailures'
-  | 'compareWith'
-  | 'recordFile'
-  | 'strict'
-  | 'apiKeyHeader'
-  | 'onExchange'
-  | 'signal'
-  | 'voice';
+/** The options of a check that a run gets in other forms, and those of the report. */
+type OptionOfLibrary =
+  | RunOptionOfLibrary
+  | ('only' | 'skip' | 'requirements' | 'strict' | 'knownFailures' | 'compareWith' | 'recordFile')
+  | ('apiKeyHeader' | 'onExchange' | 'voice');
 
 /** What to check, and how: the options of a check with defaults, and what the packages above add. */
 export interface RunSettings extends Omit<
   WithDefaults<typeof checkOptions, CheckOptions>,
-  LibraryOption
+  OptionOfLibrary
 > {
   /** The base URL of the peer. */
   target: string;

@@ -7,6 +7,7 @@ import type {
   SimulationReport,
 } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
+import type { RunOptionOfLibrary } from '../../options/run.ts';
 import { seededRandom } from '../../platform/random.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
@@ -32,24 +33,13 @@ import { openUserModel } from '../simulator/user-model.ts';
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';
 
-/** The options of the library, of which a run gets other forms. */
-type LibraryOption =
-  | 'url'
-  | 'allowHttp'
-  | 'headers'
-  | 'clientCertificate'
-  | 'proxies'
-  | 'scenarios'
-  | 'personas'
-  | 'evals'
-  | 'seed'
-  | 'speech'
-  | 'voice'
-  | 'compareWith'
-  | 'signal';
+/** The options that a run gets in other forms, and those of the report. */
+type OptionOfLibrary =
+  | RunOptionOfLibrary
+  | ('allowHttp' | 'scenarios' | 'personas' | 'evals' | 'speech' | 'voice' | 'compareWith');
 
 /** A simulation run: the options of the library, and what the package above adds. */
-export interface SimulationSettings extends Omit<SimulateOptions, LibraryOption> {
+export interface SimulationSettings extends Omit<SimulateOptions, OptionOfLibrary> {
   /** Base URL of the sandbox. */
   sandbox: string;
   /** Additional headers, client certificate, and proxies. */

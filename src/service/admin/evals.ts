@@ -11,13 +11,18 @@ interface EvalRoutesOptions {
 }
 
 /** `/evals`: one scoring criterion each. */
-export function addEvalRoutes(app: FastifyInstance, { owners, evalStore }: EvalRoutesOptions): void {
+export function addEvalRoutes(
+  app: FastifyInstance,
+  { owners, evalStore }: EvalRoutesOptions,
+): void {
   app.post('/evals', async (request) => {
     const definition = parseEval(request.body);
     await evalStore.put(await owners.findOrCreate(request), definition);
     return definition;
   });
-  app.get('/evals', async (request) => ({ evals: await evalStore.list(await owners.find(request)) }));
+  app.get('/evals', async (request) => ({
+    evals: await evalStore.list(await owners.find(request)),
+  }));
   app.get<{ Params: { id: string } }>('/evals/:id', async (request) =>
     findEval(evalStore, await owners.find(request), request.params.id),
   );

@@ -148,6 +148,21 @@ void t.test('migrate', async (t) => {
     }
   });
 
+  await t.test('A database of an unpublished version is an error', async (t) => {
+    const older = await server.createDatabase();
+    await runOn(older.url);
+    await execute(older.url, 'update schema_version set version = 1');
+    for (const args of [['migrate'], ['serve', '--port', '0']]) {
+      const result = await run(args, { env: { SANDBOX_KIT_DATABASE_URL: older.url } });
+      outputs.push(result.stdout, result.stderr);
+      assertUsageError(
+        t,
+        result,
+        /The database was written by an earlier, unpublished version .* Start with an empty database\./,
+      );
+    }
+  });
+
   await t.test('A database that is not in UTF-8 is an error', async (t) => {
     const { name, superuserUrl } = server;
     const latin = new URL(server.url);

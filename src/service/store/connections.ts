@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Dialect } from './schema/table.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** Reads, outside a transaction or on one snapshot. */
@@ -15,7 +16,7 @@ export type WriteTransaction = Transaction<Tables>;
  * conditions are; SQLite has one file for all, so the conditions of a query must suffice.
  */
 export interface Connections {
-  readonly dialect: 'sqlite' | 'postgres';
+  readonly dialect: Dialect;
   /** Reads data of one owner. Each query sees its own snapshot. */
   reader: (ownerId: string) => Reader;
   /** Runs several queries about one owner on one snapshot, regardless of concurrent writes. */

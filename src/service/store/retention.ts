@@ -1,4 +1,5 @@
 import type { Connections, WriteTransaction } from './connections.ts';
+import type { Dialect } from './schema/table.ts';
 import { toDay } from './span-writer.ts';
 
 /** Conversations, and spans or ids of spans, that one transaction removes. */
@@ -25,7 +26,7 @@ export function createRetentionStore({ dialect, write }: Connections) {
 }
 
 interface Removal {
-  dialect: Connections['dialect'];
+  dialect: Dialect;
   ownerId: string;
   beforeDay: number;
   atMs: number;

@@ -1,5 +1,5 @@
 /** What is deleted when an owner has too many rows of a table: the oldest ones, and never those of others. */
-import type { Connections } from './connections.ts';
+import type { Dialect } from './schema/table.ts';
 
 /** The tables that are limited, with the column that counts their rows up and how many an owner keeps. */
 const limits = {
@@ -12,7 +12,7 @@ const limits = {
  * Returns the statement that deletes the rows of an owner beyond the limit. Its two parameters are both
  * the owner. The counter may have gaps, because other owners use it, too.
  */
-export function deleteOldest(table: keyof typeof limits, dialect: Connections['dialect']): string {
+export function deleteOldest(table: keyof typeof limits, dialect: Dialect): string {
   const { counter, rowsMax } = limits[table];
   const [owner, again] = dialect === 'sqlite' ? ['?', '?'] : ['$1', '$2'];
   return `

@@ -5,7 +5,7 @@ import { putEval, updateSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
 import { deleteSimulation } from './sessions.ts';
 import type { SeedData } from './records.ts';
-import { listIn, type Table } from './schema/table.ts';
+import { listIn, type Dialect, type Table } from './schema/table.ts';
 import { tables } from './schema/tables.ts';
 
 /**
@@ -54,7 +54,7 @@ async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise
 export async function deleteOwnerData(
   db: WriteTransaction,
   ownerId: string,
-  dialect: Connections['dialect'],
+  dialect: Dialect,
 ): Promise<void> {
   // Spans (in SQLite), tags, turns, outcomes and jobs are deleted by cascades.
   for (const table of ownerTables) {

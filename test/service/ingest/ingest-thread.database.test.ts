@@ -316,7 +316,12 @@ void t.test(
       const body = bytesOf(JSON.stringify(makeTraceRequest(spans as Record<string, unknown>[])));
       port1.postMessage({ id, task: newTask(owner, body) } satisfies TaskMessage);
     }
-    processTasks({ port: port2, decode: decodeBody, spanWriter: { ...opened, insert } });
+    let decoded = 0;
+    const decode: typeof decodeBody = (task) => {
+      decoded += 1;
+      return decodeBody(task);
+    };
+    processTasks({ port: port2, decode, spanWriter: { ...opened, insert } });
     const results: ResultMessage[] = [];
     while (results.length < bodies.length) {
       results.push(...((await once(port1, 'message')) as [ResultMessage[]])[0]);
@@ -329,5 +334,6 @@ void t.test(
     const theirs = await store.conversations.listSpans(other, 'theirs');
     t.equal(theirs.length, 1, 'another owner does not see the trace');
     t.same(sizes, [3, 2], 'the traces are written before the lookup');
+    t.equal(decoded, bodies.length, 'no body is decoded again after a lookup');
   },
 );

@@ -9,7 +9,7 @@ export interface SchemaChange {
   postgres: string;
 }
 
-/** The version of the first release. Programs before it wrote versions 1 to 15, which nobody published. */
+/** The version of the first release. Versions 1 to 15 were never published. */
 const FIRST_VERSION = 16;
 
 /**

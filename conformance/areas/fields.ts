@@ -4,11 +4,12 @@ import { isObject } from '../../src/platform/json.ts';
 import { type Check, explainNoValidResponse, unjudgedAs } from '../engine/checks/check.ts';
 import {
   checkShape,
-  isObjectFrom,
   type ExchangeFilter,
+  isObjectFrom,
   type ValueHint,
 } from '../engine/checks/shape.ts';
 import { drop, editAccepted, set, type Edit } from '../engine/mutants/combinators.ts';
+import type { TransformFactory } from '../engine/mutants/mutant.ts';
 import type {
   MutantEntry,
   PartialEntry,
@@ -23,14 +24,16 @@ export const missing = Symbol('missing');
 interface FieldDefaults extends RequirementDefaults {
   endpoint: Endpoint;
   message: MessageName;
-  /** Selects the messages (default: every JSON object of a 2xx response). */
-  filter?: ExchangeFilter;
   /** Why a field was not judged (default: by whether the schema requires it). */
   unjudged?: Check['unjudged'];
   /** Completes "No … has this field." */
   noun: string;
   /** Edits the message before a wrong value is set. */
   editFirst?: Edit;
+  /** Selects the responses that are judged (default: 2xx with a JSON object). */
+  filter?: ExchangeFilter;
+  /** Applies the edits of a mutant to responses (default: to 2xx). */
+  editResponses?: (...edits: Edit[]) => TransformFactory;
 }
 
 /** A requirement about one field, except what the schema says. */
@@ -45,31 +48,29 @@ interface FieldEntry extends Omit<PartialEntry, 'check'> {
 
 /**
  * Returns a function that writes the requirement of a field of a message, from its JSON pointer with
- * `*` for any array item. It derives the check from the schema, and mutants from wrong values.
+ * `*` for any array item. It derives the check from the schema, and mutants from wrong values. Of
+ * several fields, the values are those of the first one.
  */
 export function fieldsOf(message: FieldDefaults) {
   const { endpoint, noun, editFirst, wrapCheck = (check: Check) => check } = message;
-  return (at: string, entry: FieldEntry): RequirementEntry => {
+  const { filter = isObjectFrom(endpoint) } = message;
+  const { editResponses = (...edits: Edit[]) => editAccepted(endpoint, ...edits) } = message;
+  return (fields: string | readonly [string, ...string[]], entry: FieldEntry): RequirementEntry => {
     const { withItems, hint, wrong = {}, mutants, wrapCheck: wrapOwn, ...requirement } = entry;
+    const [at, ...others] = [fields].flat() as [string, ...string[]];
     const isNeeded = isRequired(message.message, at);
     const unjudged =
       message.unjudged ??
       (isNeeded
         ? explainNoValidResponse(endpoint)
         : unjudgedAs('not_applicable', `No ${noun} has this field.`));
-    const places = [at, ...(withItems ? [`${at}/*`] : [])];
-    const check = checkShape({
-      message: message.message,
-      filter: message.filter ?? isObjectFrom(endpoint),
-      places,
-      unjudged,
-      hint,
-    });
+    const places = [at, ...others, ...(withItems ? [`${at}/*`] : [])];
+    const check = checkShape({ message: message.message, filter, places, unjudged, hint });
     const place = at.replaceAll('*', '0');
     const toMutant = ([description, value, ...more]: readonly [string, unknown, ...Edit[]]) => {
       const edit = value === missing ? drop(place) : set(place, value);
       const edits = [...(editFirst ? [editFirst] : []), edit, ...more];
-      return { description, transform: editAccepted(endpoint, ...edits) } satisfies MutantEntry;
+      return { description, transform: editResponses(...edits) } satisfies MutantEntry;
     };
     return {
       reason: message.reason ?? '',
@@ -98,6 +99,8 @@ function isRequired(message: MessageName, place: string): boolean {
     const required = valueAt(schema, 'required');
     isNeeded = key === '*' || (Array.isArray(required) && required.includes(key));
     schema = key === '*' ? valueAt(schema, 'items') : valueAt(valueAt(schema, 'properties'), key);
+    const reference = valueAt(schema, '$ref');
+    schema = Object.values(schemas).find(({ $id }) => $id === reference) ?? schema;
     if (schema === undefined) throw new Error(`${message} has no ${place}.`);
   }
   return isNeeded;

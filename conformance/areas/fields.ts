@@ -21,7 +21,7 @@ import type {
 export const missing = Symbol('missing');
 
 /** What the fields of a message have in common. */
-interface FieldDefaults extends RequirementDefaults {
+export interface FieldDefaults extends RequirementDefaults {
   endpoint: Endpoint;
   message: MessageName;
   /** Why a field was not judged (default: by whether the schema requires it). */
@@ -37,7 +37,7 @@ interface FieldDefaults extends RequirementDefaults {
 }
 
 /** A requirement about one field, except what the schema says. */
-interface FieldEntry extends Omit<PartialEntry, 'check'> {
+export interface FieldEntry extends Omit<PartialEntry, 'check'> {
   /** Whether the items of the array are judged, too. */
   withItems?: true;
   hint?: ValueHint;

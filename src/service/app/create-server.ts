@@ -167,7 +167,7 @@ function createTestTools(
 }
 
 /** What several kinds of routes do. */
-interface Operations {
+export interface Operations {
   backlog: Backlog;
   findWarnings: FindSettingsWarnings;
   simulations: Simulations;

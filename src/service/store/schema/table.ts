@@ -30,11 +30,9 @@ export interface Column<Value = unknown> {
   readonly isLong?: boolean;
   /** The only database that has it. */
   readonly only?: Dialect;
-  /** Exists only as a type. */
-  readonly [value]?: Value;
+  /** The type of its values. Exists only as a type. */
+  readonly valueType?: Value;
 }
-
-declare const value: unique symbol;
 
 /** A table that a column refers to. */
 export interface Reference {

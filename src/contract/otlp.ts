@@ -1,5 +1,6 @@
 /** The protobuf encoding of OTLP trace export (spec 4.1). The only module that uses protobufjs. */
-import protobuf, { type Reader, type Type } from 'protobufjs/light.js';
+import { createRequire } from 'node:module';
+import type protobuf from 'protobufjs/light.js';
 import { otlpProto } from './generated/otlp-proto.ts';
 import {
   RequestBudget,
@@ -14,11 +15,28 @@ import {
   type TraceSpan,
 } from './otlp-request.ts';
 
-const root = protobuf.Root.fromJSON(otlpProto).resolveAll();
-const requestType = root.lookupType('ExportTraceServiceRequest');
-const responseType = root.lookupType('ExportTraceServiceResponse');
-const statusType = root.lookupType('RpcStatus');
-const spanType = root.lookupType('Span');
+const requireLibrary = createRequire(import.meta.url);
+
+type MessageTypes = ReturnType<typeof createTypes>;
+let types: MessageTypes | undefined;
+
+/** Loads protobufjs when the first message is read or written: it takes 10 ms, and most checks need none. */
+function loadTypes(): MessageTypes {
+  return (types ??= createTypes());
+}
+
+function createTypes() {
+  const { Reader, Root, Type } = requireLibrary('protobufjs/light.js') as typeof protobuf;
+  const root = Root.fromJSON(otlpProto).resolveAll();
+  return {
+    Reader,
+    Type,
+    request: root.lookupType('ExportTraceServiceRequest'),
+    response: root.lookupType('ExportTraceServiceResponse'),
+    status: root.lookupType('RpcStatus'),
+    span: root.lookupType('Span'),
+  };
+}
 
 /**
  * Reads a protobuf trace export request. Checks the limits before it builds any object.
@@ -32,20 +50,23 @@ export function decodeTraceRequest(bytes: Uint8Array): TraceRequest {
 
 /** Encodes the response to a request whose spans were all accepted: an empty message. */
 export function encodeTraceResponse(): Uint8Array {
-  return responseType.encode(responseType.create({})).finish();
+  const { response } = loadTypes();
+  return response.encode(response.create({})).finish();
 }
 
 /** Encodes a google.rpc.Status: the body of an error response to a protobuf request. */
 export function encodeStatus(message: string): Uint8Array {
-  return statusType.encode(statusType.create({ message })).finish();
+  const { status } = loadTypes();
+  return status.encode(status.create({ message })).finish();
 }
 
 /** Visits all messages without building objects, so a small hostile body can't exhaust memory. */
 function checkLimits(buffer: Buffer): void {
-  const reader = protobuf.Reader.create(buffer);
+  const { Reader, request } = loadTypes();
+  const reader = Reader.create(buffer);
   const path: string[] = [];
   try {
-    checkMessage({ reader, path, budget: new RequestBudget() }, requestType, reader.len);
+    checkMessage({ reader, path, budget: new RequestBudget() }, request, reader.len);
   } catch (error) {
     if (error instanceof OtlpError) throw error;
     throw decodeError(`it is truncated or damaged at byte ${reader.pos}`, path);
@@ -53,18 +74,19 @@ function checkLimits(buffer: Buffer): void {
 }
 
 interface CheckState {
-  reader: Reader;
+  reader: protobuf.Reader;
   budget: RequestBudget;
   /** Names of the fields from the request to the current message. */
   path: string[];
 }
 
-function checkMessage(state: CheckState, type: Type, end: number): void {
+function checkMessage(state: CheckState, type: protobuf.Type, end: number): void {
   const { reader, budget, path } = state;
+  const { Type, span } = loadTypes();
   while (reader.pos < end) {
     const tag = reader.tag();
     const field = type.fieldsById[tag >>> 3];
-    if ((tag & 7) !== 2 || !(field?.resolvedType instanceof protobuf.Type)) {
+    if ((tag & 7) !== 2 || !(field?.resolvedType instanceof Type)) {
       reader.skipType(tag & 7, 0, tag >>> 3);
       continue;
     }
@@ -72,7 +94,7 @@ function checkMessage(state: CheckState, type: Type, end: number): void {
     path.push(field.name);
     const innerEnd = reader.size() + reader.pos;
     if (innerEnd > end) throw new RangeError('exceeds the enclosing message');
-    if (inner === spanType) budget.countSpan(path.length);
+    if (inner === span) budget.countSpan(path.length);
     else budget.countMessage(path.length);
     checkMessage(state, inner, innerEnd);
     path.pop();
@@ -82,7 +104,7 @@ function checkMessage(state: CheckState, type: Type, end: number): void {
 
 function decodeRequest(buffer: Buffer): WireRequest {
   try {
-    return requestType.decode(buffer) as unknown as WireRequest;
+    return loadTypes().request.decode(buffer) as unknown as WireRequest;
   } catch {
     throw decodeError('a string is not UTF-8, or a field has the wrong type', []);
   }

@@ -47,7 +47,7 @@ function findLibraries(path: string): string[] {
   if (buildTools.has(path)) return [];
   const text = readFileSync(join(ROOT, path), 'utf8');
   const statements =
-    /(?:^(?:import|export) (?!type )(?:[^;]*? from )?|(?<!typeof )\bimport\()'([^'.][^']*)'/gm;
+    /(?:^(?:import|export) (?!type )(?:[^;]*? from )?|(?<!typeof )\b(?:import|requireLibrary)\()'([^'.][^']*)'/gm;
   return [...text.matchAll(statements)].flatMap(([, specifier = '']) =>
     specifier.startsWith('node:') ? [] : (/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? []),
   );

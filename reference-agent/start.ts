@@ -54,7 +54,8 @@ export interface RunningAgent extends AgentControls {
 
 const HOST_DEFAULT = '127.0.0.1';
 
-const schema = optionsSchema(agentOptions);
+/** Messages list `host` first. */
+const schema = optionsSchema({ host: agentOptions.host, ...agentOptions });
 
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.

@@ -20,7 +20,10 @@ const kit = codeOption({
   about: 'Functions of other packages.',
 });
 
-/** Schema of the options of `startService`. Seed data has a schema of its own. Messages list `host` first. */
+/**
+ * Schema of the options of `startService`. Seed data has a schema of its own. Messages list `host`
+ * first.
+ */
 export const serviceOptionsSchema = optionsSchema({
   host: serviceOptions.host,
   ...serviceOptions,

@@ -20,12 +20,8 @@ const kit = codeOption({
   about: 'Functions of other packages.',
 });
 
-/**
- * Schema of the options of `startService`. Seed data has a schema of its own. Messages list `host`
- * first.
- */
-export const serviceOptionsSchema = optionsSchema({
-  host: serviceOptions.host,
-  ...serviceOptions,
-  kit,
-});
+// Messages list the host first.
+const { host, ...others } = serviceOptions;
+
+/** Schema of the options of `startService`. Seed data has a schema of its own. */
+export const serviceOptionsSchema = optionsSchema({ host, ...others, kit });

@@ -3,7 +3,7 @@ export { load } from './load.ts';
 export { RATE_MAX } from './find-max/find-max.ts';
 export { MergeError } from './merge/merge-error.ts';
 export { mergeReports } from './merge/merge-reports.ts';
-export type { LoadOptions } from './generated/options.ts';
+export type { LoadOptions, MergeLoadOptions } from './generated/options.ts';
 export type { LoadInput, LoadRun, LoadSettings, Preflight, ShardOptions } from './load-run.ts';
 export type { LoadProgress } from './progress.ts';
 export type { LoadShardOptions } from './schedule/shard-option.ts';

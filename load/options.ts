@@ -40,7 +40,7 @@ const userLines = z
   .max(LINES_MAX, `an array of at most ${LINES_MAX} users`);
 
 /** A report of a whole load run: that of one shard has no verdicts to compare with. */
-export const wholeLoadReport = z.custom(
+const wholeLoadReport = z.custom(
   (value) => isMessage('LoadReport', value) && value.shard === undefined,
   'a LoadReport of a whole run; merge those of shards with mergeLoadReports',
 );
@@ -204,4 +204,10 @@ export const loadOptions = {
     'Called once per second with the progress.',
   ),
   signal,
+};
+
+/** Options of merging the reports of shards. */
+export const mergeLoadOptions = {
+  acceptNotProven: loadOptions.acceptNotProven,
+  compareWith: loadOptions.compareWith,
 };

@@ -54,7 +54,9 @@ export interface RunningAgent extends AgentControls {
 
 const HOST_DEFAULT = '127.0.0.1';
 
-const schema = optionsSchema(agentOptions);
+// Messages list the host first.
+const { host: hostOption, ...otherOptions } = agentOptions;
+const schema = optionsSchema({ host: hostOption, ...otherOptions });
 
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.

@@ -62,3 +62,11 @@ export interface LoadOptions extends RunOptions {
   /** Called once per second with the progress. */
   onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
+
+/** Options of `mergeLoadReports`. */
+export interface MergeLoadOptions {
+  /** Reports exit code 0 if the verdict is NOT PROVEN, for short runs (default: false). */
+  acceptNotProven?: boolean | undefined;
+  /** An earlier report. The new report then has a `comparison`. */
+  compareWith?: LoadReport | undefined;
+}

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import * as tables from '../../conformance/options.ts';
-import { loadOptions } from '../../load/options.ts';
+import { loadOptions, mergeLoadOptions } from '../../load/options.ts';
 import { agentOptions, voiceOptions } from '../../reference-agent/options.ts';
 import { callOptions } from '../options/call.ts';
 import type { OptionTable } from '../options/option.ts';
@@ -63,7 +63,14 @@ const typesByFile: Readonly<Record<string, readonly OptionsType[]>> = {
       table: tables.judgeClientOptions,
     },
   ],
-  'load/generated/options.ts': [runType('LoadOptions', 'load', loadOptions)],
+  'load/generated/options.ts': [
+    runType('LoadOptions', 'load', loadOptions),
+    {
+      name: 'MergeLoadOptions',
+      about: 'Options of `mergeLoadReports`.',
+      table: mergeLoadOptions,
+    },
+  ],
   'reference-agent/generated/options.ts': [
     startType('AgentOptions', 'startAgent', agentOptions),
     {

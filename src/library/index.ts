@@ -7,7 +7,12 @@ export type {
   GradeOptions,
   JudgeClientOptions,
 } from '../../conformance/index.ts';
-export type { LoadOptions, LoadProgress, LoadShardOptions } from '../../load/index.ts';
+export type {
+  LoadOptions,
+  LoadProgress,
+  LoadShardOptions,
+  MergeLoadOptions,
+} from '../../load/index.ts';
 export type { CallTarget, RunOptions } from '../options/generated/options.ts';
 export type { KnownFailure } from '../options/shared.ts';
 export type { ModelEndpoint, SimulateOptions } from '../service/index.ts';
@@ -23,6 +28,6 @@ export {
 } from './exchange.ts';
 export { grade } from './grade.ts';
 export { load } from './load.ts';
-export { mergeLoadReports, type MergeLoadOptions } from './merge-load-reports.ts';
+export { mergeLoadReports } from './merge-load-reports.ts';
 export { startService, type JudgingService } from './service.ts';
 export { simulate } from './simulate.ts';

@@ -1,25 +1,20 @@
 import * as z from 'zod';
-import { wholeLoadReport } from '../../load/options.ts';
+import type { MergeLoadOptions } from '../../load/index.ts';
+import { mergeLoadOptions } from '../../load/options.ts';
 import type { LoadReport } from '../contract/index.ts';
+import { requiredCodeOption } from '../options/option.ts';
 import { reportSchema } from '../options/shared.ts';
-import * as schemas from '../platform/options.ts';
+import { optionsSchema } from '../options/table.ts';
+import { checkOptions } from '../platform/options.ts';
 
-/** Options of `mergeLoadReports`. */
-export interface MergeLoadOptions {
-  /** Reports exit code 0 if the verdict is NOT PROVEN (default: false). */
-  acceptNotProven?: boolean | undefined;
-  /** An earlier report. The merged report then has a `comparison`. */
-  compareWith?: LoadReport | undefined;
-}
-
-const argumentsSchema = schemas.optionsObject<MergeLoadOptions & { reports: unknown }>(
-  {
-    reports: z.array(reportSchema('LoadReport'), 'an array of load reports'),
-    acceptNotProven: schemas.booleanOption,
-    compareWith: wholeLoadReport,
-  },
-  ['reports'],
-);
+const schema = optionsSchema({
+  reports: requiredCodeOption({
+    schema: z.array(reportSchema('LoadReport'), 'an array of load reports'),
+    type: 'readonly LoadReport[]',
+    about: 'The reports of all shards.',
+  }),
+  ...mergeLoadOptions,
+});
 
 /**
  * Merges the reports of all shards of a load test into one report with one verdict. Histograms and
@@ -34,7 +29,7 @@ export async function mergeLoadReports(
   reports: readonly LoadReport[],
   options: MergeLoadOptions = {},
 ): Promise<LoadReport> {
-  schemas.checkOptions('mergeLoadReports', argumentsSchema, { ...options, reports });
+  checkOptions('mergeLoadReports', schema, { ...options, reports });
   const loadPackage = await import('../../load/index.ts');
   const { acceptNotProven = false, compareWith } = options;
   const named = reports.map((report, index) => ({ name: `reports[${index}]`, report }));

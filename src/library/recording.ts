@@ -7,7 +7,7 @@ import { readTextFile } from './input/read-file.ts';
 import {
   resolveSelection,
   type ResolvedSelection,
-  type SelectionOptions,
+  type RequirementOptions,
   type SelectionSource,
 } from './selection.ts';
 
@@ -40,7 +40,7 @@ export function readRecording(path: string, option: string, conformance: Conform
  */
 export function recordedSelection(
   { run: { areas, selected } }: Transcript,
-  options: SelectionOptions,
+  options: RequirementOptions,
   conformance: Conformance,
   spell?: SelectionSource['spell'],
 ): ResolvedSelection {

@@ -1,15 +1,11 @@
 import type * as conformanceModule from '../../conformance/index.ts';
-import type { RequirementSet, Selection } from '../../conformance/index.ts';
+import type { CheckOptions, RequirementSet, Selection } from '../../conformance/index.ts';
 import type { Area } from '../contract/index.ts';
 
 type Conformance = typeof conformanceModule;
 
 /** The options that select requirements. */
-export interface SelectionOptions {
-  only?: readonly string[] | undefined;
-  skip?: readonly string[] | undefined;
-  requirements?: string | undefined;
-}
+export type RequirementOptions = Pick<CheckOptions, 'only' | 'skip' | 'requirements'>;
 
 /** A resolved selection and its requirement set. */
 export type ResolvedSelection = Selection & { requirementSet: RequirementSet | undefined };
@@ -29,7 +25,7 @@ export interface SelectionSource {
  * @throws {SelectionError} if a requirement or a set is unknown, or no requirement is left.
  */
 export function resolveSelection(
-  { only, skip, requirements }: SelectionOptions,
+  { only, skip, requirements }: RequirementOptions,
   source: SelectionSource,
   { findRequirementSet, selectRequirements }: Conformance,
 ): ResolvedSelection {

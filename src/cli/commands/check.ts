@@ -20,7 +20,7 @@ import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from 
 import { exitCodes, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import { readCa, readTargetKey } from '../flags/environment.ts';
-import { SET_URL } from '../flags/parse.ts';
+import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { rejectVoiceOptions } from '../flags/voice-options.ts';
 import { readConnection, type ConnectionFlags } from '../input/connection.ts';
@@ -139,10 +139,7 @@ function readSettings(
   values: CheckValues,
   { options, selection, conformance, process, origin }: CheckParts,
 ) {
-  const { url } = values;
-  if (url === undefined) {
-    throw new UsageError(`URL is missing. It must be ${sandboxUrl.description ?? ''}. ${SET_URL}`);
-  }
+  const url = requireUrl(values.url);
   const { areas } = options;
   const outputs = { ...values, record: values.recordFile };
   const shared = {

@@ -14,7 +14,7 @@ import {
 } from '../../library/load-plan.ts';
 import { runLoad } from '../../library/run-load.ts';
 import { flagNameOf, libraryValues } from '../../options/table.ts';
-import * as optionValues from '../../options/values.ts';
+import { sandboxUrl } from '../../options/values.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -24,7 +24,7 @@ import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import { readCa, readSandboxKey } from '../flags/environment.ts';
-import { SET_URL } from '../flags/parse.ts';
+import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { readLoadConnection } from '../input/connection.ts';
 import { readEarlierReport } from '../input/report-files.ts';
@@ -38,11 +38,10 @@ import { mergeFiles, writeReports } from './load-merge.ts';
 /** Requests to a model that are sent to another machine without --yes. */
 const UNCONFIRMED_MODEL_CALLS_MAX = 1_000;
 
-const positionals = { url: optionalArgument(optionValues.sandboxUrl, 'Base URL of the sandbox') };
+const positionals = { url: optionalArgument(sandboxUrl, 'Base URL of the sandbox') };
 
-type GivenValues = ValuesOf<typeof positionals, typeof loadOptions>;
 /** The values of a run. */
-type LoadValues = GivenValues & { url: string };
+type LoadValues = ValuesOf<typeof positionals, typeof loadOptions> & { url: string };
 type Load = typeof loadModule;
 
 export const load = defineCommand({
@@ -88,7 +87,7 @@ export const load = defineCommand({
   },
   async run(given, { process, origin }) {
     if (given.merge) return mergeFiles(given.merge, given, { origin, process });
-    const values = requireUrl(given);
+    const values = { ...given, url: requireUrl(given.url) };
     const choices = choicesOf(values, origin);
     rejectConflicts(values, choices, origin);
     const loadPackage = await import('../../../load/index.ts');
@@ -118,15 +117,6 @@ export const load = defineCommand({
     return report.exitCode;
   },
 });
-
-/** @throws {UsageError} without a URL. */
-function requireUrl(values: GivenValues): LoadValues {
-  const { url } = values;
-  if (url !== undefined) return { ...values, url };
-  throw new UsageError(
-    `URL is missing. It must be ${optionValues.sandboxUrl.description ?? ''}. ${SET_URL}`,
-  );
-}
 
 /** Runs a load test that the first stop signal aborts. */
 async function runUntilStopped(

@@ -3,6 +3,7 @@ import { didYouMean, UsageError } from '../errors.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import { commandLineOptions } from './command-line.ts';
 import { isOnByDefault, type Option } from '../../options/option.ts';
+import { sandboxUrl } from '../../options/values.ts';
 
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
 
@@ -32,7 +33,17 @@ export function parseValues(
 }
 
 /** What to do about a missing URL, after the sentence that says what it must be. */
-export const SET_URL = `You can also set url in ${CONFIG_FILE}.`;
+const SET_URL = `You can also set url in ${CONFIG_FILE}.`;
+
+/**
+ * Returns the URL of a command that needs it only for some of its options.
+ *
+ * @throws {UsageError} without a URL.
+ */
+export function requireUrl(url: string | undefined): string {
+  if (url !== undefined) return url;
+  throw new UsageError(`URL is missing. It must be ${expectedOf(sandboxUrl)}. ${SET_URL}`);
+}
 
 /** Returns the problem of a value, in one or more sentences. */
 export function describeIssue(

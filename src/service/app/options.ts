@@ -20,5 +20,8 @@ const kit = codeOption({
   about: 'Functions of other packages.',
 });
 
+// Messages list the host first.
+const { host, ...others } = serviceOptions;
+
 /** Schema of the options of `startService`. Seed data has a schema of its own. */
-export const serviceOptionsSchema = optionsSchema({ ...serviceOptions, kit });
+export const serviceOptionsSchema = optionsSchema({ host, ...others, kit });

@@ -1,7 +1,7 @@
 import type { ComparedScenario } from '../../../contract/index.ts';
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { numberColumn, renderItems, renderTable } from '../../../report-kit/table.ts';
 import { CHANCE_P_MAX, computeChance, type Counts } from '../../domain/chance.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import type { EvalCounts } from '../../store/store.ts';
@@ -143,17 +143,14 @@ function renderChanges({ before, after, kind }: RunComparison): Html {
     </p>`;
   }
   const value = (text: string): string => (text === '' ? '–' : cutText(text, VALUE_LENGTH_MAX));
-  return html`${renderTable({
+  return html`${renderItems({
       label: 'Changes',
-      columns: ['changed', 'before', 'after'],
-      rows: changes.map(
-        (change) =>
-          html`<tr>
-            <td>${cutText(change.name, VALUE_LENGTH_MAX)}</td>
-            <td>${value(change.before)}</td>
-            <td>${value(change.after)}</td>
-          </tr>`,
-      ),
+      items: changes,
+      columns: [
+        { name: 'changed', content: ({ name }) => cutText(name, VALUE_LENGTH_MAX) },
+        { name: 'before', content: (change) => value(change.before) },
+        { name: 'after', content: (change) => value(change.after) },
+      ],
     })}
     <p class="soft">${source}</p>`;
 }

@@ -9,6 +9,7 @@ import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
 import { formatCurl, renderKeyHint } from '../frame/commands.ts';
+import { isFlawless } from '../frame/field-problems.ts';
 import { renderField } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
@@ -75,10 +76,9 @@ const isExposed = ({ url, has_api_key: hasKey }: StoredAgent): boolean =>
 function renderChanges(content: AgentPage, context: PageContext): Html {
   const { readiness, draft } = content;
   const { agent } = readiness;
-  const hasProblem = Object.keys(draft.problems).length > 0;
   const path = `/agents/${agent.id}`;
   return html`${renderUpload(content, context)}
-    <details ${hasProblem ? 'open' : ''} id="settings">
+    <details ${isFlawless(draft.problems) ? '' : 'open'} id="settings">
       <summary>Settings</summary>
       ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
     </details>

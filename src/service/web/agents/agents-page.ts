@@ -5,6 +5,7 @@ import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { Page } from '../../store/store.ts';
+import { isFlawless } from '../frame/field-problems.ts';
 import {
   linkTo,
   renderNotice,
@@ -26,7 +27,7 @@ export interface AgentList extends Page {
 /** Renders the agents, each with what shows whether it is ready, and the form that adds one. */
 export function renderAgentsPage(list: AgentList, context: PageContext): string {
   const { agents, total, draft } = list;
-  const isOpen = total === 0 || Object.keys(draft.problems).length > 0;
+  const isOpen = total === 0 || !isFlawless(draft.problems);
   return renderServicePage(
     {
       title: 'Agents',

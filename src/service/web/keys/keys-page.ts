@@ -2,6 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredKey } from '../../store/store.ts';
+import type { FieldProblems } from '../frame/field-problems.ts';
 import { renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
@@ -21,7 +22,7 @@ export interface KeysPage extends Page {
   query: URLSearchParams;
   /** The label that the reader entered. */
   label?: string;
-  problems?: Partial<Record<'label' | 'key' | 'id', string>>;
+  problems?: FieldProblems<'label' | 'key' | 'id'>;
 }
 
 const NOTICES = { revoked: 'The key was revoked. Requests with it get a 401 from now on.' };

@@ -8,6 +8,7 @@ import {
   transcriptFormats,
   type TranscriptFormat,
 } from '../../domain/transcript-file/read-transcripts.ts';
+import type { FieldProblems } from '../frame/field-problems.ts';
 import {
   renderCheckbox,
   renderField,
@@ -33,7 +34,7 @@ export interface UploadDraft {
   evalIds: readonly string[];
   /** Whether conversations with problems are left out. */
   leavesOut: boolean;
-  problems: { file?: string; run?: string; evals?: string };
+  problems: FieldProblems<'file' | 'run' | 'evals'>;
   /** What was found in the file, if it could be read. */
   report?: (FileReport & { valid: number }) | undefined;
 }

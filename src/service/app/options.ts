@@ -88,6 +88,9 @@ export interface ServiceSetup extends ServiceOptions {
   kit: KitFunctions;
 }
 
+/** The options with which a service starts, with their defaults where it needs a value. */
+export type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
+
 /** A conversation is closed after a day without spans, and then scored. */
 const RETENTION_MS_MIN = 2 * 86_400_000;
 

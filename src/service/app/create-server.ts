@@ -73,6 +73,7 @@ export function createServer(base: Base, parts: ServerParts): ServiceServer {
   const app = limitWaits(createServiceServer(log, problems.database), store, problems.database);
   const tests = createTestTools(base, parts);
   const operations = createOperations(base, parts);
+  const writeMetrics = createMetrics({ store, writer, simulator, clock: base.clock, counters });
 
   addScope(app, '', (api) => addInterface(api, base, parts, tests));
   addScope(app, '', (pages) => addPages(pages, base, parts, operations));
@@ -80,7 +81,7 @@ export function createServer(base: Base, parts: ServerParts): ServiceServer {
     addMonitoringRoutes(scope, {
       authentication: access.authentication,
       findUnreadyReason: lifecycle.findUnreadyReason,
-      writeMetrics: createMetrics({ store, writer, simulator, clock: base.clock, counters }),
+      writeMetrics,
     }),
   );
   const admin = collectAdminParts(base, parts, tests, operations);

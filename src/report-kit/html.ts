@@ -7,7 +7,8 @@ export class Html {
   }
 }
 
-type Part = string | number | Html | readonly Html[] | false | undefined;
+/** What a template can contain. */
+export type Part = string | number | Html | readonly Html[] | false | undefined;
 
 /**
  * A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. Leaves out `undefined` and `false`, so that

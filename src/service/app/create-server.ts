@@ -4,17 +4,11 @@ import { systemClock } from '../../platform/clock.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createControls } from '../admin/create-controls.ts';
 import { createFaultInjector } from '../admin/faults.ts';
-import type { RequestOwners } from '../admin/request-owners.ts';
 import { addAdminRoutes } from '../admin/routes.ts';
 import { createSeeder, type Seeder } from '../admin/seed.ts';
-import type { ConversationRef } from '../close/close-conversation.ts';
-import type { Authentication, PageAuthentication } from '../domain/authentication.ts';
-import type { DatabaseProblemLog } from '../domain/database-retry.ts';
 import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
 import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
-import type { RejectedRequests } from '../domain/rejected-requests.ts';
-import type { ReportedProblems } from '../domain/reported-problems.ts';
 import type { Sweeper } from '../domain/sweeper.ts';
 import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
@@ -25,51 +19,18 @@ import { createSettingsWarnings, type FindSettingsWarnings } from '../operations
 import type { Simulations } from '../operations/simulations.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { createSimulations } from '../simulator/simulations.ts';
-import type { CloseResult } from '../store/store.ts';
 import { addPageRoutes } from '../web/routes.ts';
+import type { Access } from './access.ts';
 import type { Base } from './base.ts';
-import type { CallerRecorder } from './caller-recorder.ts';
+import type { Closing } from './closing.ts';
 import { createServerErrorLog, createServiceServer } from './http-server.ts';
 import { addInterfaceRoutes } from './interface-routes.ts';
 import { limitWaits } from './limit-waits.ts';
 import { createMetrics } from './metrics.ts';
-import type { MisdirectedTraces } from './misdirected-traces.ts';
 import { addMonitoringRoutes } from './monitoring-routes.ts';
+import type { ProblemReports } from './problem-reports.ts';
 import { shareClears, type Clears } from './share-clears.ts';
-import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 import type { Scoring } from './workers.ts';
-
-/** What decides what a request may do, and for which owner. */
-export interface Access {
-  authentication: Authentication & PageAuthentication;
-  owners: RequestOwners;
-  /** The owner that `/__admin` requests are about when they name none. */
-  ownerName: string;
-  /** Lowercase name of the header with the API key. */
-  apiKeyHeader: string;
-  /** Returns the base URL of the deep links; it is known once the service listens. */
-  appUrl: () => string;
-  /** Records what callers send; undefined to record nothing. */
-  callerRecorder: CallerRecorder | undefined;
-}
-
-/** What remembers and reports the problems that callers have with the service. */
-export interface ProblemReports {
-  rejectedRequests: RejectedRequests;
-  reportedProblems: ReportedProblems;
-  unauthorizedCallers: UnauthorizedCallers;
-  misdirectedTraces: MisdirectedTraces;
-  /** Problems of the database in requests. */
-  database: DatabaseProblemLog;
-}
-
-/** What closes conversations, by request or after a time without activity. */
-export interface Closing {
-  makeSessionId: (ownerId: string, conversationId: string) => string;
-  /** With `idleBeforeMs`, closes the conversation only if its last span was received before that time. */
-  close: (conversation: ConversationRef, idleBeforeMs?: number) => Promise<CloseResult | undefined>;
-  idleCloser: Sweeper;
-}
 
 /** What works in the background. */
 export interface Workers {
@@ -112,6 +73,7 @@ export function createServer(base: Base, parts: ServerParts): ServiceServer {
   const app = limitWaits(createServiceServer(log, problems.database), store, problems.database);
   const tests = createTestTools(base, parts);
   const operations = createOperations(base, parts);
+  const writeMetrics = createMetrics({ store, writer, simulator, clock: base.clock, counters });
 
   addScope(app, '', (api) => addInterface(api, base, parts, tests));
   addScope(app, '', (pages) => addPages(pages, base, parts, operations));
@@ -119,7 +81,7 @@ export function createServer(base: Base, parts: ServerParts): ServiceServer {
     addMonitoringRoutes(scope, {
       authentication: access.authentication,
       findUnreadyReason: lifecycle.findUnreadyReason,
-      writeMetrics: createMetrics({ store, writer, simulator, clock: base.clock, counters }),
+      writeMetrics,
     }),
   );
   const admin = collectAdminParts(base, parts, tests, operations);

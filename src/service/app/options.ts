@@ -20,6 +20,9 @@ const kit = codeOption({
   about: 'Functions of other packages.',
 });
 
+/** The options with which a service starts, with their defaults where it needs a value. */
+export type StartOptions = Partial<ServiceSetup> & Pick<ServiceOptions, 'host' | 'keys'>;
+
 // Messages list the host first.
 const { host, ...others } = serviceOptions;
 

@@ -1,16 +1,24 @@
 import { html, type Html } from '../../../report-kit/html.ts';
 import { parseBaseUrl } from '../../../platform/base-url.ts';
-import { isMessage, type TestedAgent } from '../../../contract/index.ts';
+import type { TestedAgent } from '../../../contract/index.ts';
+import { findFieldProblems, isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
+
+const PROBLEMS = {
+  name: 'Enter a name of 1 to 200 characters.',
+  url: 'The URL must be an http or https URL.',
+  voice_url: 'The voice URL must be a ws or wss URL, such as wss://sandbox.example.com/voice.',
+  api_key: 'The key must consist of at most 4,096 visible ASCII characters without spaces.',
+};
 
 /** The typed values of the form of an agent, without the key, and what is wrong with them. */
 export interface AgentDraft {
   name: string;
   url: string;
   voiceUrl: string;
-  problems: Partial<Record<'name' | 'url' | 'voice_url' | 'api_key', string>>;
+  problems: FieldProblems<keyof typeof PROBLEMS>;
 }
 
 /** Returns the values of an agent for its form. */
@@ -40,25 +48,12 @@ export function readAgentForm(form: FormData): {
     ...(voiceUrl !== '' && { voice_url: voiceUrl }),
     ...(apiKey !== '' && { api_key: apiKey }),
   };
-  const isValid = (change: Partial<TestedAgent>): boolean =>
-    isMessage('TestedAgent', { name: 'A', url: 'http://a', ...change });
   const problems: AgentDraft['problems'] = {
-    ...(!isValid({ name }) && { name: 'Enter a name of 1 to 200 characters.' }),
-    ...(parsed.problem !== undefined
-      ? { url: `The URL ${parsed.problem}` }
-      : !isValid({ url: parsed.url }) && { url: 'The URL must be an http or https URL.' }),
-    ...(voiceUrl !== '' &&
-      !isValid({ voice_url: voiceUrl }) && {
-        voice_url:
-          'The voice URL must be a ws or wss URL, such as wss://sandbox.example.com/voice.',
-      }),
-    ...(apiKey !== '' &&
-      !isValid({ api_key: apiKey }) && {
-        api_key: 'The key must consist of at most 4,096 visible ASCII characters without spaces.',
-      }),
+    ...findFieldProblems('TestedAgent', agent, PROBLEMS),
+    ...(parsed.problem !== undefined && { url: `The URL ${parsed.problem}` }),
   };
   const draft = { name, url, voiceUrl, problems };
-  return { draft, agent: Object.keys(problems).length === 0 ? agent : undefined };
+  return { draft, agent: isFlawless(problems) ? agent : undefined };
 }
 
 /** Renders the form that adds an agent, or changes one. A stored key is never shown. */

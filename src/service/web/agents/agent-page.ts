@@ -3,12 +3,13 @@ import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
 import { formatInstant, formatList } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
-import { renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
 import { formatCurl, renderKeyHint } from '../frame/commands.ts';
+import { isFlawless } from '../frame/field-problems.ts';
 import { renderField } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
@@ -75,10 +76,9 @@ const isExposed = ({ url, has_api_key: hasKey }: StoredAgent): boolean =>
 function renderChanges(content: AgentPage, context: PageContext): Html {
   const { readiness, draft } = content;
   const { agent } = readiness;
-  const hasProblem = Object.keys(draft.problems).length > 0;
   const path = `/agents/${agent.id}`;
   return html`${renderUpload(content, context)}
-    <details ${hasProblem ? 'open' : ''} id="settings">
+    <details ${isFlawless(draft.problems) ? '' : 'open'} id="settings">
       <summary>Settings</summary>
       ${renderAgentForm(context, { draft, action: path, hasKey: agent.has_api_key })}
     </details>
@@ -164,26 +164,29 @@ const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/rep
 function renderHistory({ reports, ...list }: AgentPage, context: PageContext): Html {
   if (list.total === 0) return html`<p>No reports yet.</p>`;
   const path = `/agents/${list.readiness.agent.id}`;
-  return html`${renderTable({
+  const linkToReport = (report: AgentReport): Html =>
+    html`<a href="${linkTo(context, pathOf(report))}">${formatInstant(isoTime(report.atMs))}</a>`;
+  return html`${renderItems({
     label: 'Reports',
-    columns: ['attached', 'ended', 'kind', 'verdict', 'result', 'kit'],
-    rows: reports.map((report) => renderReport(report, context)),
+    items: reports,
+    columns: [
+      { name: 'attached', className: 'when', content: linkToReport },
+      {
+        name: 'ended',
+        className: 'when',
+        content: ({ summary }) => formatInstant(summary.endedAt),
+      },
+      { name: 'kind', className: 'when', content: ({ kind }) => reportKindNames[kind] },
+      {
+        name: 'verdict',
+        className: 'when',
+        content: ({ summary }) => html`<span class="${classOf(summary)}">${summary.verdict}</span>`,
+      },
+      { name: 'result', content: ({ summary }) => summary.detail },
+      { name: 'kit', className: 'when', content: ({ summary }) => summary.kitVersion },
+    ],
   })}
   ${renderPages({ path, ...list })}`;
-}
-
-function renderReport(report: AgentReport, context: PageContext): Html {
-  const { kind, atMs, summary } = report;
-  return html`<tr>
-    <td class="when">
-      <a href="${linkTo(context, pathOf(report))}">${formatInstant(isoTime(atMs))}</a>
-    </td>
-    <td class="when">${formatInstant(summary.endedAt)}</td>
-    <td class="when">${reportKindNames[kind]}</td>
-    <td class="when"><span class="${classOf(summary)}">${summary.verdict}</span></td>
-    <td>${summary.detail}</td>
-    <td class="when">${summary.kitVersion}</td>
-  </tr>`;
 }
 
 function renderUpload(content: AgentPage, context: PageContext): Html {

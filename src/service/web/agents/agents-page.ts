@@ -1,10 +1,11 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderTable } from '../../../report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
 import type { Page } from '../../store/store.ts';
+import { isFlawless } from '../frame/field-problems.ts';
 import {
   linkTo,
   renderNotice,
@@ -26,7 +27,7 @@ export interface AgentList extends Page {
 /** Renders the agents, each with what shows whether it is ready, and the form that adds one. */
 export function renderAgentsPage(list: AgentList, context: PageContext): string {
   const { agents, total, draft } = list;
-  const isOpen = total === 0 || Object.keys(draft.problems).length > 0;
+  const isOpen = total === 0 || !isFlawless(draft.problems);
   return renderServicePage(
     {
       title: 'Agents',
@@ -49,25 +50,34 @@ export function renderAgentsPage(list: AgentList, context: PageContext): string 
 
 function renderAgents(agents: readonly AgentReadiness[], context: PageContext): Html {
   const [first] = agents;
-  return renderTable({
+  return renderItems({
     label: 'Agents',
-    columns: ['agent', 'ready', ...(first?.parts ?? []).map(({ name }) => name.toLowerCase())],
-    rows: agents.map((agent) => renderRow(agent, context)),
+    items: agents,
+    columns: [
+      {
+        name: 'agent',
+        content: ({ agent: { id, name, url } }) =>
+          html`<a href="${linkTo(context, `/agents/${id}`)}">${name}</a>
+            <div class="soft">${url}</div>`,
+      },
+      {
+        name: 'ready',
+        content: ({ readiness }) => {
+          const { mark, word } = READY[readiness];
+          return html`<b class="${mark}">${word}</b>`;
+        },
+      },
+      ...(first?.parts ?? []).map(({ name }, index): ItemColumn<AgentReadiness> => ({
+        name: name.toLowerCase(),
+        content: ({ parts }) => {
+          const part = parts[index];
+          return (
+            part && html`<span class="${classOf(part)}">${part.verdict}</span>${renderTime(part)}`
+          );
+        },
+      })),
+    ],
   });
-}
-
-function renderRow({ agent, parts, readiness }: AgentReadiness, context: PageContext): Html {
-  return html`<tr>
-    <td>
-      <a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a>
-      <div class="soft">${agent.url}</div>
-    </td>
-    <td><b class="${READY[readiness].mark}">${READY[readiness].word}</b></td>
-    ${parts.map(
-      (part) =>
-        html`<td><span class="${classOf(part)}">${part.verdict}</span>${renderTime(part)}</td>`,
-    )}
-  </tr>`;
 }
 
 /** Names in a word whether an agent is ready, and the class that colors it. */

@@ -10,7 +10,7 @@ import {
   formatQuantity,
 } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { ConnectionReport } from '../../domain/kit-functions.ts';
@@ -63,16 +63,11 @@ function renderBody(kind: AgentReport['kind'], report: object): Html {
 function renderConnection({ blockedBy, remark, requests }: ConnectionReport): Html {
   return html`${blockedBy && html`<p class="remark">${withCode(blockedBy.cure)}</p>`}
   ${remark !== undefined && html`<p>${remark}</p>`}
-  ${renderFirstRows(
-    'Requests',
-    ['request', 'outcome', 'time'],
-    requests.map(
-      ({ request, outcome, tookMs }) =>
-        html`<td><code>${request}</code></td>
-          <td>${outcome}</td>
-          <td class="number">${formatDuration(tookMs)}</td>`,
-    ),
-  )}`;
+  ${renderFirstRows('Requests', requests, [
+    { name: 'request', content: ({ request }) => html`<code>${request}</code>` },
+    { name: 'outcome', content: ({ outcome }) => outcome },
+    { name: 'time', isNumber: true, content: ({ tookMs }) => formatDuration(tookMs) },
+  ])}`;
 }
 
 function renderCheck(report: CheckReport): Html {
@@ -142,41 +137,39 @@ function renderLoad({ blockedBy, aborted, targets, notes, selfCheck }: LoadRepor
     ${aborted !== undefined && html`<p class="remark">${aborted}</p>`}
     ${renderFirst(selfCheck.reasons, (reason) => html`<p class="remark">${reason}</p>`)}
     <h2>Targets</h2>
-    ${renderFirstRows(
-      'Targets',
-      ['target', 'verdict', 'required', 'measured', 'why'],
-      targets.map(
-        ({ statement, verdict, target, measured, unit, reason }) =>
-          html`<td>${statement}</td>
-            <td class="when">
-              <span class="${targetClass(verdict)}">${verdict.toLowerCase()}</span>
-            </td>
-            <td class="number">${formatQuantity(target, unit)}</td>
-            <td class="number">${measured === null ? '' : formatQuantity(measured, unit)}</td>
-            <td>${reason}</td>`,
-      ),
-    )}
+    ${renderFirstRows('Targets', targets, [
+      { name: 'target', content: ({ statement }) => statement },
+      {
+        name: 'verdict',
+        className: 'when',
+        content: ({ verdict }) =>
+          html`<span class="${targetClass(verdict)}">${verdict.toLowerCase()}</span>`,
+      },
+      {
+        name: 'required',
+        isNumber: true,
+        content: ({ target, unit }) => formatQuantity(target, unit),
+      },
+      {
+        name: 'measured',
+        isNumber: true,
+        content: ({ measured, unit }) => measured !== null && formatQuantity(measured, unit),
+      },
+      { name: 'why', content: ({ reason }) => reason },
+    ])}
     ${renderFirst(notes, (note) => html`<p class="soft">${note}</p>`)}`;
 }
 
 const targetClass = (verdict: LoadReport['verdict']): string =>
   verdict === 'PASS' ? 'passed' : verdict === 'FAIL' ? 'failed' : 'undecided';
 
-/** The columns that contain numbers. */
-const NUMBERS = new Set(['time', 'required', 'measured']);
-
-function renderFirstRows(name: string, columns: readonly string[], rows: readonly Html[]): Html {
-  return html`${renderTable({
-    label: name,
-    columns: columns.map((column) => (NUMBERS.has(column) ? numberColumn(column) : column)),
-    rows: rows.slice(0, ROWS_MAX).map(
-      (row) =>
-        html`<tr>
-          ${row}
-        </tr>`,
-    ),
-  })}
-  ${renderRest(rows.length - ROWS_MAX)}`;
+function renderFirstRows<Item>(
+  label: string,
+  items: readonly Item[],
+  columns: readonly ItemColumn<Item>[],
+): Html {
+  return html`${renderItems({ label, items: items.slice(0, ROWS_MAX), columns })}
+  ${renderRest(items.length - ROWS_MAX)}`;
 }
 
 /** Renders the first items of a list, and counts the others. */

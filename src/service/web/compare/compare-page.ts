@@ -1,7 +1,12 @@
 import type { ComparedScenario } from '../../../contract/index.ts';
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import {
+  numberColumn,
+  renderItems,
+  renderTable,
+  type ItemColumn,
+} from '../../../report-kit/table.ts';
 import { CHANCE_P_MAX, computeChance, type Counts } from '../../domain/chance.ts';
 import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
 import type { EvalCounts } from '../../store/store.ts';
@@ -143,31 +148,29 @@ function renderChanges({ before, after, kind }: RunComparison): Html {
     </p>`;
   }
   const value = (text: string): string => (text === '' ? '–' : cutText(text, VALUE_LENGTH_MAX));
-  return html`${renderTable({
+  return html`${renderItems({
       label: 'Changes',
-      columns: ['changed', 'before', 'after'],
-      rows: changes.map(
-        (change) =>
-          html`<tr>
-            <td>${cutText(change.name, VALUE_LENGTH_MAX)}</td>
-            <td>${value(change.before)}</td>
-            <td>${value(change.after)}</td>
-          </tr>`,
-      ),
+      items: changes,
+      columns: [
+        { name: 'changed', content: ({ name }) => cutText(name, VALUE_LENGTH_MAX) },
+        { name: 'before', content: (change) => value(change.before) },
+        { name: 'after', content: (change) => value(change.after) },
+      ],
     })}
     <p class="soft">${source}</p>`;
 }
 
-/** Rows with the same kind of change. */
+/** Scenarios or evals with the same kind of change. */
 interface Group {
   name: string;
   className: string;
   isFolded: boolean;
   noun: string;
-  rows: readonly Html[];
+  count: number;
+  table: Html;
 }
 
-const SCENARIO_GROUPS: readonly (Omit<Group, 'rows' | 'noun'> & {
+const SCENARIO_GROUPS: readonly (Omit<Group, 'noun' | 'count' | 'table'> & {
   changes: readonly ComparedScenario['change'][];
 })[] = [
   { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed', 'worse'] },
@@ -182,22 +185,32 @@ const SCENARIO_GROUPS: readonly (Omit<Group, 'rows' | 'noun'> & {
 ];
 
 function groupScenarios({ scenarios }: RunComparison): Group[] {
-  return SCENARIO_GROUPS.map(({ changes, ...group }) => ({
-    ...group,
-    noun: 'scenario',
-    rows: scenarios
-      .filter(({ change }) => changes.includes(change))
-      .map(
-        ({ scenario_id: id, change, before, now, chance }) =>
-          html`<tr>
-            <td>${id}</td>
-            <td class="${group.className}">${change}</td>
-            <td>${describeStanding(before)}</td>
-            <td>${describeStanding(now)}</td>
-            <td>${change === 'same' ? '' : describeChance(chance)}</td>
-          </tr>`,
-      ),
-  }));
+  return SCENARIO_GROUPS.map(({ changes, ...group }) => {
+    const { name, className } = group;
+    const items = scenarios.filter(({ change }) => changes.includes(change));
+    const table = renderFirstItems(name, items, [
+      { name: 'scenario', content: ({ scenario_id: id }) => id },
+      { name: 'change', className, content: ({ change }) => change },
+      { name: 'before', content: ({ before }) => describeStanding(before) },
+      { name: 'after', content: ({ now }) => describeStanding(now) },
+      {
+        name: 'chance',
+        content: ({ change, chance }) => change !== 'same' && describeChance(chance),
+      },
+    ]);
+    return { ...group, noun: 'scenario', count: items.length, table };
+  });
+}
+
+/** Renders the first items of a group as a table, and counts the others. */
+function renderFirstItems<Item>(
+  label: string,
+  items: readonly Item[],
+  columns: readonly ItemColumn<Item>[],
+): Html {
+  const omitted = items.length - ROWS_MAX;
+  return html`${renderItems({ label, items: items.slice(0, ROWS_MAX), columns })}
+  ${omitted > 0 && html`<p class="soft">and ${formatNumber(omitted)} more</p>`}`;
 }
 
 function groupEvals({ evals, after }: RunComparison, context: PageContext): Group[] {
@@ -219,28 +232,38 @@ function groupEvals({ evals, after }: RunComparison, context: PageContext): Grou
     ['Not comparable', 'undecided'],
     ['Unchanged', ''],
   ] as const;
-  return classNames.map(([name, className]) => ({
-    ...{ name, className, isFolded: name === 'Unchanged', noun: 'eval' },
-    rows: ordered
-      .filter((compared) => kindOf(compared) === name)
-      .map((compared) => {
-        const failed = compared.after?.failed ?? 0;
-        const query = { kind: 'production', run_id: after.ref.id, eval_id: compared.id };
-        const link = linkTo(context, '/sessions', { ...query, failed_only: 'true' });
-        return html`<tr>
-          <td>${renderName(compared)}</td>
-          <td class="${className}">
-            ${compared.chance === undefined ? '' : formatDifference(differenceOf(compared))}
-          </td>
-          <td>${describeCounts(compared.before)}</td>
-          <td>
-            ${describeCounts(compared.after)}
-            ${failed > 0 && html`<a href="${link}">${formatNumber(failed)} failed</a>`}
-          </td>
-          <td>${describeChance(compared.chance)}</td>
-        </tr>`;
-      }),
-  }));
+  const linkToFailed = ({ id, after: counts }: ComparedEval): Html | false => {
+    const failed = counts?.failed ?? 0;
+    const query = { kind: 'production', run_id: after.ref.id, eval_id: id, failed_only: 'true' };
+    const link = linkTo(context, '/sessions', query);
+    return failed > 0 && html`<a href="${link}">${formatNumber(failed)} failed</a>`;
+  };
+  return classNames.map(([name, className]) => {
+    const items = ordered.filter((compared) => kindOf(compared) === name);
+    const table = renderFirstItems(name, items, [
+      { name: 'eval', content: renderName },
+      {
+        name: 'change',
+        className,
+        content: (compared) =>
+          compared.chance !== undefined && formatDifference(differenceOf(compared)),
+      },
+      { name: 'before', content: ({ before }) => describeCounts(before) },
+      {
+        name: 'after',
+        content: (compared) => html`${describeCounts(compared.after)} ${linkToFailed(compared)}`,
+      },
+      { name: 'chance', content: ({ chance }) => describeChance(chance) },
+    ]);
+    return {
+      name,
+      className,
+      isFolded: name === 'Unchanged',
+      noun: 'eval',
+      count: items.length,
+      table,
+    };
+  });
 }
 
 const rateOf = (counts: EvalCounts | undefined): number =>
@@ -262,18 +285,11 @@ function describeChance(chance: number | undefined): string {
   return chance > CHANCE_P_MAX ? `may be chance, ${p}` : `not chance, ${p}`;
 }
 
-function renderGroup({ name, noun, rows, isFolded }: Group): Html | undefined {
-  if (rows.length === 0) return undefined;
-  const omitted = rows.length - ROWS_MAX;
-  const table = html`${renderTable({
-    label: name,
-    columns: [noun, 'change', 'before', 'after', 'chance'],
-    rows: rows.slice(0, ROWS_MAX),
-  })}
-  ${omitted > 0 && html`<p class="soft">and ${formatNumber(omitted)} more</p>`}`;
+function renderGroup({ name, noun, count, isFolded, table }: Group): Html | undefined {
+  if (count === 0) return undefined;
   if (isFolded) {
     return html`<details>
-      <summary>${name}: ${formatCount(rows.length, noun)}</summary>
+      <summary>${name}: ${formatCount(count, noun)}</summary>
       ${table}
     </details>`;
   }
@@ -282,8 +298,7 @@ function renderGroup({ name, noun, rows, isFolded }: Group): Html | undefined {
 }
 
 function describeResult(groups: readonly Group[], kind: RunComparison['kind']): Html {
-  const count = (name: string): number =>
-    groups.find((group) => group.name === name)?.rows.length ?? 0;
+  const count = (name: string): number => groups.find((group) => group.name === name)?.count ?? 0;
   const noun = kind === 'simulation' ? 'scenario' : 'eval';
   const [regressed, improved] = [count('Regressions'), count('Improvements')];
   if (regressed === 0 && improved === 0) return html`No ${noun} regressed or improved.`;

@@ -2,7 +2,7 @@ import type { EvalDefinition } from '../../../contract/index.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import type { Page } from '../../store/store.ts';
 import {
   linkTo,
@@ -62,44 +62,42 @@ export function renderEvalsPage(list: EvalList, context: PageContext): string {
 }
 
 function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html {
-  return html`${renderTable({
+  return html`${renderItems({
       label: 'Evals',
-      columns: ['eval', 'kind', 'category', 'required', 'used by', numberColumn('pass rate')],
-      rows: evals.map((each) => renderEval(each, context)),
+      items: evals,
+      columns: [
+        {
+          name: 'eval',
+          content: ({ definition: { id, name } }) =>
+            html`<a href="${linkTo(context, '/evals/edit', { id })}">${name}</a>
+              <span class="soft">${id}</span>`,
+        },
+        { name: 'kind', content: ({ definition }) => evalKinds[definition.kind].name },
+        { name: 'category', content: ({ definition: { category = 'general' } }) => category },
+        {
+          name: 'required',
+          content: ({ definition: { required = true } }) => (required ? 'yes' : 'no'),
+        },
+        { name: 'used by', content: renderUsers },
+        { name: 'pass rate', isNumber: true, content: renderRecent },
+      ],
     })}
     <p class="soft">
       Pass rates count the newest outcomes of each eval, at most ${recentMax}, without errors.
     </p>`;
 }
 
-function renderEval(
-  { definition, isLive, scenarios, recent }: ListedEval,
-  context: PageContext,
-): Html {
-  const { id, name, kind, category = 'general', required = true } = definition;
+function renderUsers({ isLive, scenarios }: ListedEval): Html | string {
   const users = [
     ...(isLive ? ['live traces'] : []),
     ...(scenarios > 0 ? [formatCount(scenarios, 'scenario')] : []),
   ];
-  return html`<tr>
-    <td>
-      <a href="${linkTo(context, '/evals/edit', { id })}">${name}</a>
-      <span class="soft">${id}</span>
-    </td>
-    <td>${evalKinds[kind].name}</td>
-    <td>${category}</td>
-    <td>${required ? 'yes' : 'no'}</td>
-    <td>${users.length === 0 ? html`<span class="soft">nothing</span>` : users.join(', ')}</td>
-    <td class="number">
-      ${
-        recent.outcomes === 0
-          ? ''
-          : html`${formatShare(recent.passed / recent.outcomes, 1)}
-              <span class="soft">of ${recent.outcomes}</span>`
-      }
-    </td>
-  </tr>`;
+  return users.length === 0 ? html`<span class="soft">nothing</span>` : users.join(', ');
 }
+
+const renderRecent = ({ recent: { outcomes, passed } }: ListedEval): Html | false =>
+  outcomes > 0 &&
+  html`${formatShare(passed / outcomes, 1)} <span class="soft">of ${outcomes}</span>`;
 
 /** Renders the choice of the kind of a new eval. */
 export function renderKindsPage(context: PageContext): string {

@@ -50,8 +50,8 @@ export interface Pages extends Pick<Viewers, 'findReader' | 'findViewer'> {
   ) => void;
   /**
    * Adds the route that receives a form.
-   * @param refuse Returns what to show about an error in the form, or throws it again. Errors without
-   * it have a page of their own.
+   * @param refuse Returns what to show about an error in the form, or throws it again. Without it, the
+   * error has a page of its own.
    */
   form: <Path extends string>(
     path: Path,

@@ -2,6 +2,7 @@ import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Page, StoredKey } from '../../store/store.ts';
+import type { FieldProblems } from '../frame/field-problems.ts';
 import { renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import {
@@ -12,7 +13,7 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
-import { renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 
 /** The content of the page of API keys. */
 export interface KeysPage extends Page {
@@ -21,7 +22,7 @@ export interface KeysPage extends Page {
   query: URLSearchParams;
   /** The label that the reader entered. */
   label?: string;
-  problems?: Partial<Record<'label' | 'key' | 'id', string>>;
+  problems?: FieldProblems<'label' | 'key' | 'id'>;
 }
 
 const NOTICES = { revoked: 'The key was revoked. Requests with it get a 401 from now on.' };
@@ -75,38 +76,39 @@ function renderRevocation(context: PageContext, problem: string | undefined): Ht
 }
 
 function renderKeys(keys: readonly StoredKey[], context: PageContext): Html {
-  return renderTable({
+  return renderItems({
     label: 'Keys',
-    columns: ['label', 'created', 'origin', 'revoke'],
-    rows: keys.map((key) => renderKey(key, context)),
+    items: keys,
+    columns: [
+      { name: 'label', content: ({ label }) => label ?? html`<span class="soft">no label</span>` },
+      {
+        name: 'created',
+        className: 'when',
+        content: ({ createdAtMs }) =>
+          createdAtMs !== undefined && formatInstant(isoTime(createdAtMs)),
+      },
+      { name: 'origin', content: ({ isConfigured }) => (isConfigured ? 'configuration' : 'added') },
+      { name: 'revoke', content: (key) => renderRevoke(key, context) },
+    ],
   });
 }
 
-function renderKey(key: StoredKey, context: PageContext): Html {
-  const { id, label, createdAtMs, isConfigured } = key;
-  return html`<tr>
-    <td>${label ?? html`<span class="soft">no label</span>`}</td>
-    <td class="when">${createdAtMs === undefined ? '' : formatInstant(isoTime(createdAtMs))}</td>
-    <td>${isConfigured ? 'configuration' : 'added'}</td>
-    <td>
-      ${
-        isConfigured
-          ? html`<span class="soft"
-              >Remove it from the configuration, and restart the service.</span
-            >`
-          : html`<details>
-              <summary aria-label="Revoke ${label ?? 'the key without a label'}">Revoke …</summary>
-              ${renderForm(context, {
-                action: '/keys/revoke',
-                className: 'revoke',
-                body: html`<input type="hidden" name="id" value="${id}" />
-                  <p class="soft">Programs that use it get a 401 from then on.</p>
-                  <button class="danger">Revoke</button>`,
-              })}
-            </details>`
-      }
-    </td>
-  </tr>`;
+function renderRevoke({ id, label, isConfigured }: StoredKey, context: PageContext): Html {
+  if (isConfigured) {
+    return html`<span class="soft"
+      >Remove it from the configuration, and restart the service.</span
+    >`;
+  }
+  return html`<details>
+    <summary aria-label="Revoke ${label ?? 'the key without a label'}">Revoke …</summary>
+    ${renderForm(context, {
+      action: '/keys/revoke',
+      className: 'revoke',
+      body: html`<input type="hidden" name="id" value="${id}" />
+        <p class="soft">Programs that use it get a 401 from then on.</p>
+        <button class="danger">Revoke</button>`,
+    })}
+  </details>`;
 }
 
 /** Renders a new key, once, with the settings of an exporter that uses it. */

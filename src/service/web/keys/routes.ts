@@ -1,11 +1,12 @@
-import { isMessage } from '../../../contract/index.ts';
 import { grantKey, revokeAddedKey, type KeyOptions } from '../../operations/keys.ts';
+import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { goTo, type Pages, type Visit } from '../frame/pages.ts';
 import { renderKeysPage, renderNewKeyPage, type KeysPage } from './keys-page.ts';
 
 const KEYS_PER_PAGE = 100;
+const PROBLEMS = { label: 'The label must have at most 100 characters on one line.' };
 
 /** `/keys`: lists, generates, and revokes the API keys of an owner. */
 export function addKeyRoutes(
@@ -24,11 +25,12 @@ export function addKeyRoutes(
   form('/keys/generate', async (sent) => {
     const { ownerId, context } = sent;
     const label = readText(sent.form, 'label');
-    if (label !== '' && !isMessage('KeyGrant', { label })) {
-      const problems = { label: 'The label must have at most 100 characters on one line.' };
+    const grant = label === '' ? {} : { label };
+    const problems = findFieldProblems('KeyGrant', grant, PROBLEMS);
+    if (!isFlawless(problems)) {
       return { status: 400, page: await render(sent, { label, problems }) };
     }
-    const key = await grantKey(keys, { ownerId, ...(label !== '' && { label }) });
+    const key = await grantKey(keys, { ownerId, ...grant });
     return renderNewKeyPage({ key, label, apiKeyHeader }, context);
   });
   form(

@@ -9,7 +9,7 @@ import {
 } from '../../../report-kit/chart.ts';
 import { cutText, formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import type { RunSummary, SessionKind } from '../../store/store.ts';
 
 /** Returns the share of the outcomes that pass; undefined without outcomes. */
@@ -105,22 +105,24 @@ const NAME_LENGTH_MAX = 100;
 const nameRun = ({ name }: RunSummary): string => cutText(name, NAME_LENGTH_MAX);
 
 function renderFigures(runs: readonly RunSummary[], noun: string): Html {
-  return renderTable({
+  return renderItems({
     label: `Figures: ${noun}s`,
-    columns: [noun, 'newest session', numberColumn('passed evals'), numberColumn('pass rate')],
-    rows: runs.map(
-      (run) =>
-        html`<tr>
-          <td>${nameRun(run)}</td>
-          <td class="when">
-            ${run.newestStartMs === undefined ? '' : formatInstant(isoTime(run.newestStartMs))}
-          </td>
-          <td class="number">
-            ${run.passedEvaluations} of ${formatCount(run.evaluations, 'eval')}
-          </td>
-          <td class="number">${formatShare(passRateOf(run) ?? 0, 1)}</td>
-        </tr>`,
-    ),
+    items: runs,
+    columns: [
+      { name: noun, content: nameRun },
+      {
+        name: 'newest session',
+        className: 'when',
+        content: ({ newestStartMs }) =>
+          newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
+      },
+      {
+        name: 'passed evals',
+        isNumber: true,
+        content: (run) => `${run.passedEvaluations} of ${formatCount(run.evaluations, 'eval')}`,
+      },
+      { name: 'pass rate', isNumber: true, content: (run) => formatShare(passRateOf(run) ?? 0, 1) },
+    ],
   });
 }
 

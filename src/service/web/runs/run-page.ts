@@ -8,7 +8,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderCount, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import {
   decideRunVerdict,
   describeScenarios,
@@ -232,30 +232,35 @@ function renderEvals(
   if (evals.length === 0) return html`<p>No eval has scored a session of this run.</p>`;
   const renderName = createEvalNames(evals);
   const urgent = [...evals].sort((left, right) => right.failed - left.failed);
-  return renderTable({
+  const linkToFailed = ({ id, name, failed }: EvalCounts): Html | undefined => {
+    if (failed === 0) return undefined;
+    const query = {
+      ...{ kind, run_id: run.id, eval_id: id, failed_only: 'true' },
+      // The evals of scenarios may share an id.
+      ...(kind === 'simulation' && { eval: name }),
+    };
+    return html`<a href="${linkTo(context, '/sessions', query)}">${formatNumber(failed)}</a>`;
+  };
+  return renderItems({
     label: 'Evals',
+    items: urgent.slice(0, EVALS_MAX),
     columns: [
-      ...['eval', numberColumn('passed'), 'pass rate'],
-      ...['failed', 'errored'].map(numberColumn),
+      { name: 'eval', content: renderName },
+      {
+        name: 'passed',
+        isNumber: true,
+        content: ({ passed, failed }) =>
+          `${formatNumber(passed)} of ${formatNumber(passed + failed)}`,
+      },
+      {
+        name: 'pass rate',
+        className: 'rate',
+        content: ({ passed, failed }) =>
+          passed + failed > 0 && renderRate(passed / (passed + failed)),
+      },
+      { name: 'failed', count: ({ failed }) => failed, mark: 'failed', content: linkToFailed },
+      { name: 'errored', count: ({ errored }) => errored, mark: 'undecided' },
     ],
-    rows: urgent.slice(0, EVALS_MAX).map(({ id, name, passed, failed, errored }) => {
-      const judged = passed + failed;
-      const query = {
-        ...{ kind, run_id: run.id, eval_id: id, failed_only: 'true' },
-        // The evals of scenarios may share an id.
-        ...(kind === 'simulation' && { eval: name }),
-      };
-      const link =
-        failed > 0
-          ? html`<a href="${linkTo(context, '/sessions', query)}">${formatNumber(failed)}</a>`
-          : undefined;
-      return html`<tr>
-        <td>${renderName({ id, name })}</td>
-        <td class="number">${formatNumber(passed)} of ${formatNumber(judged)}</td>
-        <td class="rate">${judged === 0 ? '' : renderRate(passed / judged)}</td>
-        ${renderCount(failed, 'failed', link)} ${renderCount(errored, 'undecided')}
-      </tr>`;
-    }),
   });
 }
 

@@ -6,7 +6,7 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderCount, renderTable } from '../../../report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import type { RunFilter, RunSummary, SessionKind } from '../../store/store.ts';
 import {
   linkTo,
@@ -130,14 +130,6 @@ export function renderChoice(
   </form>`;
 }
 
-const RUN_COUNTS = [
-  'sessions',
-  'with a failed eval',
-  'with an errored eval',
-  'not completed',
-  'passed evals',
-];
-
 /**
  * Renders runs as a table, with a bar for each pass rate.
  * @param chosen The runs that are chosen for a comparison; without it, none can be chosen.
@@ -148,53 +140,67 @@ export function renderRuns(
   context: PageContext,
   chosen?: { a: string | undefined; b: string | undefined },
 ): Html {
-  return renderTable({
+  const renderName = ({ id, name, state }: RunSummary): Html =>
+    html`<a href="${linkTo(context, pathOfRun(kind, id))}">${name}</a>
+      ${state === 'running' && html`<span class="undecided">running</span>`}
+      ${state === 'cancelled' && html`<span class="soft">canceled</span>`}`;
+  return renderItems({
     label: 'Runs',
+    items: runs,
     columns: [
-      kind === 'production' ? 'run' : 'simulation',
-      ...(chosen ? ['before', 'after'].map((name) => ({ name, className: 'when' })) : []),
-      ...RUN_COUNTS.map(numberColumn),
-      ...['pass rate', 'newest session'],
+      { name: kind === 'production' ? 'run' : 'simulation', content: renderName },
+      ...(chosen
+        ? [columnOfChoice('a', 'before', chosen), columnOfChoice('b', 'after', chosen)]
+        : []),
+      { name: 'sessions', isNumber: true, content: ({ sessions }) => formatNumber(sessions) },
+      { name: 'with a failed eval', count: ({ failedSessions }) => failedSessions, mark: 'failed' },
+      {
+        name: 'with an errored eval',
+        count: ({ erroredSessions }) => erroredSessions,
+        mark: 'undecided',
+      },
+      { name: 'not completed', count: ({ incompleteSessions }) => incompleteSessions, mark: '' },
+      {
+        name: 'passed evals',
+        isNumber: true,
+        content: (run) =>
+          `${formatNumber(run.passedEvaluations)} of ${formatNumber(run.evaluations)}`,
+      },
+      {
+        name: 'pass rate',
+        className: 'rate',
+        content: (run) => {
+          const rate = passRateOf(run);
+          return rate !== undefined && renderRate(rate);
+        },
+      },
+      {
+        name: 'newest session',
+        className: 'when',
+        content: ({ newestStartMs }) =>
+          newestStartMs !== undefined && formatInstant(isoTime(newestStartMs)),
+      },
     ],
-    rows: runs.map((run) => renderRun(run, kind, context, chosen)),
   });
 }
 
-function renderRun(
-  run: RunSummary,
-  kind: SessionKind,
-  context: PageContext,
-  chosen: { a: string | undefined; b: string | undefined } | undefined,
-): Html {
-  const { id, name, newestStartMs, evaluations, passedEvaluations } = run;
-  const rate = passRateOf(run);
-  const radio = (field: 'a' | 'b', label: string): Html =>
-    html`<td>
-      <input
-        type="radio"
-        name="${field}"
-        value="${id}"
-        aria-label="${label} ${name}"
-        ${chosen?.[field] === id ? 'checked' : ''}
-      />
-    </td>`;
-  return html`<tr>
-    <td>
-      <a href="${linkTo(context, pathOfRun(kind, id))}">${name}</a>
-      ${run.state === 'running' && html`<span class="undecided">running</span>`}
-      ${run.state === 'cancelled' && html`<span class="soft">canceled</span>`}
-    </td>
-    ${chosen && html`${radio('a', 'Before:')}${radio('b', 'After:')}`}
-    <td class="number">${formatNumber(run.sessions)}</td>
-    ${renderCount(run.failedSessions, 'failed')} ${renderCount(run.erroredSessions, 'undecided')}
-    ${renderCount(run.incompleteSessions, '')}
-    <td class="number">${formatNumber(passedEvaluations)} of ${formatNumber(evaluations)}</td>
-    <td class="rate">${rate === undefined ? '' : renderRate(rate)}</td>
-    <td class="when">
-      ${newestStartMs === undefined ? '' : formatInstant(isoTime(newestStartMs))}
-    </td>
-  </tr>`;
-}
+/** Returns the column in which one run of a comparison is chosen. */
+const columnOfChoice = (
+  field: 'a' | 'b',
+  name: 'before' | 'after',
+  chosen: { a: string | undefined; b: string | undefined },
+): ItemColumn<RunSummary> => ({
+  name,
+  headingClass: 'when',
+  content: (run) =>
+    html`<input
+      type="radio"
+      name="${field}"
+      value="${run.id}"
+      aria-label="${name === 'before' ? 'Before' : 'After'}: ${run.name}"
+      ${chosen[field] === run.id ? 'checked' : ''}
+    />`,
+});
 
 /** Returns the path of the page of a run: a deep link without a session. */
 export const pathOfRun = (kind: SessionKind, id: string): string =>

@@ -2,7 +2,7 @@ import type { Persona } from '../../../contract/index.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
 import { cutText } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import type { Page } from '../../store/store.ts';
 import {
   linkTo,
@@ -61,21 +61,25 @@ export function renderPersonasPage(list: PersonaList, context: PageContext): str
 }
 
 function renderPersonas(personas: readonly Persona[], context: PageContext): Html {
-  return renderTable({
+  const linkToPersona = ({ id, name }: Persona): Html =>
+    html`<a href="${linkTo(context, `/personas/${encodeURIComponent(id)}`)}">${name}</a>
+      <div class="soft">${id}</div>`;
+  return renderItems({
     label: 'Personas',
-    columns: ['persona', 'characteristics', 'language', numberColumn('patience')],
-    rows: personas.map(
-      ({ id, name, characteristics = '', language, patience_turns: patience }) =>
-        html`<tr>
-          <td>
-            <a href="${linkTo(context, `/personas/${encodeURIComponent(id)}`)}">${name}</a>
-            <div class="soft">${id}</div>
-          </td>
-          <td>${cutText(characteristics, 300)}</td>
-          <td>${language ?? 'en'}</td>
-          <td class="number">${patience === undefined ? '' : `${patience} turns`}</td>
-        </tr>`,
-    ),
+    items: personas,
+    columns: [
+      { name: 'persona', content: linkToPersona },
+      {
+        name: 'characteristics',
+        content: ({ characteristics = '' }) => cutText(characteristics, 300),
+      },
+      { name: 'language', content: ({ language = 'en' }) => language },
+      {
+        name: 'patience',
+        isNumber: true,
+        content: ({ patience_turns: patience }) => patience !== undefined && `${patience} turns`,
+      },
+    ],
   });
 }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { SimulationRequest } from '../../../contract/index.ts';
-import { findViolations } from '../../../contract/index.ts';
 import { formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { SimulationEstimate } from '../../operations/simulations.ts';
 import type { RunnableAgent } from '../../operations/agents.ts';
 import type { StoredAgent } from '../../store/store.ts';
+import { findFieldProblems, isFlawless, type FieldProblems } from '../frame/field-problems.ts';
 import { renderField, renderSelect } from '../frame/fields.ts';
 import { readText, renderForm } from '../frame/forms.ts';
 import { renderServicePage, type PageContext } from '../frame/page-frame.ts';
@@ -22,7 +22,7 @@ type FieldName = (typeof NAMES)[number];
 export interface RunDraft {
   values: Partial<Record<FieldName, string>>;
   scenarioIds: readonly string[];
-  problems: Partial<Record<FieldName | 'scenarios', string>>;
+  problems: FieldProblems<FieldName | 'scenarios'>;
 }
 
 /** A run with which a form begins. */
@@ -32,7 +32,7 @@ export const emptyRun = (agent?: string): RunDraft => ({
   problems: {},
 });
 
-const PROBLEMS: RunDraft['problems'] = {
+const PROBLEMS: Record<FieldName | 'scenarios', string> = {
   scenarios: 'Choose at least one scenario, and at most 1,000.',
   agent: 'Choose an agent.',
   samples: 'Enter a whole number from 1 to 1,000, or nothing.',
@@ -59,12 +59,9 @@ export function readRunForm(
     ...(seed && { seed }),
     ...(name && { name }),
   };
-  const wrong = findViolations('SimulationRequest', request).map(
-    ({ pointer }) => pointer.split('/')[1] as keyof RunDraft['problems'],
-  );
-  const problems = Object.fromEntries(wrong.map((field) => [field, PROBLEMS[field]]));
+  const problems = findFieldProblems('SimulationRequest', request, PROBLEMS);
   const draft = { values, scenarioIds, problems };
-  return { draft, request: wrong.length === 0 ? (request as SimulationRequest) : undefined };
+  return { draft, request: isFlawless(problems) ? (request as SimulationRequest) : undefined };
 }
 
 /** Renders the settings of a run. */

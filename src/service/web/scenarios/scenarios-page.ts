@@ -17,7 +17,7 @@ import {
 import { NEW_TEXTS, renderEditor, type EditedText } from './document-editor.ts';
 import { renderHiddenScenarios, renderRunFields, RUN_PATH, type RunDraft } from './run-form.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 
 /** The content of the list of scenarios. */
 export interface ScenarioList extends Page {
@@ -121,47 +121,36 @@ function renderElsewhere(ids: readonly string[]): Html {
 
 function renderScenarios({ scenarios, run, agents }: ScenarioList, context: PageContext): Html {
   const canRun = agents.length > 0 && context.token !== undefined;
-  return renderTable({
+  const renderName = ({ id, name }: Scenario): Html =>
+    html`${canRun && renderCheck({ id, name }, run)}
+      <a href="${linkTo(context, `/scenarios/${encodeURIComponent(id)}`)}">${name}</a>`;
+  return renderItems({
     label: 'Scenarios',
+    items: scenarios,
     columns: [
-      'scenario',
-      'category',
-      'user',
-      'channel',
-      numberColumn('evals'),
-      numberColumn('samples'),
+      { name: 'scenario', content: renderName },
+      {
+        name: 'category',
+        content: ({ category = 'general', tags = [] }) =>
+          html`${category} <span class="soft">${tags.join(', ')}</span>`,
+      },
+      { name: 'user', content: ({ user }) => user.mode ?? 'graph' },
+      { name: 'channel', content: ({ channel = 'chat' }) => channel },
+      { name: 'evals', isNumber: true, content: ({ evals = [] }) => evals.length },
+      { name: 'samples', isNumber: true, content: ({ samples = 1 }) => samples },
     ],
-    rows: scenarios.map((scenario) => renderRow(scenario, { run, canRun }, context)),
   });
 }
 
-function renderRow(
-  { id, name, category = 'general', tags = [], user, channel, evals = [], samples }: Scenario,
-  { run, canRun }: { run: RunDraft; canRun: boolean },
-  context: PageContext,
-): Html {
-  const isChosen = run.scenarioIds.includes(id);
-  return html`<tr>
-    <td>
-      ${
-        canRun &&
-        html`<input
-          type="checkbox"
-          name="scenario"
-          value="${id}"
-          aria-label="Run ${name}"
-          ${isChosen ? 'checked' : ''}
-        />`
-      }
-      <a href="${linkTo(context, `/scenarios/${encodeURIComponent(id)}`)}">${name}</a>
-    </td>
-    <td>${category} <span class="soft">${tags.join(', ')}</span></td>
-    <td>${user.mode ?? 'graph'}</td>
-    <td>${channel ?? 'chat'}</td>
-    <td class="number">${evals.length}</td>
-    <td class="number">${samples ?? 1}</td>
-  </tr>`;
-}
+/** Renders the box that chooses a scenario for a run. */
+const renderCheck = ({ id, name }: Pick<Scenario, 'id' | 'name'>, run: RunDraft): Html =>
+  html`<input
+    type="checkbox"
+    name="scenario"
+    value="${id}"
+    aria-label="Run ${name}"
+    ${run.scenarioIds.includes(id) ? 'checked' : ''}
+  />`;
 
 function renderStarters(
   { starters, storedCount, run }: ScenarioList,

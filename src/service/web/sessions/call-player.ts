@@ -1,7 +1,7 @@
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
@@ -34,23 +34,26 @@ export function renderCall(
     <figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>
     <details>
       <summary>Turns of the call</summary>
-      ${renderTable({
+      ${renderItems({
         label: 'Turns of the call',
+        items: summary.lines,
         columns: [
-          'turn',
-          numberColumn('user starts'),
-          numberColumn('user ends'),
-          numberColumn('agent responds after'),
+          { name: 'turn', content: ({ turn }) => html`<a href="#turn-${turn}">Turn ${turn}</a>` },
+          {
+            name: 'user starts',
+            isNumber: true,
+            content: ({ startMs }) => formatDuration(startMs),
+          },
+          { name: 'user ends', isNumber: true, content: ({ endMs }) => formatDuration(endMs) },
+          {
+            name: 'agent responds after',
+            isNumber: true,
+            content: ({ turn }) => {
+              const latencyMs = turns.find(({ sequence }) => sequence === turn)?.latencyMs;
+              return latencyMs !== undefined && formatDuration(latencyMs);
+            },
+          },
         ],
-        rows: summary.lines.map(({ turn, startMs, endMs }) => {
-          const latencyMs = turns.find(({ sequence }) => sequence === turn)?.latencyMs;
-          return html`<tr>
-            <td><a href="#turn-${turn}">Turn ${turn}</a></td>
-            <td class="number">${formatDuration(startMs)}</td>
-            <td class="number">${formatDuration(endMs)}</td>
-            <td class="number">${latencyMs === undefined ? '' : formatDuration(latencyMs)}</td>
-          </tr>`;
-        }),
       })}
     </details>`;
 }

@@ -1,7 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems, type ItemColumn } from '../../../report-kit/table.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import { describeEnd } from '../../domain/simulation-results/reasons.ts';
 import type { Outcome, Session } from '../../store/store.ts';
@@ -20,23 +20,50 @@ export function renderSessionTable(
   context: PageContext,
 ): Html {
   const names = new Set(sessions.flatMap(({ outcomes }) => outcomes.map((o) => o.evalName)));
-  const columns = names.size <= EVAL_COLUMNS_MAX ? [...names].sort() : undefined;
-  return renderTable({
+  return renderItems({
     label: 'Sessions',
     className: 'sessions',
+    items: sessions,
     columns: [
-      ...['session', 'verdict'],
-      ...(columns?.map((name) => ({ name: nameColumn(name, sessions), className: 'eval' })) ?? [
-        numberColumn('passed'),
-        'failed and errored evals',
-      ]),
-      ...['run', 'started'],
+      {
+        name: 'session',
+        content: (session) => {
+          const link = linkToSession(session, context, query);
+          const name = nameSession(session);
+          return link === undefined ? name : html`<a href="${link}">${name}</a>`;
+        },
+      },
+      { name: 'verdict', content: renderVerdict },
+      ...(names.size <= EVAL_COLUMNS_MAX
+        ? [...names].sort().map((name) => columnOfEval(name, sessions))
+        : SUMMARY_COLUMNS),
+      {
+        name: 'run',
+        content: ({ run, simulation, agent }) =>
+          html`${run?.name ?? simulation?.name ?? ''}${agent && html` <span class="soft">${agent.name}</span>`}`,
+      },
+      {
+        name: 'started',
+        className: 'when',
+        content: ({ startedAtMs }) => formatInstant(isoTime(startedAtMs)),
+      },
     ],
-    rows: sessions.map((session) =>
-      renderRow(session, columns, linkToSession(session, context, query)),
-    ),
   });
 }
+
+function renderVerdict(session: Session): Html {
+  const { status, endReason = '' } = session;
+  const verdict = decideVerdict(session);
+  const end = { status, end_reason: endReason };
+  return html`<span class="${verdict}">${verdict}</span>
+    ${status !== 'completed' && html`<span class="soft">${describeEnd(end)}</span>`}`;
+}
+
+const columnOfEval = (name: string, sessions: readonly Session[]): ItemColumn<Session> => ({
+  name: nameColumn(name, sessions),
+  headingClass: 'eval',
+  content: ({ outcomes }) => renderOutcomes(outcomes, name),
+});
 
 /** Returns the name of an eval, marked if no verdict of these sessions depends on it. */
 function nameColumn(name: string, sessions: readonly Session[]): Html | string {
@@ -44,33 +71,6 @@ function nameColumn(name: string, sessions: readonly Session[]): Html | string {
     outcomes.some(({ evalName, required }) => evalName === name && required),
   );
   return isRequired ? name : html`${name} <span class="soft">not required</span>`;
-}
-
-function renderRow(
-  session: Session,
-  columns: readonly string[] | undefined,
-  link: string | undefined,
-): Html {
-  const { status, outcomes, run, simulation, agent, startedAtMs } = session;
-  const verdict = decideVerdict(session);
-  const end = { status, end_reason: session.endReason ?? '' };
-  const name = nameSession(session);
-  return html`<tr>
-    <td>${link === undefined ? html`${name}` : html`<a href="${link}">${name}</a>`}</td>
-    <td>
-      <span class="${verdict}">${verdict}</span>
-      ${status !== 'completed' && html`<span class="soft">${describeEnd(end)}</span>`}
-    </td>
-    ${
-      columns
-        ? columns.map((column) => html`<td>${renderOutcomes(outcomes, column)}</td>`)
-        : renderSummary(outcomes)
-    }
-    <td>
-      ${run?.name ?? simulation?.name ?? ''}${agent && html` <span class="soft">${agent.name}</span>`}
-    </td>
-    <td class="when">${formatInstant(isoTime(startedAtMs))}</td>
-  </tr>`;
 }
 
 function renderOutcomes(outcomes: readonly Outcome[], evalName: string): Html[] {
@@ -82,14 +82,23 @@ function renderOutcomes(outcomes: readonly Outcome[], evalName: string): Html[] 
     });
 }
 
-function renderSummary(outcomes: readonly Outcome[]): Html {
-  const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
-  const passed = judged.filter(({ outcome }) => outcome === 'pass').length;
-  const others = outcomes.filter(({ outcome }) => outcome !== 'pass');
-  const more = others.length - LISTED_EVALS_MAX;
-  return html`<td class="number">${formatNumber(passed)} of ${formatNumber(judged.length)}</td>
-    <td>
-      ${others
+/** The columns of a table of sessions with many evals. */
+const SUMMARY_COLUMNS: readonly ItemColumn<Session>[] = [
+  {
+    name: 'passed',
+    isNumber: true,
+    content: ({ outcomes }) => {
+      const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
+      const passed = judged.filter(({ outcome }) => outcome === 'pass').length;
+      return `${formatNumber(passed)} of ${formatNumber(judged.length)}`;
+    },
+  },
+  {
+    name: 'failed and errored evals',
+    content: ({ outcomes }) => {
+      const others = outcomes.filter(({ outcome }) => outcome !== 'pass');
+      const more = others.length - LISTED_EVALS_MAX;
+      return html`${others
         .slice(0, LISTED_EVALS_MAX)
         .map(
           ({ evalName, outcome }) =>
@@ -97,9 +106,10 @@ function renderSummary(outcomes: readonly Outcome[]): Html {
               >${evalName}${outcome === 'error' ? ' (errored)' : ''}</span
             >`,
         )}
-      ${more > 0 ? `and ${more} more` : ''}
-    </td>`;
-}
+      ${more > 0 && `and ${more} more`}`;
+    },
+  },
+];
 
 /** CSS rules of the table. */
 export const SESSION_TABLE_CSS = `

@@ -1,6 +1,6 @@
 import { cutText, formatCount, formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import type { StoredSpan } from '../../store/store.ts';
 
 /** The most spans to show. */
@@ -18,49 +18,55 @@ export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
   const endNs = shown.reduce((last, { endNs: end }) => (end > last ? end : last), startNs);
   const lengthMs = Math.max(1, msBetween(startNs, endNs));
   const rawLengthMax = Math.min(RAW_LENGTH_MAX, Math.floor(RAW_LENGTHS_MAX / shown.length));
-  const layout = { startNs, lengthMs, rawLengthMax };
   const omitted = inOrder.length - shown.length;
   return html`<h2>Spans</h2>
-    ${renderTable({
+    ${renderItems({
       label: 'Spans',
-      columns: ['span', numberColumn('start'), numberColumn('duration'), 'time'],
-      rows: shown.map((span) => renderSpan(span, layout)),
+      items: shown,
+      columns: [
+        { name: 'span', content: (span) => renderSpan(span, rawLengthMax) },
+        {
+          name: 'start',
+          isNumber: true,
+          content: (span) => formatDuration(msBetween(startNs, span.startNs)),
+        },
+        { name: 'duration', isNumber: true, content: (span) => formatDuration(durationOf(span)) },
+        {
+          name: 'time',
+          className: 'time',
+          content: (span) => renderTime(span, { startNs, lengthMs }),
+        },
+      ],
     })}
     ${omitted !== 0 && html`<p class="soft">${formatCount(omitted, 'more span')} not shown.</p>`}`;
 }
 
-function renderSpan(
-  span: StoredSpan,
-  { startNs, lengthMs, rawLengthMax }: { startNs: bigint; lengthMs: number; rawLengthMax: number },
-): Html {
-  const fromMs = msBetween(startNs, span.startNs);
-  const durationMs = msBetween(span.startNs, span.endNs);
-  const x = Math.round((fromMs / lengthMs) * 1000);
-  const width = Math.max(4, Math.round((durationMs / lengthMs) * 1000));
+function renderSpan(span: StoredSpan, rawLengthMax: number): Html {
   const marks = [...(span.failed ? ['failed'] : []), ...(span.late ? ['late, not scored'] : [])];
-  return html`<tr>
-    <td>
-      <details>
-        <summary>
-          ${span.operation} <span class="soft">${span.name}</span>
-          ${marks.map((mark) => html`<span class="fail">${mark}</span>`)}
-        </summary>
-        <pre>${describe(span, rawLengthMax)}</pre>
-      </details>
-    </td>
-    <td class="number">${formatDuration(fromMs)}</td>
-    <td class="number">${formatDuration(durationMs)}</td>
-    <td class="time">
-      <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
-        <rect
-          class="${span.failed ? 'failing' : 'bar'}"
-          x="${Math.min(x, 996)}"
-          width="${width}"
-          height="10"
-        ></rect>
-      </svg>
-    </td>
-  </tr>`;
+  return html`<details>
+    <summary>
+      ${span.operation} <span class="soft">${span.name}</span>
+      ${marks.map((mark) => html`<span class="fail">${mark}</span>`)}
+    </summary>
+    <pre>${describe(span, rawLengthMax)}</pre>
+  </details>`;
+}
+
+/** Renders a bar for the time of a span. */
+function renderTime(
+  span: StoredSpan,
+  { startNs, lengthMs }: { startNs: bigint; lengthMs: number },
+): Html {
+  const x = Math.round((msBetween(startNs, span.startNs) / lengthMs) * 1000);
+  const width = Math.max(4, Math.round((durationOf(span) / lengthMs) * 1000));
+  return html`<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
+    <rect
+      class="${span.failed ? 'failing' : 'bar'}"
+      x="${Math.min(x, 996)}"
+      width="${width}"
+      height="10"
+    ></rect>
+  </svg>`;
 }
 
 /** Returns the ids and attributes of a span as JSON, cut if they are long. */
@@ -72,3 +78,5 @@ function describe(span: StoredSpan, lengthMax: number): string {
 }
 
 const msBetween = (from: bigint, until: bigint): number => Number(until - from) / 1e6;
+
+const durationOf = ({ startNs, endNs }: StoredSpan): number => msBetween(startNs, endNs);

@@ -1,7 +1,7 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatInstant, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import type { Page, WaitingConversation } from '../../store/store.ts';
 import { linkTo, renderPages, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSessionTabs } from './session-tabs.ts';
@@ -51,30 +51,29 @@ function renderExplanation(state: WaitingList['state'], context: PageContext): H
 }
 
 function renderConversations({ state, conversations }: WaitingList, context: PageContext): Html {
-  return renderTable({
+  const linkToPage = ({ conversationId }: WaitingConversation): Html =>
+    html`<a href="${linkToConversation(conversationId, context)}">${conversationId}</a>`;
+  return renderItems({
     label: 'Conversations',
     className: 'waiting',
+    items: conversations,
     columns: [
-      'conversation',
-      numberColumn('spans'),
-      'last span received',
-      'tags',
-      'why it is not scored',
+      { name: 'conversation', content: linkToPage },
+      { name: 'spans', isNumber: true, content: ({ spans }) => formatNumber(spans) },
+      {
+        name: 'last span received',
+        className: 'when',
+        content: ({ lastReceivedAtMs }) => formatInstant(isoTime(lastReceivedAtMs)),
+      },
+      {
+        name: 'tags',
+        content: ({ tags }) => tags.filter((tag) => !isMessageTag(tag)).map(renderTag),
+      },
+      {
+        name: 'why it is not scored',
+        content: (conversation) => describeWait(state, conversation),
+      },
     ],
-    rows: conversations.map(
-      (conversation) =>
-        html`<tr>
-          <td>
-            <a href="${linkToConversation(conversation.conversationId, context)}"
-              >${conversation.conversationId}</a
-            >
-          </td>
-          <td class="number">${formatNumber(conversation.spans)}</td>
-          <td class="when">${formatInstant(isoTime(conversation.lastReceivedAtMs))}</td>
-          <td>${conversation.tags.filter((tag) => !isMessageTag(tag)).map(renderTag)}</td>
-          <td>${describeWait(state, conversation)}</td>
-        </tr>`,
-    ),
   });
 }
 

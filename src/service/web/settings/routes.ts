@@ -1,4 +1,4 @@
-import { isMessage, schemas, type LiveSettings } from '../../../contract/index.ts';
+import { schemas, type LiveSettings } from '../../../contract/index.ts';
 import { isoTime, type Clock } from '../../../platform/clock.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
@@ -6,6 +6,7 @@ import { missingJudgeWarnings } from '../../domain/missing-models.ts';
 import type { Backlog } from '../../operations/backlog.ts';
 import { changeSettings, type FindSettingsWarnings } from '../../operations/settings.ts';
 import type { Store } from '../../store/store.ts';
+import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readText, readTexts } from '../frame/forms.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
@@ -21,6 +22,8 @@ export interface SettingsPageOptions {
   /** Whether an LLM judge is configured. */
   hasJudge: boolean;
 }
+
+const PROBLEMS = { run_name: 'The base name must have 1 to 200 characters on one line.' };
 
 const EVALS_MAX = schemas.LiveSettings.properties.evals.maxItems;
 
@@ -56,11 +59,9 @@ async function saveSettings(
     ...(evals.length > EVALS_MAX && {
       evals: `Choose at most ${EVALS_MAX} evals. You chose ${evals.length}.`,
     }),
-    ...(!isMessage('LiveSettings', { run_name: entered.run_name }) && {
-      run_name: 'The base name must have 1 to 200 characters on one line.',
-    }),
+    ...findFieldProblems('LiveSettings', { run_name: entered.run_name }, PROBLEMS),
   };
-  if (Object.keys(problems).length > 0) return problems;
+  if (!isFlawless(problems)) return problems;
   try {
     await changeSettings({ evalStore: store.evals, findWarnings }, ownerId, entered);
     if (scores) await options.backlog.start(ownerId);

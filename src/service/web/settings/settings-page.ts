@@ -2,6 +2,7 @@ import type { EvalDefinition, LiveSettings } from '../../../contract/index.ts';
 import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
+import type { FieldProblems } from '../frame/field-problems.ts';
 import { renderCheckbox, renderField, renderProblem } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderLive } from '../frame/live.ts';
@@ -9,7 +10,7 @@ import { linkTo, renderNotice, renderServicePage, type PageContext } from '../fr
 import { BACKLOG_LIVE_PATH, renderBacklog, type ShownBacklog } from './backlog.ts';
 
 /** The fields with a problem. */
-export type SettingsProblems = Partial<Record<'evals' | 'run_name', string>>;
+export type SettingsProblems = FieldProblems<'evals' | 'run_name'>;
 
 /** The content of the settings page. */
 export interface SettingsPage {

@@ -1,6 +1,6 @@
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { numberColumn, renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 import { toVisible } from '../../../report-kit/printable.ts';
 import { rowNouns, type TranscriptFile } from '../../domain/transcript-file/read-transcripts.ts';
 
@@ -16,22 +16,19 @@ export const PROBLEM_LIST_CSS = `.scroll.problems table { min-width: 0; width: 1
 export function renderProblems({ format, problems, problemCount }: FileReport): Html | undefined {
   if (problemCount === 0) return undefined;
   const rest = problemCount - problems.length;
-  return html`${renderTable({
+  return html`${renderItems({
     label: 'Problems',
     className: 'problems',
+    items: toVisible(problems),
     columns: [
-      numberColumn(rowNouns[format]),
-      format === 'csv' ? 'column' : 'JSON pointer',
-      'problem',
+      { name: rowNouns[format], isNumber: true, content: ({ row }) => formatNumber(row) },
+      {
+        name: format === 'csv' ? 'column' : 'JSON pointer',
+        className: 'place',
+        content: ({ place }) => place !== '' && html`<code>${place}</code>`,
+      },
+      { name: 'problem', content: ({ problem }) => toSentence(problem) },
     ],
-    rows: toVisible(problems).map(
-      ({ row, place, problem }) =>
-        html`<tr>
-          <td class="number">${formatNumber(row)}</td>
-          <td class="place">${place === '' ? '' : html`<code>${place}</code>`}</td>
-          <td>${toSentence(problem)}</td>
-        </tr>`,
-    ),
   })}
   ${rest > 0 && html`<p>And ${formatCount(rest, 'more problem')}.</p>`}`;
 }

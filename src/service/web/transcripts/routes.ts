@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { isMessage } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { findLiveEvals } from '../../domain/evals.ts';
 import { transcriptFormats } from '../../domain/transcript-file/read-transcripts.ts';
@@ -8,6 +7,7 @@ import {
   storeSessions,
   type TranscriptOptions,
 } from '../../operations/transcripts.ts';
+import { findFieldProblems, isFlawless } from '../frame/field-problems.ts';
 import { readLines, readText, readTexts } from '../frame/forms.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
@@ -25,6 +25,8 @@ const EMPTY_DRAFT: UploadDraft = {
   leavesOut: false,
   problems: {},
 };
+
+const PROBLEMS = { run: 'The name of a run has 1 to 200 characters, on one line.' };
 
 const SAMPLE_TYPES = {
   json: 'application/json',
@@ -84,7 +86,7 @@ async function upload(
     lost: text === '' && bytes.length > 0 ? origin : undefined,
     problems: await findMistakes(options, ownerId, { ...entered, isEmpty: bytes.length === 0 }),
   };
-  if (Object.keys(draft.problems).length > 0) return { draft, status: 400 };
+  if (!isFlawless(draft.problems)) return { draft, status: 400 };
   const { format, run, evalIds, leavesOut } = draft;
   try {
     const { items, ...report } = await readUploadedFile(options, ownerId, {
@@ -138,10 +140,7 @@ async function findMistakes(
   const example = { session_id: 't-1', turns: [{ user_input: '', agent_response: '' }] };
   return {
     ...(isEmpty && { file: 'Choose a file that is not empty, or paste text.' }),
-    ...(run !== '' &&
-      !isMessage('TranscriptUpload', { ...example, run }) && {
-        run: 'The name of a run has 1 to 200 characters, on one line.',
-      }),
+    ...(run !== '' && findFieldProblems('TranscriptUpload', { ...example, run }, PROBLEMS)),
     ...(evalIds.some((id) => !knownIds.includes(id)) && {
       evals: 'An eval that you chose was deleted. Choose again.',
     }),

@@ -8,6 +8,7 @@ import {
   transcriptFormats,
   type TranscriptFormat,
 } from '../../domain/transcript-file/read-transcripts.ts';
+import type { FieldProblems } from '../frame/field-problems.ts';
 import {
   renderCheckbox,
   renderField,
@@ -19,7 +20,7 @@ import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { PROBLEM_LIST_CSS, renderProblems, type FileReport } from './problem-list.ts';
 import { samples } from './samples.ts';
-import { renderTable } from '../../../report-kit/table.ts';
+import { renderItems } from '../../../report-kit/table.ts';
 
 export const UPLOAD_PATH = '/transcripts';
 
@@ -33,7 +34,7 @@ export interface UploadDraft {
   evalIds: readonly string[];
   /** Whether conversations with problems are left out. */
   leavesOut: boolean;
-  problems: { file?: string; run?: string; evals?: string };
+  problems: FieldProblems<'file' | 'run' | 'evals'>;
   /** What was found in the file, if it could be read. */
   report?: (FileReport & { valid: number }) | undefined;
 }
@@ -184,20 +185,23 @@ function renderFormats(context: PageContext): Html {
       All formats have the same fields. A conversation replaces the one with the same
       <code>session_id</code> in the same run, so the same file can be uploaded again.
     </p>
-    ${renderTable({
+    ${renderItems({
       label: 'Fields',
-      columns: ['field', 'of', 'meaning', 'example'],
-      rows: csvColumns.map(
-        ({ name, isRequired, isOfTurn, meaning, example }) =>
-          html`<tr>
-            <td>
-              <code>${name}</code> ${isRequired ? html`<span class="soft">required</span>` : ''}
-            </td>
-            <td class="when">${isOfTurn ? 'turn' : 'conversation'}</td>
-            <td>${meaning}</td>
-            <td><code>${example}</code></td>
-          </tr>`,
-      ),
+      items: csvColumns,
+      columns: [
+        {
+          name: 'field',
+          content: ({ name, isRequired }) =>
+            html`<code>${name}</code> ${isRequired && html`<span class="soft">required</span>`}`,
+        },
+        {
+          name: 'of',
+          className: 'when',
+          content: ({ isOfTurn }) => (isOfTurn ? 'turn' : 'conversation'),
+        },
+        { name: 'meaning', content: ({ meaning }) => meaning },
+        { name: 'example', content: ({ example }) => html`<code>${example}</code>` },
+      ],
     })}
     ${renderFormat('csv', context)} ${renderFormat('json', context)}
     ${renderFormat('jsonl', context)}`;

@@ -5,7 +5,7 @@ import { bundledPackages } from './packaging/bundled-packages.ts';
 /** Packages that the build puts into the published kit. */
 const BUNDLED = `node_modules/(${bundledPackages.join('|')})/`;
 
-const PRODUCT = '^(src|reference-agent|conformance|load)/';
+const PRODUCT = '^(cli|library|reference-agent|conformance|load|src)/';
 const PEERS = ['reference-agent', 'conformance', 'load', 'src/service'];
 const KITS = ['src/voice', 'src/http-kit', 'src/report-kit'];
 
@@ -93,7 +93,7 @@ export default {
       from: {
         path: PRODUCT,
         pathNot:
-          '^(src/contract/generate|src/library/generate-options|src/cli/generate-docs|conformance/(ledger|release-requirements))\\.ts$',
+          '^(src/contract/generate|library/generate-options|cli/generate-docs|conformance/(ledger|release-requirements))\\.ts$',
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: BUNDLED },
     },
@@ -102,7 +102,7 @@ export default {
       'platform-imports-nothing',
       'platform is the lowest layer.',
       '^src/platform/',
-      '^(src|reference-agent|conformance|load)/',
+      PRODUCT,
       '^src/platform/',
     ),
     forbid(
@@ -126,6 +126,13 @@ export default {
       PRODUCT,
       '^src/(options|platform|contract)/',
     ),
+    forbid(
+      'foundation-imports-nothing-above',
+      'src has what the top-level directories stand on, and the service.',
+      '^src/',
+      PRODUCT,
+      '^src/',
+    ),
     ...kitRules,
     ...peerRules,
     ...servicePartRules,
@@ -144,21 +151,21 @@ export default {
     forbid(
       'cli-through-entry-points',
       'The CLI and the library use the entry point of each package, and its table of options.',
-      '^src/(cli/|library/|index\\.ts)',
+      '^(cli|library)/',
       `^(${PEERS.join('|')})/.+`,
       `^(${PEERS.join('|')})/index\\.ts$|/options\\.ts$`,
     ),
     forbid(
       'only-the-top-imports-the-library',
       'The library is above the packages, and below the CLI.',
-      '^(src/(?!cli/|library/|index\\.ts)|reference-agent|conformance|load)',
-      '^src/library/',
+      '^(src|reference-agent|conformance|load)/',
+      '^library/',
     ),
     forbid(
       'nothing-imports-the-cli',
       'The CLI is the top layer.',
-      '^(src/(?!cli)|reference-agent|conformance|load)',
-      '^src/cli/',
+      '^(library|src|reference-agent|conformance|load)/',
+      '^cli/',
     ),
     forbid(
       'engine-knows-no-area',
@@ -179,10 +186,10 @@ export default {
     ownedBy('werift', '^src/voice/peer/'),
     ownedBy('autocannon', '^load/'),
     ownedBy('hdr-histogram-js', '^load/'),
-    ownedBy('yargs-parser', '^src/cli/'),
+    ownedBy('yargs-parser', '^cli/'),
     ownedBy('@peculiar/x509', '^src/http-kit/'),
     ownedBy('pino', '^src/platform/'),
-    ownedBy('yaml', '^src/(cli|library)/'),
+    ownedBy('yaml', '^(cli|library)/'),
     ownedBy('opus-decoder', '^src/voice/'),
     ownedBy('libopus-wasm', '^src/voice/'),
     ownedBy('fastify', '^(src/http-kit|reference-agent|src/service)/'),
@@ -193,7 +200,7 @@ export default {
     ),
     ownedBy(
       'zod',
-      '^(src/(cli|library|options|platform)|reference-agent)/|/(options|shard-option)\\.ts$',
+      '^(cli|library|src/(options|platform)|reference-agent)/|/(options|shard-option)\\.ts$',
     ),
   ],
   options: {

@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-const PRODUCT = ['src/**/*.ts', 'reference-agent/**/*.ts', 'conformance/**/*.ts', 'load/**/*.ts'];
+const PRODUCT = ['{cli,library,reference-agent,conformance,load,src}/**/*.ts'];
 
 const TIME_AND_RANDOMNESS =
   'Take a Clock or a Random from src/platform, so that tests can control it.';
@@ -58,7 +58,7 @@ export default defineConfig(
         'test/generated-client/',
       ],
       // Types for packages that are not installed here.
-      'matchers/*.d.ts',
+      'shipped/matchers/*.d.ts',
     ],
   },
   eslint.configs.recommended,
@@ -125,7 +125,7 @@ export default defineConfig(
   },
   {
     // Only the CLI reads the environment and ends the process. Its commands get the process as a value.
-    files: ['src/cli/**/*.ts'],
+    files: ['cli/**/*.ts'],
     rules: {
       'no-restricted-globals': [
         'error',
@@ -140,14 +140,14 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/cli/main.ts'],
+    files: ['cli/main.ts'],
     rules: { 'no-restricted-globals': 'off' },
   },
   {
     // Generators that developers run.
     files: [
       'src/contract/generate.ts',
-      'src/library/generate-options.ts',
+      'library/generate-options.ts',
       'conformance/{ledger,release-requirements}.ts',
     ],
     rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
@@ -160,7 +160,7 @@ export default defineConfig(
   },
   {
     // The templates of `sandbox-kit init` are plain JavaScript.
-    files: ['templates/**/*.js'],
+    files: ['shipped/templates/**/*.js'],
     languageOptions: {
       globals: Object.fromEntries(TEMPLATE_GLOBALS.map((name) => [name, 'readonly'])),
     },

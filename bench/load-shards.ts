@@ -15,7 +15,7 @@ import { startAgent } from '../reference-agent/index.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { isoTime, systemClock } from '../src/platform/clock.ts';
 
-const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../cli/main.ts');
 const RATE = 100;
 /** Time until both shards are ready to start, warm-up included. */
 const START_MS = 25_000;

@@ -6,7 +6,7 @@
  * on the machine affects both.
  */
 import { schemas } from '../src/contract/index.ts';
-import { createKitFunctions } from '../src/library/kit-functions.ts';
+import { createKitFunctions } from '../library/kit-functions.ts';
 import { startService, type RunningService } from '../src/service/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 

@@ -1,9 +1,9 @@
 /** The files that the build writes to `dist/bundle/` under a fixed name, with their sources. */
 export const entryPoints: Readonly<Record<string, string>> = {
   // The files that bin/ and package.json name.
-  cli: 'src/cli/main.ts',
-  index: 'src/index.ts',
-  matchers: 'src/library/matchers/index.ts',
+  cli: 'cli/main.ts',
+  index: 'library/index.ts',
+  matchers: 'library/matchers/index.ts',
   // The threads and processes that the kit starts by their file name, next to its own file.
   'caller-process': 'load/voice/caller-process.ts',
   'line-thread': 'src/voice/speech/line-thread.ts',

@@ -26,7 +26,7 @@ interface Imports {
  * import the shared files.
  */
 export function shareChunk(root: string, entryPoints: readonly string[]): Plugin {
-  const sources = ['src', 'reference-agent', 'conformance', 'load']
+  const sources = ['cli', 'library', 'reference-agent', 'conformance', 'load', 'src']
     .flatMap((directory) => globSync(`${directory}/**/*.ts`, { cwd: root }))
     .map((path) => join(root, path));
   const imports = new Map(sources.map((path) => [path, readImports(path)]));

@@ -18,7 +18,7 @@ const DECLARATIONS = join(ROOT, 'dist/declarations');
 const OUTPUT = join(ROOT, 'dist/types');
 
 /** The entry points with types, by the name of their file in `dist/types/`. */
-const sources = { index: 'src/index.ts', matchers: 'src/library/matchers/index.ts' };
+const sources = { index: 'library/index.ts', matchers: 'library/matchers/index.ts' };
 
 /** Messages about comments, about progress, and about tags that the kit does not use. */
 const IRRELEVANT = /^(tsdoc-|console-|ae-missing-release-tag$)/;

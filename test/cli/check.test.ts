@@ -359,7 +359,7 @@ void t.test(
   'a full or closed stdout gives at most one sentence, and never a usage error',
   async (t) => {
     const url = await startTestAgent(t);
-    const main = join(ROOT, 'src/cli/main.ts');
+    const main = join(ROOT, 'cli/main.ts');
     const shell = async (script: string): Promise<CommandResult> => {
       const { PATH = '' } = process.env;
       const env = { PATH, NODE_COMPILE_CACHE: COMPILE_CACHE };

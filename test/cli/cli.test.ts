@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SelftestResult } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { loadCommands } from '../../src/cli/commands/index.ts';
-import { formatCommandHelp } from '../../src/cli/output/help.ts';
+import { loadCommands } from '../../cli/commands/index.ts';
+import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
 import {
   assertUsageError,
@@ -280,7 +280,7 @@ void t.test('a reader that closes the pipe early causes no error', async (t) => 
   ];
   for (const args of [['explain'], ...atNight(others, [])]) {
     const env = { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE };
-    const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args], { env });
+    const child = spawn(process.execPath, [join(ROOT, 'cli/main.ts'), ...args], { env });
     child.stdout.destroy();
     let stderr = '';
     child.stderr.on('data', (chunk) => (stderr += String(chunk)));
@@ -301,7 +301,7 @@ void t.test(
   async (t) => {
     const agent = await startAgent();
     t.teardown(() => agent.stop());
-    const main = join(ROOT, 'src/cli/main.ts');
+    const main = join(ROOT, 'cli/main.ts');
     const command = `${process.execPath} ${main} check ${agent.url} --area health`;
     const capture = async (env: Record<string, string>): Promise<string> => {
       const child = spawn('script', ['-qec', command, '/dev/null'], {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { commandEntries } from '../../src/cli/commands/index.ts';
+import { commandEntries } from '../../cli/commands/index.ts';
 import { COMPILE_CACHE, run } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
@@ -72,7 +72,7 @@ function createBash(t: Test, script: string): (line: string) => string[] {
   const directory = mkdtempSync(join(tmpdir(), 'completion-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const program = join(directory, 'sandbox-kit');
-  const main = join(ROOT, 'src/cli/main.ts');
+  const main = join(ROOT, 'cli/main.ts');
   writeFileSync(program, `#!/bin/sh\nexec node ${main} "$@"\n`);
   chmodSync(program, 0o755);
   symlinkSync(process.execPath, join(directory, 'node'));

@@ -12,7 +12,7 @@ import { allRequirementIds } from '../../conformance/index.ts';
 import { killable } from '../../conformance/proof/selftest.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type MessageName } from '../../src/contract/index.ts';
-import * as library from '../../src/index.ts';
+import * as library from '../../library/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';

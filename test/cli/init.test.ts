@@ -4,8 +4,8 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { findTarball, packageNameOf } from '../../src/cli/project/package-json.ts';
-import { templateNames } from '../../src/cli/project/templates.ts';
+import { findTarball, packageNameOf } from '../../cli/project/package-json.ts';
+import { templateNames } from '../../cli/project/templates.ts';
 import { assertUsageError, run, type CommandResult } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
-import { load, mergeLoadReports } from '../../src/index.ts';
+import { load, mergeLoadReports } from '../../library/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { assertUsageError, run, unwrap } from '../helpers/command.ts';

@@ -158,7 +158,7 @@ void t.test(
   { skip: whyNoScript },
   async (t) => {
     const { url } = await withTarget(t);
-    const main = join(ROOT, 'src/cli/main.ts');
+    const main = join(ROOT, 'cli/main.ts');
     const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];
     const capture = async (env: Record<string, string>): Promise<string> => {
       const command = [process.execPath, main, ...args].join(' ');

@@ -97,7 +97,7 @@ async function killWhileHeld(
   await holder.connect();
   await holder.query('begin');
   await holder.query(hold);
-  const main = join(ROOT, 'src/cli/main.ts');
+  const main = join(ROOT, 'cli/main.ts');
   const child = spawn(process.execPath, [main, 'move', '--from', dataDir, '--to', url], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

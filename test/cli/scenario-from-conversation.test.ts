@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import { readYamlFile } from '../../src/library/input/documents.ts';
+import { readYamlFile } from '../../library/input/documents.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
 import { makeSpan } from '../helpers/otlp.ts';
 import { makeContainsEval, assertError, withService } from '../helpers/service.ts';

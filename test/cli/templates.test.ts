@@ -31,8 +31,8 @@ function linkKit(directory: string): void {
     writeFileSync(file, text);
     chmodSync(file, 0o755);
   };
-  const library = pathToFileURL(join(ROOT, 'src/index.ts')).href;
-  const main = join(ROOT, 'src/cli/main.ts');
+  const library = pathToFileURL(join(ROOT, 'library/index.ts')).href;
+  const main = join(ROOT, 'cli/main.ts');
   const manifest = { name: 'sandbox-kit', type: 'module', exports: './index.js' };
   write('sandbox-kit/package.json', JSON.stringify(manifest));
   write('sandbox-kit/index.js', `export * from '${library}';\n`);

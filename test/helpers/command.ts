@@ -3,13 +3,13 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
-import type { CommandProcess } from '../../src/cli/process.ts';
-import { runCommandLine } from '../../src/cli/run.ts';
+import type { CommandProcess } from '../../cli/process.ts';
+import { runCommandLine } from '../../cli/run.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ROOT } from './repository.ts';
 import { until } from './until.ts';
 
-const MAIN = join(ROOT, 'src/cli/main.ts');
+const MAIN = join(ROOT, 'cli/main.ts');
 /** Node's compile cache, shared by all processes that the tests start. */
 export const COMPILE_CACHE: string = join(ROOT, 'node_modules/.cache/compiled');
 

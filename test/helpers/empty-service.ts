@@ -1,6 +1,6 @@
 /** A service that the tests of a process share, one after another. */
 import root, { type Test } from 'tap';
-import { createKitFunctions } from '../../src/library/kit-functions.ts';
+import { createKitFunctions } from '../../library/kit-functions.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
 import { manualClock, type ManualClock } from '../../src/platform/manual-clock.ts';
 import { createBench, START_MS, type Bench } from './service.ts';

@@ -10,7 +10,7 @@ import {
   type ChatResponse,
   type ProductionSessionPage,
 } from '../../src/contract/index.ts';
-import { startAgent, startService } from '../../src/index.ts';
+import { startAgent, startService } from '../../library/index.ts';
 import { makeTraceRequest, makeSpan } from './otlp.ts';
 
 const [name = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** Additional headers, client certificates, and proxies of library functions. */
 import t from 'tap';
-import { rejectExposure } from '../../src/library/exposure.ts';
-import { check, diagnose, load, simulate } from '../../src/library/index.ts';
+import { rejectExposure } from '../../library/exposure.ts';
+import { check, diagnose, load, simulate } from '../../library/index.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
 import { withConnectProxy } from '../helpers/connect-proxy.ts';
 import { withRecordingSandbox } from '../helpers/recording-sandbox.ts';

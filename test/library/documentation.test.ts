@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { schemas } from '../../src/contract/index.ts';
-import { toConform } from '../../src/library/matchers/index.ts';
+import { toConform } from '../../library/matchers/index.ts';
 import { COMPILE_CACHE, run } from '../helpers/command.ts';
 import { readBlocks } from '../helpers/library-page.ts';
 import { isNightly } from '../helpers/nightly.ts';
@@ -16,8 +16,8 @@ function importSources(text: string): string {
     exports: Record<string, string>;
   };
   return text
-    .replaceAll("'sandbox-kit'", `'${join(ROOT, 'src/index.ts')}'`)
-    .replaceAll("'sandbox-kit/matchers'", `'${join(ROOT, 'src/library/matchers/index.ts')}'`)
+    .replaceAll("'sandbox-kit'", `'${join(ROOT, 'library/index.ts')}'`)
+    .replaceAll("'sandbox-kit/matchers'", `'${join(ROOT, 'library/matchers/index.ts')}'`)
     .replaceAll(
       /'sandbox-kit(\/schemas\/\w+\.json)'/g,
       (_, path: string) => `'${join(ROOT, exports[`.${path}`] ?? '')}'`,
@@ -85,7 +85,7 @@ const skip = hasPytest() ? false : 'python3 has no pytest';
 void t.test('the tests for pytest pass, and fail for a broken sandbox', { skip }, async (t) => {
   const [program = ''] = readBlocks('python');
   const cwd = t.testdir({ 'test_sandbox.py': program });
-  const kit = `${process.execPath} ${join(ROOT, 'src/cli/main.ts')}`;
+  const kit = `${process.execPath} ${join(ROOT, 'cli/main.ts')}`;
   const pytest = ['python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
   const passed = await run(['exec', '--agent', '--', ...pytest], {
     cwd,

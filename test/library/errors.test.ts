@@ -9,7 +9,7 @@ import {
   startAgent,
   startService,
   type SandboxKitErrorCode,
-} from '../../src/index.ts';
+} from '../../library/index.ts';
 
 const url = 'http://127.0.0.1:1';
 

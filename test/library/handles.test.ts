@@ -1,6 +1,6 @@
 /** The methods of a running agent and a running service do what `/__admin` does. */
 import t from 'tap';
-import { manualClock, startAgent, startService, type AgentFault } from '../../src/index.ts';
+import { manualClock, startAgent, startService, type AgentFault } from '../../library/index.ts';
 import { makeChatRequest } from '../helpers/agent.ts';
 import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
 import { makeContainsEval } from '../helpers/service.ts';

@@ -1,6 +1,6 @@
 /** `service.judgeClient()`: judges the requests of a test to the service. */
 import t from 'tap';
-import { startService } from '../../src/index.ts';
+import { startService } from '../../library/index.ts';
 import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
 
 void t.test('judges all requests so far', async (t) => {

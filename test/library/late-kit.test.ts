@@ -1,7 +1,7 @@
 /** Response times say nothing about a sandbox while the kit itself is late. */
 import { join } from 'node:path';
 import t from 'tap';
-import { check, grade, type CheckReport } from '../../src/index.ts';
+import { check, grade, type CheckReport } from '../../library/index.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
 import { respondWith, withSandboxDouble, type RouteBehavior } from '../helpers/sandbox-double.ts';
 

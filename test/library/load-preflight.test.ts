@@ -1,6 +1,6 @@
 /** Whether a load test sends user requests, which depends on its preflight. */
 import t, { type Test } from 'tap';
-import { load } from '../../src/index.ts';
+import { load } from '../../library/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import {
   hangUp,

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { readTemplate } from '../../src/cli/project/templates.ts';
+import { readTemplate } from '../../cli/project/templates.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const OLD_NODE = '/usr/bin/node';
@@ -30,7 +30,7 @@ function installKit(t: Test): string {
   // Without it, the folder would belong to the kit, and `sandbox-kit` would be the repository.
   write(folder, 'package.json', '{ "type": "module" }');
   const modules = join(folder, 'node_modules');
-  for (const path of ['bin', 'dist/bundle', 'matchers', 'package.json']) {
+  for (const path of ['bin', 'dist/bundle', 'shipped/matchers', 'package.json']) {
     cpSync(join(ROOT, path), join(modules, 'sandbox-kit', path), { recursive: true });
   }
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {

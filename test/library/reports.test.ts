@@ -11,7 +11,7 @@ import {
   type ExchangeRecord,
   type LoadReport,
   type RunningAgent,
-} from '../../src/index.ts';
+} from '../../library/index.ts';
 import { run } from '../helpers/command.ts';
 
 async function withAgent(t: Test): Promise<RunningAgent> {

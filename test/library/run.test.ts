@@ -19,7 +19,7 @@ import {
   type LoadProgress,
   type LoadReport,
   type SimulateOptions,
-} from '../../src/index.ts';
+} from '../../library/index.ts';
 import { run } from '../helpers/command.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startMutant } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { check, grade, load } from '../../src/index.ts';
+import { check, grade, load } from '../../library/index.ts';
 
 void t.test('check and grade select requirements, and load judges thresholds', async (t) => {
   const agent = await startAgent({ voice: null });

@@ -55,7 +55,7 @@ void t.test('the package contains its licenses and instructions', async (t) => {
     'dist/bundle/LICENSES.md',
     'dist/bundle/sbom.cdx.json',
     'llms.txt',
-    'skills/sandbox-kit/SKILL.md',
+    'shipped/skills/sandbox-kit/SKILL.md',
   ];
   for (const file of files) t.ok(existsSync(join(root, file)), file);
   const licenses = readFileSync(join(root, 'dist/bundle/LICENSES.md'), 'utf8');

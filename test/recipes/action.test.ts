@@ -22,7 +22,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const kit = {
   'package.json': JSON.stringify({ name: 'sandbox-kit', type: 'module' }),
   bin: {
-    'sandbox-kit.js': `await import('${pathToFileURL(join(ROOT, 'src/cli/main.ts')).href}');\n`,
+    'sandbox-kit.js': `await import('${pathToFileURL(join(ROOT, 'cli/main.ts')).href}');\n`,
   },
 };
 

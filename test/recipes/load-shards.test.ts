@@ -12,7 +12,7 @@ import { nightOnly } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const recipe = (name: string): string => join(ROOT, 'docs/recipes', name);
-const MAIN = join(ROOT, 'src/cli/main.ts');
+const MAIN = join(ROOT, 'cli/main.ts');
 
 /** A small run that starts when all processes of a busy machine are ready. */
 const SMALL = { RATE: '20', DURATION: '2s' };

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { loadCommands } from '../../src/cli/commands/index.ts';
+import { loadCommands } from '../../cli/commands/index.ts';
 import { isObject } from '../../src/platform/json.ts';
-import * as library from '../../src/index.ts';
+import * as library from '../../library/index.ts';
 import { ROOT } from '../helpers/repository.ts';
 
-const SKILL = 'skills/sandbox-kit/SKILL.md';
+const SKILL = 'shipped/skills/sandbox-kit/SKILL.md';
 const PAGES = [SKILL, 'llms.txt'];
 const commands = await loadCommands();
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

@@ -16,8 +16,8 @@ const kit = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Pack
 /** Programs that are not part of the package. */
 const buildTools = new Set([
   'src/contract/generate.ts',
-  'src/library/generate-options.ts',
-  'src/cli/generate-docs.ts',
+  'library/generate-options.ts',
+  'cli/generate-docs.ts',
   'conformance/ledger.ts',
   'conformance/release-requirements.ts',
 ]);

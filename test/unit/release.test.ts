@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { commandEntries } from '../../src/cli/commands/index.ts';
+import { commandEntries } from '../../cli/commands/index.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const REPOSITORY = 'https://github.com/sandbox-kit/sandbox-kit';

@@ -42,8 +42,8 @@ async function readAll(): Promise<Clip[]> {
   );
 }
 
-/** Returns `clips/` of the package, both from `src` and from `dist`. */
+/** Returns `shipped/clips/` of the package, both from `src` and from `dist`. */
 function findClipsDirectory(): URL {
   const require = createRequire(import.meta.url);
-  return new URL('clips/', pathToFileURL(require.resolve('sandbox-kit/package.json')));
+  return new URL('shipped/clips/', pathToFileURL(require.resolve('sandbox-kit/package.json')));
 }

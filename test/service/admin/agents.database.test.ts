@@ -1,7 +1,7 @@
 /** What is known about an agent: connection checks, and reports that were attached to it. */
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
-import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import t from 'tap';
-import { startAgent, startService } from '../../../src/index.ts';
+import { startAgent, startService } from '../../../library/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { atNight, nightOnly } from '../../helpers/nightly.ts';
 

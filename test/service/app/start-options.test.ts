@@ -8,7 +8,7 @@ import {
   type Log,
   type SeedDocument,
   type ServiceOptions,
-} from '../../../src/index.ts';
+} from '../../../library/index.ts';
 
 type Row = [options: unknown, message: RegExp];
 

@@ -1,7 +1,7 @@
 /** A run of simulated users: what it sends, how it is scored, and that the random seed determines it. */
 import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
-import { readScenarioSet } from '../../../src/library/input/scenario-files.ts';
+import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
 import { atNight } from '../../helpers/nightly.ts';

@@ -1,7 +1,7 @@
 /** Starter scenarios by voice with the reference agent. */
 import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
-import { readScenarioSet } from '../../../src/library/input/scenario-files.ts';
+import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { runOnQuietMachine } from '../../helpers/quiet-machine.ts';
 import { simulateOn } from '../../helpers/simulation.ts';

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { withEmptyService } from '../../helpers/empty-service.ts';

@@ -1,7 +1,7 @@
 /** Every page that a link leads to, and every form on it, with hostile text in all data. */
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { createKitFunctions } from '../../../src/library/kit-functions.ts';
+import { createKitFunctions } from '../../../library/kit-functions.ts';
 import { assertAccessible, assertAccessibleAtNight } from '../../helpers/accessibility.ts';
 import { DESKTOP, openPage, optionsOf, VIEWS, type OpenedPage } from '../../helpers/browser.ts';
 import { withFilledService } from '../../helpers/filled-service.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
-import { loadCommands } from '../../../src/cli/commands/index.ts';
-import { readConfigFile } from '../../../src/cli/config/config-file.ts';
-import { settingsOf, toKey } from '../../../src/cli/config/settings.ts';
-import { SandboxKitError } from '../../../src/cli/errors.ts';
+import { loadCommands } from '../../../cli/commands/index.ts';
+import { readConfigFile } from '../../../cli/config/config-file.ts';
+import { settingsOf, toKey } from '../../../cli/config/settings.ts';
+import { SandboxKitError } from '../../../cli/errors.ts';
 import { ROOT } from '../../helpers/repository.ts';
 
 const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/sandbox-kit.config.json'), 'utf8')) as {

@@ -5,8 +5,8 @@ import {
   createLoadProgress,
   createMoveProgress,
   createStepProgress,
-} from '../../../src/cli/output/progress.ts';
-import { createTerminal, type Terminal } from '../../../src/cli/output/terminal.ts';
+} from '../../../cli/output/progress.ts';
+import { createTerminal, type Terminal } from '../../../cli/output/terminal.ts';
 import { manualClock } from '../../../src/platform/manual-clock.ts';
 
 interface TerminalTraits {

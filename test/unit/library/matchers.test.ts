@@ -9,7 +9,7 @@ import {
   toBeValidMessage,
   toConform,
   toHavePassedEval,
-} from '../../../src/library/matchers/index.ts';
+} from '../../../library/matchers/index.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
 
 const [reply] = schemas.ChatResponse.examples;

@@ -58,7 +58,7 @@ void t.test(
 );
 
 void t.test('the clips together are under 200 kB', async (t) => {
-  const directory = new URL('../../../clips/', import.meta.url);
+  const directory = new URL('../../../shipped/clips/', import.meta.url);
   const sizes = (await readClips()).map(
     ({ id }) => statSync(new URL(`${id}.opus`, directory)).size,
   );

@@ -1,0 +1,306 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import type { CheckOptions, TimeLeft } from '../../conformance/index.ts';
+import { checkOptions, PROMPTS_MAX } from '../../conformance/options.ts';
+import type { Area, CheckReport } from '../../src/contract/index.ts';
+import { readUserLines } from '../../library/input/scenario-files.ts';
+import {
+  runCheck,
+  selectionOf,
+  type CheckHooks,
+  type CheckSelection,
+} from '../../library/run-check.ts';
+import { libraryValues } from '../../src/options/table.ts';
+import { sandboxUrl } from '../../src/options/values.ts';
+import type { Connection } from '../../src/platform/connection.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { randomSeed } from '../../src/platform/random.ts';
+import { formatList } from '../../src/report-kit/format.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
+import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from '../command.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import type { ValueOrigin } from '../flags/config-file.ts';
+import { readCa, readTargetKey } from '../flags/environment.ts';
+import { requireUrl } from '../flags/parse.ts';
+import { findSetFlag } from '../flags/set-flag.ts';
+import { rejectVoiceOptions } from '../flags/voice-options.ts';
+import { readConnection, type ConnectionFlags } from '../input/connection.ts';
+import { writeOutput } from '../input/files.ts';
+import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
+import { selectOrReject } from '../input/selection.ts';
+import { createCallRecorder } from '../output/audio-files.ts';
+import { openOutputs, writeViews, type Outputs } from '../output/outputs.ts';
+import { createStepProgress, type StepProgress } from '../output/progress.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
+import type { CommandProcess, Variables } from '../process.ts';
+import { abortOnStopSignal } from '../signals.ts';
+import { STOPPING, watchCheck, type WatchedRun } from './check-watch.ts';
+
+const positionals = {
+  url: optionalArgument(sandboxUrl, 'Base URL of the sandbox or service'),
+};
+
+type CheckValues = ValuesOf<typeof positionals, typeof checkOptions>;
+type Conformance = typeof conformanceModule;
+
+export const check = defineCommand({
+  description: [
+    'Sends valid and invalid requests, places calls, and reports which requirements hold. Creates users and deletes them at the end. Some requests reach the model of the sandbox and may cost money; --dry-run lists them.',
+    'With --area service, checks an evaluation service instead.',
+  ],
+  arguments: positionals,
+  options: checkOptions,
+  examples: [
+    { command: 'sandbox-kit check http://127.0.0.1:8080' },
+    { command: 'sandbox-kit check URL --json check.json --junit junit.xml' },
+    {
+      note: 'Show what changed since an earlier run',
+      command: 'sandbox-kit check URL --compare check.json',
+    },
+    {
+      note: 'Judge requirements of later releases only as notes',
+      command: 'sandbox-kit check URL --requirements 0.2',
+    },
+    { command: "sandbox-kit check URL --only 'CHAT-024,USERS-*' --skip USERS-034" },
+    { command: 'sandbox-kit check URL --prompt "Where is my order 17?" --prompt "Cancel it."' },
+    {
+      note: 'Accept {"accepted":[{"id":"CHAT-024","comment":"null until release 7"}]}',
+      command: 'sandbox-kit check URL --known-failures accepted.json --record run.ndjson',
+    },
+    { command: 'sandbox-kit check URL --area voice --save-audio calls' },
+    {
+      note: 'Run again whenever the sandbox restarts',
+      command: 'sandbox-kit check http://127.0.0.1:8080 --watch',
+    },
+    { command: 'sandbox-kit check --dry-run --area users' },
+    { command: 'sandbox-kit check --dry-run --area service' },
+  ],
+  notes: ['A known failure that no longer fails is stale, and the check exits with 1.'],
+  exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
+  async run(values, { process, origin }) {
+    const conformance = await import('../../conformance/index.ts');
+    const prompts = promptsOf(values);
+    if (values.intrusive !== undefined && !values.areas?.includes('service')) {
+      throw new UsageError('--intrusive needs --area service.');
+    }
+    const { url, areas = conformance.areas } = values;
+    const options = { ...libraryValues(checkOptions, values), url, areas, prompts };
+    const select = (): CheckSelection => selectionOf(options, conformance);
+    const selection = selectOrReject(select, conformance);
+    rejectReports(values, origin);
+    const out = createTerminal(process.stdout, process.env);
+    if (values.list) out.write(conformance.listing(selection, out));
+    else if (values.dryRun) out.write(conformance.dryRun(selection, out));
+    else return checkTarget(values, { options, selection, conformance, process, origin });
+    return exitCodes.ok;
+  },
+});
+
+/** Returns the prompts, and the openings of the scenarios. */
+function promptsOf({ prompts: given = [], scenario }: CheckValues): string[] {
+  const openings = scenario ? readUserLines(scenario).map(([opening = '']) => opening) : [];
+  const prompts = [...given, ...openings];
+  if (prompts.length <= PROMPTS_MAX) return prompts;
+  throw new UsageError(
+    `--prompt and --scenario allow at most ${PROMPTS_MAX} prompts, got ${prompts.length}.`,
+  );
+}
+
+/** What a check gets in addition to the values of the command line. */
+interface CheckParts extends Pick<Invocation, 'process' | 'origin'> {
+  conformance: Conformance;
+  /** The options that need no further reading. */
+  options: Omit<CheckOptions, 'url'> & { areas: readonly Area[] };
+  selection: CheckSelection;
+}
+
+async function checkTarget(values: CheckValues, parts: CheckParts): Promise<number> {
+  const settings = readSettings(values, parts);
+  const { conformance, process, selection } = parts;
+  const { options, access, out } = settings;
+  if (!values.watch) {
+    using interrupt = abortOnStopSignal(process, STOPPING);
+    const run = { signal: interrupt.signal, isRerun: false };
+    return (await runOnce(settings, selection, run)).exitCode;
+  }
+  return watchCheck({
+    ...{ process, conformance, out },
+    watched: { target: options.url, areas: options.areas, ...access },
+    runOnce: ({ selected, ...run }) => {
+      const failed = selected && { ...options, only: selected, skip: undefined };
+      return runOnce(settings, failed ? selectionOf(failed, conformance) : selection, run);
+    },
+  });
+}
+
+type Settings = ReturnType<typeof readSettings>;
+
+/** Reads everything that all runs share, so that a mistake is found before the first run. */
+function readSettings(
+  values: CheckValues,
+  { options, selection, conformance, process, origin }: CheckParts,
+) {
+  const url = requireUrl(values.url);
+  const { areas } = options;
+  const outputs = { ...values, record: values.recordFile };
+  const shared = {
+    ...{ values, selection, conformance, process, outputs },
+    knownFailures: readKnownFailures(values.knownFailures, areas, conformance),
+    earlier: readEarlierCheck(values.compareWith, areas, conformance),
+    access: readAccess({ ...values, url }, process.env),
+    options: { ...options, url },
+  };
+  rejectVoiceOptions(values, origin);
+  rejectStdout(values.watch, outputs);
+  return { ...shared, out: openOutputs(outputs, process) };
+}
+
+/** Runs a check and writes its reports. */
+async function runOnce(
+  settings: Settings,
+  selection: CheckSelection,
+  { signal, isRerun }: Pick<WatchedRun, 'signal' | 'isRerun'>,
+): Promise<CheckReport> {
+  const { values, options, conformance, process, knownFailures, access, out } = settings;
+  const recorder =
+    values.saveAudio === undefined ? undefined : await createCallRecorder(values.saveAudio);
+  const { seed = randomSeed() } = values;
+  const { progress, timeLeft } = announceRun(settings, selection, seed);
+  const startedMs = systemClock.monotonicMs();
+  // A rerun of failed requirements is not compared with an earlier report.
+  const isWhole = selection === settings.selection;
+  const run: CheckOptions & CheckHooks = {
+    ...options,
+    ...access,
+    ...{ seed, knownFailures, signal, onAudio: recorder?.onAudio },
+    compareWith: isWhole ? settings.earlier : undefined,
+    onExchange: (exchange) => {
+      recorder?.onExchange(exchange);
+      timeLeft.note(exchange);
+      progress.step(`${exchange.probe} ${exchange.step}`);
+    },
+    onWaiting: progress.note,
+    onPhase: (phase) => timeLeft.startPhase(phase),
+  };
+  const { transcript, report } = await runCheck(run, selection).finally(() => progress.end());
+  const durationMs = systemClock.monotonicMs() - startedMs;
+  if (isRerun && signal.aborted) return report;
+  if (values.recordFile !== undefined) {
+    const recording = conformance.writeTranscript(transcript);
+    writeOutput(values.recordFile, recording, '--record', process.stdout);
+  }
+  writeReports(report, {
+    ...{ conformance, process, transcript, out, durationMs },
+    outputs: values,
+    verbose: values.verbose,
+    note: isWhole ? describeUnselected(knownFailures, selection, conformance) : undefined,
+  });
+  recorder?.summarize(out);
+  return report;
+}
+
+/** Prints the plan of a run, and returns its progress with the estimate of the remaining time. */
+function announceRun(
+  { conformance, process, options: { url }, out }: Settings,
+  selection: CheckSelection,
+  seed: string,
+): { progress: StepProgress; timeLeft: TimeLeft } {
+  const plan = conformance.planCheck(selection);
+  const planText = `${conformance.planSentence(plan)}${describeSelected(selection)} Seed ${seed}.`;
+  out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n`);
+  out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
+  const timeLeft = conformance.createTimeLeft(plan, systemClock);
+  const progress = createStepProgress(createTerminal(process.stderr, process.env), systemClock, {
+    total: plan.requests,
+    unit: 'requests',
+    estimate: () => timeLeft.estimate(),
+  });
+  return { progress, timeLeft };
+}
+
+/** The files of a report, in the order of messages. */
+const reportFiles = ['json', 'junit', 'markdown', 'html', 'recordFile'];
+
+/** Rejects files of a report with options that send nothing. */
+function rejectReports(values: CheckValues, origin: ValueOrigin): void {
+  if (!values.list && !values.dryRun) return;
+  const flag = findSetFlag(checkOptions, reportFiles, values, origin);
+  if (flag === undefined) return;
+  throw new UsageError(
+    `--${flag} and --${values.list ? 'list' : 'dry-run'} can't be combined: nothing is sent, so there is no report.`,
+  );
+}
+
+/** Rejects an output to stdout with --watch, because each run writes a whole report. */
+function rejectStdout(watch: boolean, { json, junit, markdown, html, record }: Outputs): void {
+  if (!watch) return;
+  const outputs = Object.entries({ json, junit, markdown, html, record });
+  const onStdout = outputs.find(([, path]) => path === '-');
+  if (!onStdout) return;
+  throw new UsageError(`--watch and --${onStdout[0]} - can't be combined. Write to a file.`);
+}
+
+/** Maximum number of selected requirements that the plan lists; of more, it shows the number. */
+const LISTED_MAX = 8;
+
+/** Returns a sentence about the selected requirements; empty if all are judged. */
+function describeSelected({ selected }: CheckSelection): string {
+  if (!selected) return '';
+  return selected.length > LISTED_MAX
+    ? ` It judges only ${selected.length} requirements.`
+    : ` It judges only ${formatList(selected)}.`;
+}
+
+/** Returns the key and the connection of a check or a diagnosis. */
+export function readAccess(
+  flags: Parameters<typeof readTargetKey>[0] &
+    ConnectionFlags & {
+      url: string;
+      ca?: string | undefined;
+      voice?: { url?: string | undefined } | undefined;
+    },
+  env: Variables,
+): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
+  const { url, voice: { url: voiceUrl = url } = {} } = flags;
+  const key = readTargetKey(flags, env);
+  const { apiKey, apiKeyHeader = 'authorization' } = key;
+  const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
+  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
+  return { ...key, ca: readCa(flags.ca), ...connection };
+}
+
+/** Writes a report to the terminal and to files. */
+export function writeReports(
+  report: CheckReport,
+  {
+    conformance,
+    process,
+    transcript,
+    out,
+    outputs,
+    verbose,
+    note,
+    durationMs,
+  }: {
+    conformance: Conformance;
+    process: CommandProcess;
+    transcript: Parameters<Conformance['htmlReport']>[1];
+    out: Terminal;
+    outputs: Outputs;
+    verbose: boolean;
+    /** A sentence before the report. */
+    note?: string | undefined;
+    durationMs?: number;
+  },
+): void {
+  const { style, width } = out;
+  if (note !== undefined) out.write(`${wrap(note, width).join('\n')}\n\n`);
+  const duration = durationMs === undefined ? {} : { tookMs: durationMs };
+  out.write(conformance.terminalReport(report, { style, width, verbose, ...duration }));
+  const views = {
+    json: report,
+    junit: () => conformance.junitReport(report),
+    markdown: () => conformance.markdownReport(report),
+    html: () => conformance.htmlReport(report, transcript),
+  };
+  writeViews(outputs, views, { out, stdout: process.stdout });
+}

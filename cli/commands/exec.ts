@@ -1,0 +1,169 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { SERVICE_API_KEY_HEADER } from '../../src/contract/index.ts';
+import { dataOptions } from '../../src/service/options.ts';
+import { maskUrls } from '../../src/platform/base-url.ts';
+import { defineCommand } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { switchOption } from '../../src/options/option.ts';
+import type { CommandProcess } from '../process.ts';
+import { onStopSignal } from '../signals.ts';
+import { clientJudgmentOptions, prepareClientJudgment } from './client-judgment.ts';
+import { startServiceFor } from './serve.ts';
+
+export const exec = defineCommand({
+  description: [
+    'Starts the service on a free port, runs the command with variables that point to it, stops the service, and exits with the exit code of the command.',
+    'With --judge-client, also judges the requests of the command to the service. If the command succeeded, the exit code is the result of the judgment.',
+  ],
+  arguments: {},
+  rest: 'COMMAND',
+  options: {
+    agent: switchOption('Also start the reference sandbox'),
+    ...clientJudgmentOptions,
+    ...dataOptions,
+  },
+  examples: [
+    { command: 'sandbox-kit exec -- npm test' },
+    { command: 'sandbox-kit exec --agent --seed-file demo.yaml -- pytest' },
+    {
+      note: 'Judge the requests of the tests, and their retries after errors',
+      command: 'sandbox-kit exec --judge-client --inject-faults --json client.json -- npm test',
+    },
+  ],
+  exitCodes: {
+    0: 'the command succeeded, and the client conforms',
+    1: 'the client does not conform',
+    3: 'not judged, for example because the client sent no request',
+  },
+  environment: {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'Set for the command, with _HEADERS and _PROTOCOL',
+    SANDBOX_KIT_SERVICE_URL: 'Set for the command: URL of the service',
+    SANDBOX_KIT_SERVICE_API_KEY: 'Set for the command: API key of the service',
+    SANDBOX_KIT_ADMIN_URL: 'Set for the command: URL of the admin API',
+    SANDBOX_KIT_AGENT_URL: 'Set for the command with --agent: URL of the sandbox',
+  },
+  hintUnexpected(word, args) {
+    const index = args.indexOf(word);
+    const corrected = [...args.slice(0, index), '--', ...args.slice(index)].join(' ');
+    return `Put -- before the command: sandbox-kit ${maskUrls(corrected).slice(0, 200)}.`;
+  },
+  async run({ agent: withAgent, ...flags }, { process, rest: [command, ...args] }) {
+    if (command === undefined) {
+      throw new UsageError('COMMAND is missing. Usage: sandbox-kit exec -- COMMAND.');
+    }
+    const judgment = await prepareClientJudgment(flags, process);
+    // Listen for signals before anything starts that must be stopped.
+    using runner = createCommandRunner(process);
+    const service = await startServiceFor(
+      {
+        ...flags,
+        host: '127.0.0.1',
+        port: 0,
+        apiKeyHeader: SERVICE_API_KEY_HEADER,
+        recordCallers: judgment !== undefined,
+      },
+      process,
+    );
+    try {
+      const agent = withAgent ? await startReferenceAgent() : undefined;
+      try {
+        judgment?.injectFaults(service);
+        const commandCode = await runner.run(command, args, {
+          ...service.env,
+          ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
+        });
+        const { isInterrupted } = runner;
+        const judgmentCode = (await judgment?.conclude(service, { isInterrupted })) ?? 0;
+        return commandCode === 0 ? judgmentCode : commandCode;
+      } finally {
+        await agent?.stop();
+      }
+    } finally {
+      await service.stop();
+    }
+  },
+});
+
+/** A separate function: in one with `using`, the compiler does not rewrite import paths. */
+async function startReferenceAgent() {
+  const { startAgent } = await import('../../reference-agent/index.ts');
+  return startAgent();
+}
+
+/** Runs one command, and passes stop signals on to it. */
+interface CommandRunner extends Disposable {
+  /** Whether a stop signal was received. */
+  readonly isInterrupted: boolean;
+  /**
+   * Runs a command, and returns its exit code, or 128 + n if signal n ended it. Does not start it if
+   * a stop signal came before.
+   *
+   * @throws {UsageError} if the command can't be started.
+   */
+  run(command: string, args: string[], variables: Record<string, string>): Promise<number>;
+}
+
+/**
+ * Listens for stop signals from now on. The first one is passed to the command, the second one kills
+ * it. After the command has ended, the second one ends the process.
+ */
+function createCommandRunner(process: CommandProcess): CommandRunner {
+  let child: ChildProcess | undefined;
+  const received: NodeJS.Signals[] = [];
+  const listening = onStopSignal(process, (signal) => {
+    received.push(signal);
+    if (child?.exitCode === null && child.signalCode === null) {
+      if (received.length > 1) child.kill('SIGKILL');
+      else if (!isSentByTerminal(signal, process)) child.kill(signal);
+    } else if (received.length > 1) process.exit(exitCodeOf(signal));
+  });
+  return {
+    get isInterrupted() {
+      return received.length > 0;
+    },
+    async run(command, args, variables) {
+      const [signal] = received;
+      if (signal) return exitCodeOf(signal);
+      const env = { ...process.env, ...variables };
+      child = spawn(command, args, { stdio: stdioOf(process), env });
+      forwardOutput(child, process);
+      return await waitForExit(child, command);
+    },
+    [Symbol.dispose]: listening[Symbol.dispose],
+  };
+}
+
+/** Lets the command use the streams of the process itself; those without a descriptor get its output. */
+function stdioOf({ stdin, stdout, stderr }: CommandProcess): ('inherit' | 'pipe')[] {
+  return [stdin, stdout, stderr].map((stream) => ('fd' in stream ? 'inherit' : 'pipe'));
+}
+
+function forwardOutput(child: ChildProcess, { stdout, stderr }: CommandProcess): void {
+  child.stdin?.end();
+  child.stdout?.on('data', (chunk: Buffer) => void stdout.write(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => void stderr.write(chunk));
+}
+
+/**
+ * Returns whether a terminal sends the signal to the command, too. Many programs take a second Ctrl-C
+ * as an order to end without cleaning up.
+ */
+function isSentByTerminal(
+  signal: NodeJS.Signals,
+  { stdin, stdout, stderr }: CommandProcess,
+): boolean {
+  return signal === 'SIGINT' && [stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);
+}
+
+const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+function waitForExit(child: ChildProcess, command: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'ENOENT' ? 'command not found' : error.message;
+      reject(new UsageError(`Can't run ${command}: ${reason}.`));
+    });
+    child.once('close', (code, signal) => resolve(code ?? (signal ? exitCodeOf(signal) : 0)));
+  });
+}

@@ -1,0 +1,243 @@
+import type * as loadModule from '../../load/index.ts';
+import { loadOptions, SHARD_SEED, THRESHOLDS_MAX } from '../../load/options.ts';
+import type { LoadReport } from '../../src/contract/index.ts';
+import { readUserLines } from '../../library/input/scenario-files.ts';
+import {
+  findLoadConflict,
+  findSizeProblem,
+  prepareLoad,
+  SHORT_WINDOW_MS,
+  type LoadChoices,
+  type LoadSize,
+  type PreparedLoad,
+  type ShowOption,
+} from '../../library/load-plan.ts';
+import { runLoad } from '../../library/run-load.ts';
+import { flagNameOf, libraryValues } from '../../src/options/table.ts';
+import { sandboxUrl } from '../../src/options/values.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { isLoopbackUrl } from '../../src/platform/loopback.ts';
+import { randomSeed } from '../../src/platform/random.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
+import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import type { ValueOrigin } from '../flags/config-file.ts';
+import { readCa, readSandboxKey } from '../flags/environment.ts';
+import { requireUrl } from '../flags/parse.ts';
+import { findSetFlag } from '../flags/set-flag.ts';
+import { readLoadConnection } from '../input/connection.ts';
+import { readEarlierReport } from '../input/report-files.ts';
+import { openOutputs } from '../output/outputs.ts';
+import { createLoadProgress } from '../output/progress.ts';
+import { createTerminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
+import { abortOnStopSignal } from '../signals.ts';
+import { mergeFiles, writeReports } from './load-merge.ts';
+
+/** Requests to a model that are sent to another machine without --yes. */
+const UNCONFIRMED_MODEL_CALLS_MAX = 1_000;
+
+const positionals = { url: optionalArgument(sandboxUrl, 'Base URL of the sandbox') };
+
+/** The values of a run. */
+type LoadValues = ValuesOf<typeof positionals, typeof loadOptions> & { url: string };
+type Load = typeof loadModule;
+
+export const load = defineCommand({
+  description: [
+    'Sends requests at a constant rate that does not slow down with the sandbox, and compares latency, throughput, and error rate with the targets of the specification.',
+  ],
+  arguments: positionals,
+  options: loadOptions,
+  examples: [
+    { command: 'sandbox-kit load URL --profile chat --quick --html load.html' },
+    {
+      note: 'Short run for CI',
+      command: 'sandbox-kit load URL --rate 20 --duration 5s --accept-not-proven',
+    },
+    {
+      note: 'Show what changed since an earlier run',
+      command: 'sandbox-kit load URL --json run.json --compare earlier.json',
+    },
+    {
+      note: 'Fail if chat is slower than we promise',
+      command: "sandbox-kit load URL --threshold 'chat.p95<800ms'",
+    },
+    { command: 'sandbox-kit load URL --find-max --step 10s' },
+    {
+      note: 'Measure how many requests per second 50 connections get answered',
+      command: 'sandbox-kit load URL --engine autocannon --connections 50',
+    },
+    {
+      note: 'Send the load from two machines, and judge both parts together',
+      command: 'sandbox-kit load URL --rate 1000 --shard 1/2 --json a.json',
+    },
+    { command: 'sandbox-kit load --merge a.json b.json --html load.html' },
+    { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
+  ],
+  notes: [
+    'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
+  ],
+  exitCodes: {
+    0: 'all tested targets are met (with --shard: the shard is complete)',
+    1: 'a target is missed',
+    2: 'wrong options, or the files of --merge are not all shards of one run',
+    3: 'could not judge',
+  },
+  async run(given, { process, origin }) {
+    if (given.merge) return mergeFiles(given.merge, given, { origin, process });
+    const values = { ...given, url: requireUrl(given.url) };
+    const choices = choicesOf(values, origin);
+    rejectConflicts(values, choices, origin);
+    const loadPackage = await import('../../load/index.ts');
+    const prepared = prepareOrReject(choices, loadPackage);
+    // A report in the configuration file is for whole runs and for --merge.
+    const earlier = readEarlierReport(values.shard ? undefined : values.compareWith, 'LoadReport');
+    const lines = values.scenario && readUserLines(values.scenario);
+    const { url, seed = values.shard ? SHARD_SEED : randomSeed() } = values;
+    const access = {
+      apiKey: readSandboxKey(values, process.env),
+      ca: readCa(values.ca),
+      ...readLoadConnection(values, process.env),
+    };
+    rejectLargeRun(values, prepared.size, origin);
+    const out = openOutputs(values, process);
+    const planText = `${describePlan(prepared)} Seed ${seed}.`;
+    out.write(`${out.style('bold', `sandbox-kit load ${url}`)}\n`);
+    out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
+    const terminal = createTerminal(process.stderr, process.env);
+    const onProgress = createLoadProgress(terminal, systemClock);
+    const run = { ...choices, ...access, url, seed, lines, compareWith: earlier, onProgress };
+    const report = await runUntilStopped(process, prepared.plan, (signal) =>
+      runLoad({ ...run, signal }, prepared),
+    );
+    terminal.live('');
+    writeReports(report, { loadPackage, out, outputs: values, process });
+    return report.exitCode;
+  },
+});
+
+/** Runs a load test that the first stop signal aborts. */
+async function runUntilStopped(
+  process: CommandProcess,
+  { profile, calls }: PreparedLoad['plan'],
+  run: (signal: AbortSignal) => Promise<LoadReport>,
+): Promise<LoadReport> {
+  const sent = profile === 'voice' ? 'calls' : calls ? 'requests and calls' : 'requests';
+  using interrupt = abortOnStopSignal(
+    process,
+    `Stopping. The report covers the ${sent} so far. Press Ctrl-C again to exit immediately.`,
+  );
+  return await run(interrupt.signal);
+}
+
+/**
+ * Returns the options that determine what a run sends. Voice options of a configuration file count
+ * only in runs with calls.
+ */
+function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
+  const { profile, durationMs, quick, shard, startAt } = values;
+  const hasCalls = profile === 'voice' || profile === 'all';
+  const chosen = <Name extends 'calls' | 'callsPerSecond' | 'voice'>(
+    name: Name,
+  ): LoadValues[Name] | undefined => {
+    const isUsed = hasCalls || findSetFlag(loadOptions, [name], values, origin) !== undefined;
+    return isUsed ? values[name] : undefined;
+  };
+  return {
+    ...libraryValues(loadOptions, values),
+    durationMs: durationMs ?? (quick ? SHORT_WINDOW_MS : undefined),
+    shard: shard && { ...shard, startAt },
+    calls: chosen('calls'),
+    callsPerSecond: chosen('callsPerSecond'),
+    voice: chosen('voice'),
+  };
+}
+
+/** Returns how the command line shows an option of the library. */
+const createShowOption =
+  (values: LoadValues, origin: ValueOrigin): ShowOption =>
+  (name) =>
+    `--${findSetFlag(loadOptions, [name], values, origin) ?? flagNameOf(loadOptions, name)}`;
+
+/** @throws {UsageError} if a threshold can't be read, or the run can't measure it. */
+function prepareOrReject(choices: LoadChoices, loadPackage: Load): PreparedLoad {
+  const { thresholds = [] } = choices;
+  if (thresholds.length > THRESHOLDS_MAX) {
+    throw new UsageError(
+      `--threshold can be given at most ${THRESHOLDS_MAX} times, got ${thresholds.length}.`,
+    );
+  }
+  try {
+    return prepareLoad(choices, loadPackage);
+  } catch (error) {
+    if (error instanceof loadPackage.ThresholdError) {
+      throw new UsageError(`--threshold: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+/** @throws {UsageError} if options can't be combined. */
+function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: ValueOrigin): void {
+  if (values.quick && values.durationMs !== undefined) {
+    throw new UsageError("--quick and --duration can't be combined: both set the duration.");
+  }
+  if (values.startAt !== undefined && !values.shard) {
+    throw new UsageError('--start-at needs --shard.');
+  }
+  if (values.shard && values.compareWith !== undefined && !origin.isFromFile('compare')) {
+    throw new UsageError(
+      "--shard and --compare can't be combined: only the merged report has verdicts. Use --compare with --merge.",
+    );
+  }
+  const conflict = findLoadConflict(choices, createShowOption(values, origin));
+  if (conflict !== undefined) throw new UsageError(conflict);
+  if (values.shard && values.json === undefined) {
+    throw new UsageError('--shard needs --json FILE: --merge judges the reports of all shards.');
+  }
+}
+
+/**
+ * Rejects a run that is unreasonably large, or that may cost money and is not confirmed.
+ *
+ * @throws {UsageError} with the number of requests.
+ */
+function rejectLargeRun(values: LoadValues, size: LoadSize, origin: ValueOrigin): void {
+  const problem = findSizeProblem(size, createShowOption(values, origin));
+  if (problem !== undefined) throw new UsageError(problem);
+  const { yes, url } = values;
+  const { requests, modelCalls } = size;
+  if (yes || isLoopbackUrl(url) || modelCalls <= UNCONFIRMED_MODEL_CALLS_MAX) return;
+  const { host } = new URL(url);
+  throw new UsageError(
+    values.engine === 'autocannon'
+      ? `This run would send as many requests to ${host} as it answers; all of them reach a model and may cost money. Confirm with --yes.`
+      : `This run would send up to ${requests} requests to ${host}; ${modelCalls} of them reach a model and may cost money. Confirm with --yes.`,
+  );
+}
+
+/** Returns what a run will send, in one sentence. */
+function describePlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
+  const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
+  const { connections } = plan;
+  const windowSeconds = plan.windowMs / 1000;
+  if (findMax) {
+    return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
+  }
+  if (connections !== undefined) {
+    return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
+  }
+  if (profile === 'voice') {
+    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;
+  }
+  const traffic =
+    simulatedUsers === undefined
+      ? `${ratePerSecond} requests per second`
+      : `${simulatedUsers} simulated users`;
+  const withCalls = calls === undefined ? '' : ` and ${calls} calls`;
+  const beforeSeconds = ((plan.warmUpMs + plan.rampMs) / 1000).toFixed(1);
+  const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
+  return `Sends ${part}about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${traffic}${withCalls} for ${windowSeconds} s, after ${beforeSeconds} s of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
+}

@@ -1,0 +1,149 @@
+import type { ConversationScenario } from '../../src/service/index.ts';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { isMessage } from '../../src/contract/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { apiKeyHeader, keyOptions, serviceKey } from '../../src/options/run.ts';
+import { readServiceKey } from '../flags/environment.ts';
+import {
+  fromVariables,
+  option,
+  optionWithDefault,
+  switchOption,
+} from '../../src/options/option.ts';
+import * as values from '../../src/options/values.ts';
+import { writeDocumentText } from '../../library/input/documents.ts';
+import { reserveFile, writeOutput } from '../input/files.ts';
+import type { Variables } from '../process.ts';
+
+const SERVICE_URL = 'http://127.0.0.1:9090';
+const RESPONSE_TIMEOUT_MS = 30_000;
+
+const positionals = {
+  action: argument(
+    z.literal('from-conversation').describe('from-conversation'),
+    'The only action: from-conversation',
+  ),
+  id: argument(values.text, 'Id of the conversation or of its session'),
+};
+
+const options = {
+  service: option(values.serviceUrl, 'URL', 'Base URL of the service', SERVICE_URL),
+  data: option(values.filePath, 'DIR', 'Read the data directory of a service instead'),
+  owner: option(values.text, 'OWNER', 'Owner of the conversation'),
+  out: optionWithDefault(values.filePath, 'FILE', 'File to write; - for stdout', '-'),
+  force: switchOption('Overwrite the file'),
+  apiKey: fromVariables(serviceKey, keyOptions.apiKey),
+  apiKeyFile: keyOptions.apiKeyFile,
+  apiKeyHeader,
+};
+
+type ScenarioFlags = ValuesOf<typeof positionals, typeof options>;
+
+export const scenario = defineCommand({
+  description: [
+    "The user's messages become steps; the evals that scored the conversation, and the tools that were called, become evals.",
+  ],
+  arguments: positionals,
+  options,
+  examples: [
+    { command: 'sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml' },
+    { command: 'sandbox-kit scenario from-conversation conv-1 --data ./service' },
+  ],
+  async run(flags, { process: { stdout, stderr, env } }) {
+    const { id, data, service, out, force } = flags;
+    if (data !== undefined && service !== undefined) {
+      throw new UsageError("--data and --service can't be combined.");
+    }
+    if (!force && hasContent(out)) {
+      throw new UsageError(`${out} (--out) exists. Use --force to overwrite it.`);
+    }
+    reserveFile(out, '--out');
+    const result = await (data === undefined
+      ? readFromService(flags, env)
+      : readFromData(data, flags));
+    writeOutput(out, formatScenario(id, result), '--out', stdout);
+    if (out !== '-') {
+      stderr.write(
+        `Wrote ${out}. Review the user's messages, then run\n` +
+          `sandbox-kit simulate URL --scenario ${out}\n`,
+      );
+    }
+    return exitCodes.ok;
+  },
+});
+
+/** Returns whether writing would overwrite content. An empty file may be left from a failed attempt. */
+function hasContent(path: string): boolean {
+  const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.isFile() && stats.size > 0;
+}
+
+async function readFromData(
+  directory: string,
+  { id, owner }: ScenarioFlags,
+): Promise<ConversationScenario> {
+  if (!existsSync(join(directory, 'service.db'))) {
+    throw new UsageError(`--data must be a data directory of sandbox-kit serve, got ${directory}.`);
+  }
+  const { makeScenarioFromDataDir, StartError } = await import('../../src/service/index.ts');
+  try {
+    const result = await makeScenarioFromDataDir({
+      dataDir: directory,
+      conversationId: id,
+      ...(owner !== undefined && { owner }),
+    });
+    if (result) return result;
+  } catch (error) {
+    if (error instanceof StartError) {
+      throw new UsageError(`Can't read ${directory} (--data): ${error.message}`);
+    }
+    throw error;
+  }
+  throw unknownConversation(id, directory);
+}
+
+async function readFromService(
+  flags: ScenarioFlags,
+  env: Variables,
+): Promise<ConversationScenario> {
+  const { id, owner, service = SERVICE_URL } = flags;
+  const key = readServiceKey(flags, env);
+  const query = owner === undefined ? '' : `?owner=${encodeURIComponent(owner)}`;
+  const path = `/__admin/conversations/${encodeURIComponent(id)}/scenario${query}`;
+  const headers = key === undefined ? {} : { [flags.apiKeyHeader]: key };
+  using deadline = systemClock.deadline(RESPONSE_TIMEOUT_MS);
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await fetch(service + path, { headers, signal: deadline.signal });
+    body = await response.json();
+  } catch {
+    throw new UsageError(
+      `Can't read the conversation from ${service} (--service). Is sandbox-kit serve running there?`,
+    );
+  }
+  const { scenario, notes = [] } = body as Partial<ConversationScenario>;
+  if (response.ok && isMessage('Scenario', scenario)) return { scenario, notes };
+  if (response.status === 404) throw unknownConversation(id, service);
+  throw new UsageError(
+    `${service} (--service) responded to GET ${path} with HTTP ${response.status}.`,
+  );
+}
+
+const unknownConversation = (id: string, place: string): UsageError =>
+  new UsageError(`Unknown conversation ${JSON.stringify(id)} at ${place}.`);
+
+function formatScenario(id: string, { scenario, notes }: ConversationScenario): string {
+  const comments = [
+    'yaml-language-server: $schema=node_modules/sandbox-kit/schemas/scenario.schema.json',
+    `Created from the conversation ${JSON.stringify(id)}. Review the user's messages: they may`,
+    'contain personal data such as names and addresses.',
+    ...notes,
+  ];
+  const head = comments.map((comment) => `# ${comment}\n`).join('');
+  return `${head}${writeDocumentText(scenario)}`;
+}

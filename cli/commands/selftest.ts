@@ -1,0 +1,109 @@
+import type { StartRecordingService } from '../../conformance/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { defineCommand } from '../command.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { jsonReport } from '../../src/options/shared.ts';
+import { option, switchOption } from '../../src/options/option.ts';
+import * as values from '../../src/options/values.ts';
+import { writeJsonOutput } from '../input/files.ts';
+import { kitVersion } from '../../library/kit-version.ts';
+import { openOutputs } from '../output/outputs.ts';
+import { createStepProgress } from '../output/progress.ts';
+import { createTerminal } from '../output/terminal.ts';
+
+export const selftest = defineCommand({
+  description: [
+    'Checks the reference agent and the service through a proxy that breaks one requirement at a time, judges a client of the service in the same way, and shows which requirement detects which fault.',
+  ],
+  arguments: {},
+  options: {
+    area: option(
+      values.anyAreas,
+      'AREAS',
+      'Areas, comma-separated: chat, health, users, voice, service, client',
+      'all',
+    ),
+    only: option(values.text, 'TEXT', 'Run only the ids that contain this text'),
+    list: switchOption('List what would run; runs nothing'),
+    json: { ...jsonReport, help: 'Write the result as JSON; - for stdout' },
+  },
+  examples: [
+    { command: 'sandbox-kit selftest' },
+    { command: 'sandbox-kit selftest --area service' },
+    { command: 'sandbox-kit selftest --area client' },
+    { command: 'sandbox-kit selftest --only chat/content' },
+    { command: 'sandbox-kit selftest --list --only users/' },
+  ],
+  exitCodes: { 0: 'all faults detected', 1: 'a fault was missed, or a finding was wrong' },
+  async run({ area, only, list, json }, { process }) {
+    const conformance = await import('../../conformance/index.ts');
+    const selection = { areas: area, only };
+    const total = await conformance.selftestSize(selection);
+    if (total === 0) {
+      throw new UsageError(
+        `No id contains ${JSON.stringify(only)} (--only). Run sandbox-kit selftest --list to list all.`,
+      );
+    }
+    if (list) {
+      const out = createTerminal(process.stdout, process.env);
+      out.write(await conformance.peerList(selection, out));
+      return exitCodes.ok;
+    }
+    const out = openOutputs({ json }, process);
+    const targets = await startTargets(await conformance.selftestNeeds(selection));
+    const progress = createStepProgress(createTerminal(process.stderr, process.env), systemClock, {
+      total,
+      unit: 'peers',
+    });
+    const result = await conformance
+      .selftest({
+        ...selection,
+        ...targets.addresses,
+        startRecordingService,
+        kitVersion: kitVersion(),
+        onResult: ({ id }) => progress.step(id),
+      })
+      .finally(async () => {
+        progress.end();
+        await targets.stop();
+      });
+    out.write(conformance.selftestText(result, out));
+    if (json !== undefined) writeJsonOutput(json, result, '--json', process.stdout);
+    return result.ok ? exitCodes.ok : exitCodes.findings;
+  },
+});
+
+const startRecordingService: StartRecordingService = async (options) => {
+  const { startService } = await import('../../src/service/index.ts');
+  return startService({ ...options, recordCallers: true });
+};
+
+/** The servers that the proxies stand in front of. */
+interface Targets {
+  addresses: { url?: string; serviceUrl?: string; serviceApiKey?: string };
+  stop: () => Promise<void>;
+}
+
+async function startTargets(needs: { sandbox: boolean; service: boolean }): Promise<Targets> {
+  const addresses: Targets['addresses'] = {};
+  const servers: { stop: () => Promise<void> }[] = [];
+  if (needs.sandbox) {
+    const { startAgent } = await import('../../reference-agent/index.ts');
+    const agent = await startAgent();
+    servers.push(agent);
+    addresses.url = agent.url;
+  }
+  if (needs.service) {
+    const { startService } = await import('../../src/service/index.ts');
+    const service = await startService();
+    servers.push(service);
+    addresses.serviceUrl = service.url;
+    addresses.serviceApiKey = service.apiKey;
+  }
+  return {
+    addresses,
+    async stop() {
+      for (const server of servers) await server.stop();
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import type * as serviceModule from '../../src/service/index.ts';
+import { PORT, serviceOptions, type dataOptions } from '../../src/service/options.ts';
+import { libraryValues, type FlagValues } from '../../src/options/table.ts';
+import { formatDuration } from '../../src/report-kit/format.ts';
+import { isLoopbackHost, isLoopbackUrl } from '../../src/platform/loopback.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { defineCommand } from '../command.ts';
+import { exitCodes, OutputError, UsageError } from '../errors.ts';
+import {
+  describeServiceKey,
+  hintDatabase,
+  hasDatabaseVariable,
+  readDatabaseUrl,
+  readModelEndpoint,
+  readServiceKey,
+  readSpeechEndpoint,
+  type KeyFlags,
+} from '../flags/environment.ts';
+import { readSeedFile } from '../../library/input/documents.ts';
+import { createKitFunctions } from '../../library/kit-functions.ts';
+import { createTerminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
+import { listenForStop } from '../signals.ts';
+import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
+
+type ServeValues = FlagValues<typeof serviceOptions>;
+type Service = typeof serviceModule;
+type RunningService = Awaited<ReturnType<Service['startService']>>;
+
+export const serve = defineCommand({
+  description: [
+    'The service ingests traces, closes conversations, scores them, runs simulations, and serves results and pages. It runs until you press Ctrl-C, and then finishes the open requests within 5 s.',
+  ],
+  arguments: {},
+  options: serviceOptions,
+  examples: [
+    { command: 'sandbox-kit serve --data ./service' },
+    { command: 'sandbox-kit serve --port 0 --json' },
+    { command: "sandbox-kit serve --database 'postgres://kit@db/kit?sslmode=verify-full'" },
+    { command: 'sandbox-kit serve --seed-file demo.yaml' },
+    {
+      note: 'List mutants with sandbox-kit selftest --list',
+      command: 'sandbox-kit serve --mutant service/traces-202',
+    },
+  ],
+  exitCodes: {
+    0: 'stopped by a signal',
+    2: 'wrong options, or a wrong database URL, password, or role',
+    3: 'the database was away, busy, or full at the start',
+    130: 'ended by a second Ctrl-C',
+    143: 'ended by a second SIGTERM',
+  },
+  notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
+  hintUnexpected: (word) =>
+    /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : hintDatabase(word),
+  async run(values, { process }) {
+    const mutants = await loadMutants(values, 'service');
+    // Listen for signals first: stopping while the seed data loads must clean up, too.
+    using stop = listenForStop(process);
+    const service = await startServiceFor(
+      { ...values, port: values.port ?? (mutants ? 0 : PORT) },
+      process,
+    );
+    const describeChange = await watchData(values);
+    let change: string | undefined;
+    const mutant = await mutants?.start(service.url);
+    try {
+      const replaced = mutant && { url: mutant.url, breaks: mutant.description };
+      introduce({ ...service, ...replaced }, values, process);
+      await stop.received;
+      if (values.drainMs) {
+        const drain = formatDuration(values.drainMs);
+        const text = `Draining for ${drain}. Press Ctrl-C again to stop immediately.`;
+        announceStop(values, text, process.stderr);
+      }
+    } finally {
+      // Closing an emptied file fills it again.
+      change = describeChange?.();
+      await mutant?.stop();
+      await service.stop();
+      change ??= describeChange?.();
+    }
+    const kept = describeKeptData(values, change, process);
+    announceStop(values, `The service stopped${kept}`, process.stderr);
+    return exitCodes.ok;
+  },
+});
+
+/** The values that `startServiceFor` needs; others of `serve` are optional. */
+type ServiceValues = FlagValues<typeof dataOptions> &
+  KeyFlags &
+  Pick<ServeValues, 'host' | 'apiKeyHeader'> & { port: number; recordCallers?: boolean };
+
+/**
+ * Starts a service with options and environment variables.
+ *
+ * @throws {UsageError} if an option, a variable, or the seed data does not allow it.
+ * @throws {OutputError} if the database can't be used now.
+ */
+export async function startServiceFor(
+  values: ServiceValues,
+  process: CommandProcess,
+): Promise<RunningService> {
+  const { host, port } = values;
+  const { env, stderr } = process;
+  const terminal = createTerminal(stderr, env);
+  const seedPath = values.seed;
+  if (seedPath !== undefined) terminal.live('  reading the seed data');
+  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
+  const key = readServiceKey(values, env);
+  if (key === undefined && !isLoopbackHost(host)) {
+    throw new UsageError(
+      `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,
+    );
+  }
+  const databaseUrl = readDatabaseUrl(values, process);
+  const judge = readModelEndpoint('JUDGE', env);
+  const userModel = readModelEndpoint('USER', env);
+  const speech = readSpeechEndpoint(env);
+  const service = await import('../../src/service/index.ts');
+  if (key !== undefined && !service.isKey(key)) {
+    throw new UsageError(`${describeServiceKey(values)} must be ${service.KEY_FORM}.`);
+  }
+  try {
+    return await service.startService({
+      ...libraryValues(serviceOptions, values),
+      log: createLog(values.logLevel, stderr),
+      keys: key === undefined ? [] : [{ key }],
+      recordCallers: values.recordCallers ?? false,
+      kit: createKitFunctions(),
+      ...(databaseUrl !== undefined && { databaseUrl }),
+      ...(seed && {
+        seed: seed.document,
+        onSeedProgress: (done: number, total: number) =>
+          terminal.live(`  loaded ${done} of ${total} sessions of the seed data`),
+      }),
+      ...(judge && { judge }),
+      ...(userModel && { userModel }),
+      ...(speech && { speech }),
+    });
+  } catch (error) {
+    if (seed && error instanceof service.InvalidSeedError) {
+      throw seed.errorAt(error.pointer, error.problem, error.relatedPointer);
+    }
+    if (!(error instanceof service.StartError)) throw error;
+    if (isPortInUse(error)) throw portInUseError(host, port);
+    const message = `Can't start the service: ${error.message}`;
+    const isAway = error instanceof service.DatabaseUnavailableError;
+    throw isAway ? new OutputError(message) : new UsageError(message);
+  } finally {
+    terminal.live('');
+  }
+}
+
+function describeData(values: ServeValues, process: CommandProcess): string {
+  if (readDatabaseUrl(values, process) !== undefined) return 'in the database';
+  if (values.dataDir === undefined) return 'deleted when it stops; --data DIR keeps it';
+  const isUnused = hasDatabaseVariable(process.env);
+  return isUnused ? `${values.dataDir}; SANDBOX_KIT_DATABASE_URL is not used` : values.dataDir;
+}
+
+/** Returns what says whether the data directory lost its database; undefined without a directory. */
+async function watchData({
+  dataDir,
+}: ServeValues): Promise<(() => string | undefined) | undefined> {
+  if (dataDir === undefined) return undefined;
+  const { watchDataDir } = await import('../../src/service/index.ts');
+  return watchDataDir(dataDir);
+}
+
+function describeKeptData(
+  values: ServeValues,
+  change: string | undefined,
+  process: CommandProcess,
+): string {
+  if (change !== undefined) return `. ${change} Restore the file from a backup.`;
+  if (readDatabaseUrl(values, process) !== undefined) return '. Its data is in the database.';
+  if (values.dataDir !== undefined) return `. Its data is in ${values.dataDir}.`;
+  return ', and its data was deleted. --data DIR keeps it.';
+}
+
+/** Describes the addresses of a service that listens on all of them, because its URL names only one. */
+function describeHost(url: string, { host, appUrl }: ServeValues): string[] {
+  if (isLoopbackHost(host) || !isLoopbackUrl(url)) return [];
+  const { hostname, port } = new URL(url);
+  return [
+    `  host      all ${host.includes(':') ? '' : 'IPv4 '}addresses of this machine (${host})`,
+    ...(appUrl === undefined
+      ? [
+          '',
+          `Other machines can't use ${hostname}. Set --app-url to the address that they use, such as`,
+          `http://HOST:${port}. The commands below and the deep links then use it.`,
+        ]
+      : []),
+  ];
+}
+
+function introduce(
+  service: RunningService & { breaks?: string },
+  values: ServeValues,
+  process: CommandProcess,
+): void {
+  const { url, apiKey, appUrl, adminUrl, env, hasLiveEvals, breaks } = service;
+  if (values.json) {
+    process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
+    return;
+  }
+  const out = createTerminal(process.stdout, process.env);
+  const header = values.apiKeyHeader;
+  // Callers elsewhere reach a load balancer or a proxy, but not this replica.
+  const callerUrl = values.appUrl === undefined || breaks !== undefined ? url : appUrl;
+  const lines = [
+    `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
+    ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
+    `  API key   ${apiKey}`,
+    `  admin     ${adminUrl}`,
+    `  data      ${describeData(values, process)}`,
+    ...describeHost(url, values),
+    '',
+    'Send the traces of your agent:',
+    ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: callerUrl })
+      .filter(([name]) => name.startsWith('OTEL_'))
+      .map(([name, value]) => `  export ${name}=${value}`),
+    '',
+    'Close a conversation, and read the results:',
+    `  curl -X POST -H '${header}: ${apiKey}' \\`,
+    `    ${callerUrl}/v1/sessions/CONVERSATION_ID/end`,
+    `  curl -H '${header}: ${apiKey}' \\`,
+    `    ${callerUrl}/api/prod-evaluations/sessions/`,
+    '',
+    ...(hasLiveEvals
+      ? []
+      : [
+          'No evals are set, so closed conversations stay unscored. Set them in a browser:',
+          `  ${appUrl}/evals and ${appUrl}/settings`,
+        ]),
+    'See received data, results, and reasons for missing data:',
+    `  open ${appUrl}/ in a browser, or run sandbox-kit lint-traces FILE`,
+    'Press Ctrl-C to stop.',
+  ];
+  out.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,240 @@
+import type * as serviceModule from '../../src/service/index.ts';
+import { dirname } from 'node:path';
+import type {
+  Scenario,
+  SimulatedSessionReport,
+  SimulationReport,
+} from '../../src/contract/index.ts';
+import { resolveCallTarget } from '../../library/call-target.ts';
+import { readScenarioSet, type ScenarioSet } from '../../library/input/scenario-files.ts';
+import {
+  defaultConcurrency,
+  runSimulation,
+  type SimulationRun,
+} from '../../library/run-simulation.ts';
+import { libraryValues } from '../../src/options/table.ts';
+import { sandboxUrl } from '../../src/options/values.ts';
+import { simulateOptions } from '../../src/service/simulator/options.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { randomSeed } from '../../src/platform/random.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
+import { argument, defineCommand, type Invocation, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import {
+  readCa,
+  readModelEndpoint,
+  readSandboxKey,
+  readSpeechEndpoint,
+} from '../flags/environment.ts';
+import { findVoiceFlag } from '../flags/voice-options.ts';
+import { readSandboxConnection } from '../input/connection.ts';
+import { readEarlierReport } from '../input/report-files.ts';
+import {
+  createAudioDirectory,
+  type AudioDirectory,
+  type AudioLinks,
+} from '../output/audio-files.ts';
+import { openOutputs, writeViews } from '../output/outputs.ts';
+import { createSessionProgress } from '../output/progress.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
+import type { CommandProcess } from '../process.ts';
+import { abortOnStopSignal } from '../signals.ts';
+
+const positionals = { url: argument(sandboxUrl, 'Base URL of the sandbox') };
+
+type SimulateValues = ValuesOf<typeof positionals, typeof simulateOptions>;
+type Service = typeof serviceModule;
+
+export const simulate = defineCommand({
+  description: [
+    'Without --scenario, runs the starter scenarios, which are for the support agent of a shop. Each session creates a user and deletes it at the end.',
+  ],
+  arguments: positionals,
+  options: simulateOptions,
+  examples: [
+    { command: 'sandbox-kit simulate http://127.0.0.1:8080' },
+    {
+      command: "sandbox-kit simulate URL --scenario 'scenarios/*.scenario.yaml' --samples 5",
+    },
+    {
+      note: 'Show what changed since an earlier run',
+      command: 'sandbox-kit simulate URL --html run.html --compare earlier.json',
+    },
+    { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
+  ],
+  notes: [
+    'The column pass^k estimates the probability that k sessions in a row pass. k is the number of judged sessions of the scenario, at most 10.',
+  ],
+  exitCodes: {
+    0: 'all scenarios passed',
+    1: 'a scenario failed',
+    3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
+  },
+  async run(values, { process, origin }) {
+    const set = readScenarioSet(values.scenarios);
+    const earlier = readEarlierReport(values.compareWith, 'SimulationReport');
+    const service = await import('../../src/service/index.ts');
+    const resolved = resolveScenarios(set, service);
+    const out = openOutputs(values, process);
+    const calls = await prepareCalls(values, set.scenarios, { process, origin });
+    const summaries = service.createCallSummaries();
+    if (calls.voice && values.html !== undefined) {
+      calls.voice.onAudio = callBoth(calls.voice.onAudio, summaries.add);
+    }
+    const parts = { process, set, resolved, service, out, calls, earlier };
+    const report = await runSessions(values, parts);
+    out.write(service.terminalReport(report, out));
+    const summaryOf = await summaries.collect();
+    const views = {
+      json: report,
+      junit: () => service.junitReport(report),
+      markdown: () => service.markdownReport(report),
+      html: () =>
+        service.htmlReport(report, { audioOf: findAudio(values.html, calls.audio), summaryOf }),
+    };
+    writeViews(values, views, { out, stdout: process.stdout });
+    calls.audio?.summarize(out);
+    return report.exitCode;
+  },
+});
+
+/**
+ * Resolves the personas and evals of the scenarios.
+ *
+ * @throws {UsageError} if a scenario, or an eval or persona of its directory, is inconsistent.
+ */
+function resolveScenarios(
+  set: ScenarioSet,
+  service: Service,
+): ReturnType<Service['resolveScenarios']> {
+  try {
+    return service.resolveScenarios(set.scenarios, set);
+  } catch (error) {
+    if (!(error instanceof service.InvalidDocumentError)) throw error;
+    throw set.errorAt(error.pointer, error.problem);
+  }
+}
+
+type OnAudio = NonNullable<NonNullable<SimulationRun['voice']>['onAudio']>;
+
+/** Returns a listener that passes the audio of a call to two listeners. */
+const callBoth =
+  (first: OnAudio | undefined, second: OnAudio): OnAudio =>
+  (...call) => {
+    first?.(...call);
+    second(...call);
+  };
+
+/** Which sessions use voice, and how their calls are placed and saved. */
+interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
+  audio?: AudioDirectory | undefined;
+}
+
+/**
+ * Returns how calls are placed, and creates the audio directory.
+ *
+ * @throws {UsageError} if a voice option is set, but no session uses voice.
+ */
+async function prepareCalls(
+  values: SimulateValues,
+  scenarios: readonly Scenario[],
+  { process, origin }: Pick<Invocation, 'process' | 'origin'>,
+): Promise<Calls> {
+  if (!values.byVoice && !scenarios.some(({ channel }) => channel === 'voice')) {
+    const unused = findVoiceFlag(values, origin);
+    if (unused === undefined) return {};
+    throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
+  }
+  const { saveAudio: directory } = values;
+  const audio =
+    directory === undefined ? undefined : await createAudioDirectory(directory, 'SCENARIO-SAMPLE');
+  return {
+    channel: values.byVoice ? 'voice' : undefined,
+    voice: {
+      ...resolveCallTarget(values.voice),
+      speech: readSpeechEndpoint(process.env),
+      onAudio:
+        audio &&
+        (({ scenario, sample }, recorded) =>
+          audio.save(audioNameOf(scenario.id, sample), recorded)),
+    },
+    audio,
+  };
+}
+
+/** Returns a function that links from the page at a path to the saved audio of a session. */
+function findAudio(
+  path = '',
+  audio: AudioDirectory | undefined,
+): (session: SimulatedSessionReport) => AudioLinks | undefined {
+  return ({ scenario_id: id, sample }) => audio?.linkFrom(dirname(path), audioNameOf(id, sample));
+}
+
+const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioId}-${sample}`;
+
+async function runSessions(
+  values: SimulateValues,
+  {
+    process,
+    set,
+    resolved,
+    service,
+    out,
+    calls: { channel, voice },
+    earlier,
+  }: {
+    process: CommandProcess;
+    set: ScenarioSet;
+    resolved: ReturnType<Service['resolveScenarios']>;
+    service: Service;
+    out: Terminal;
+    calls: Calls;
+    earlier: SimulationReport | undefined;
+  },
+): Promise<SimulationReport> {
+  const { samples, seed = randomSeed() } = values;
+  const { concurrency = defaultConcurrency(voice !== undefined) } = values;
+  const access = {
+    apiKey: readSandboxKey(values, process.env),
+    ca: readCa(values.ca),
+    connection: readSandboxConnection(values, process.env),
+  };
+  const models = {
+    judge: readModelEndpoint('JUDGE', process.env),
+    userModel: readModelEndpoint('USER', process.env),
+  };
+  const { scenarios } = set;
+  const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
+  const plan = [
+    `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`,
+    `${total} session${total === 1 ? '' : 's'}${channel === 'voice' ? ' by voice' : ''}`,
+    `${concurrency} at a time`,
+  ];
+  out.write(`${out.style('bold', `sandbox-kit simulate ${values.url}`)}\n`);
+  const cost = service.estimateCost({ scenarios: resolved, samples, channel });
+  const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
+  out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
+  const terminal = createTerminal(process.stderr, process.env);
+  const progress = createSessionProgress(terminal, systemClock, total);
+  using interrupt = abortOnStopSignal(
+    process,
+    'Stopping. The report covers the finished sessions. Press Ctrl-C again to exit immediately.',
+  );
+  try {
+    return await runSimulation({
+      ...libraryValues(simulateOptions, values),
+      ...{ ...set, ...access, ...models, concurrency, seed, channel, voice },
+      url: values.url,
+      compareWith: earlier,
+      log: createLog('error', process.stderr),
+      signal: interrupt.signal,
+      onSession: (session) => {
+        const hasStarted = session.status !== 'cancelled' || session.traces.length > 0;
+        progress.write(hasStarted ? service.formatSessionLine(session, terminal) : '');
+      },
+    });
+  } finally {
+    progress.end();
+  }
+}

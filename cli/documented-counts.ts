@@ -1,0 +1,51 @@
+/** The counts in hand-written pages. `npm run docs` writes them. */
+import type * as conformanceModule from '../conformance/index.ts';
+
+type Conformance = typeof conformanceModule;
+
+/** The text around a count, with `#` in its place, and the count. */
+type Phrases = readonly (readonly [phrase: string, count: number])[];
+
+/** Returns by page where a hand-written page says what a default check sends. */
+export function findCounts({ planCheck }: Conformance): Readonly<Record<string, Phrases>> {
+  const { requests, modelCalls, users, calls } = planCheck({});
+  const chatRequests = planCheck({ areas: ['chat'] }).modelCalls;
+  return {
+    'README.md': [
+      ['A check sends # requests', requests],
+      ['creates # users', users],
+      ['places # calls', calls],
+      ['# of the requests reach the model', modelCalls],
+    ],
+    'docs/check.md': [
+      ['sends # requests', requests],
+      ['reaches a model # times', modelCalls],
+      ['places # calls', calls],
+      ['creates # users', users],
+      ['# of them reach a model', modelCalls],
+      ['# chat requests', chatRequests],
+      ['never more than #', chatRequests],
+      ['# requests are calls', calls],
+    ],
+    'skills/sandbox-kit/SKILL.md': [['reply at least # times', modelCalls]],
+  };
+}
+
+/**
+ * Writes counts into a page wherever their phrases stand in it.
+ *
+ * @throws {Error} if a phrase is not in the page.
+ */
+export function writeCounts(page: string, text: string, phrases: Phrases): string {
+  return phrases.reduce((written, [phrase, count]) => {
+    const [before = '', after = ''] = phrase.split('#').map(toPattern);
+    const pattern = new RegExp(`(?<=${before})\\d+(?=${after})`, 'g');
+    if (!pattern.test(written)) {
+      throw new Error(`${page} has no text ${JSON.stringify(phrase)}: see documented-counts.ts.`);
+    }
+    return written.replaceAll(pattern, String(count));
+  }, text);
+}
+
+/** Matches the words of a phrase also if they stand on two lines. */
+const toPattern = (words: string): string => words.replaceAll(' ', '\\s+');

@@ -1,0 +1,39 @@
+/**
+ * `npm run docs`: writes docs/cli.md, docs/requirements.md, the schema of the configuration file, and
+ * the counts in hand-written pages.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import * as conformance from '../conformance/index.ts';
+import { createConfigSchema } from './config/config-schema.ts';
+import { loadCommands } from './commands/index.ts';
+import { findCounts, writeCounts } from './documented-counts.ts';
+import { formatCommandReference, formatRequirementReference } from './reference.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Returns the generated files, and the pages with counts, by their path from the root of the repository. */
+export async function generateDocs(): Promise<Record<string, string>> {
+  const commands = await loadCommands();
+  const pages = {
+    'docs/cli.md': formatCommandReference(commands),
+    'docs/requirements.md': formatRequirementReference(conformance),
+    'schemas/sandbox-kit.config.json': JSON.stringify(createConfigSchema(commands)),
+  };
+  const config = await resolveConfig(join(ROOT, 'docs/cli.md'));
+  const formatted = Object.entries(pages).map(async ([path, text]) => {
+    const parser = path.endsWith('.md') ? 'markdown' : 'json';
+    return [path, await format(text, { ...config, parser })] as const;
+  });
+  const counted = Object.entries(findCounts(conformance)).map(([path, phrases]) => {
+    return [path, writeCounts(path, readFileSync(join(ROOT, path), 'utf8'), phrases)] as const;
+  });
+  return Object.fromEntries([...(await Promise.all(formatted)), ...counted]);
+}
+
+if (import.meta.main) {
+  for (const [path, text] of Object.entries(await generateDocs())) {
+    writeFileSync(join(ROOT, path), text);
+  }
+}

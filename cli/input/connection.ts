@@ -1,0 +1,104 @@
+import type { LoadEngineName } from '../../src/contract/index.ts';
+import { describeExposure } from '../../library/exposure.ts';
+import { findProxyConflict } from '../../library/load-plan.ts';
+import type { Connection } from '../../src/platform/connection.ts';
+import { findProxy, parseProxy, type ProxySettings } from '../../src/platform/proxy.ts';
+import { UsageError } from '../errors.ts';
+import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
+import type { Variables } from '../process.ts';
+import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
+import { readHeaderFile, type KeyHeader } from './header-file.ts';
+
+/** The options of the connection to a sandbox, except its URL and its key. */
+export interface ConnectionFlags extends CertificateFlags {
+  headers?: string | undefined;
+  allowHttp?: boolean | undefined;
+}
+
+/**
+ * Reads the additional headers, the client certificate, and the proxies of a run.
+ *
+ * @throws {UsageError} if a file or a variable is invalid, or a secret would be sent unencrypted.
+ */
+export function readConnection(
+  flags: ConnectionFlags,
+  { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
+  env: Variables,
+): Connection {
+  const path = flags.headers;
+  const proxies = readProxies(env);
+  for (const url of urls) rejectInvalidProxy(url, proxies);
+  rejectExposure(flags, { urls, keyHeader });
+  return {
+    ...(path !== undefined && { headers: readHeaderFile(path, keyHeader) }),
+    clientCertificate: readClientCertificate(flags, env),
+    proxies,
+  };
+}
+
+/** The options of a command that tests only sandboxes. */
+export interface SandboxFlags extends ConnectionFlags, KeyFlags {
+  url: string;
+  voice?: { url?: string | undefined } | undefined;
+}
+
+/**
+ * Reads how to reach a sandbox, apart from its key.
+ *
+ * @throws {UsageError} if a file or a variable is invalid.
+ */
+export function readSandboxConnection(flags: SandboxFlags, env: Variables): Connection {
+  const { url } = flags;
+  const keyHeader = readSandboxKey(flags, env) === undefined ? undefined : 'authorization';
+  return readConnection(flags, { urls: [url, flags.voice?.url ?? url], keyHeader }, env);
+}
+
+/**
+ * Reads how a load test reaches a sandbox, apart from its key.
+ *
+ * @throws {UsageError} as above, and if autocannon would have to go through a proxy, which it can't.
+ */
+export function readLoadConnection(
+  flags: SandboxFlags & { engine: LoadEngineName },
+  env: Variables,
+): Connection {
+  const connection = readSandboxConnection(flags, env);
+  const { proxies } = connection;
+  const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
+  if (conflict !== undefined) throw new UsageError(conflict);
+  return connection;
+}
+
+/** Rejects plain HTTP to another machine with a key or additional headers, unless it is allowed. */
+function rejectExposure(
+  flags: ConnectionFlags,
+  { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
+): void {
+  const problem = describeExposure(
+    {
+      urls,
+      hasKey: keyHeader !== undefined,
+      hasHeaders: flags.headers !== undefined,
+      allowHttp: flags.allowHttp,
+    },
+    {
+      key: 'The API key',
+      headers: 'The headers in --header-file',
+      allowHttp: 'add --allow-http',
+    },
+  );
+  if (problem !== undefined) throw new UsageError(problem);
+}
+
+/** Rejects a proxy that can't be used, but only if the URL needs it. */
+function rejectInvalidProxy(url: string, proxies: ProxySettings): void {
+  const any = 'http://proxy.invalid';
+  if (!findProxy(url, { ...proxies, https: any, http: any })) return;
+  const isSecure = /^(https|wss):/i.test(url);
+  const proxy = isSecure ? proxies.https : proxies.http;
+  if (proxy === undefined || parseProxy(proxy)) return;
+  const name = isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  throw new UsageError(
+    `${name} must be the URL of an HTTP proxy, such as http://proxy.example.com:3128. Other kinds of proxies are not supported.`,
+  );
+}

@@ -1,0 +1,119 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import { join, relative, sep } from 'node:path';
+import { wrap } from '../../src/report-kit/terminal.ts';
+import { toError } from '../../src/platform/error-origin.ts';
+import { createDirectory, writeBinaryFile } from '../input/files.ts';
+import type { Terminal } from './terminal.ts';
+
+type CheckOptions = Parameters<typeof conformanceModule.check>[0];
+type Audio = Parameters<NonNullable<NonNullable<CheckOptions['voice']>['onAudio']>>[1];
+type Exchange = Parameters<NonNullable<CheckOptions['onExchange']>>[0];
+
+const OPTION = '--save-audio';
+
+const SIDES = ['sandbox', 'kit'] as const;
+type Side = (typeof SIDES)[number];
+
+const fileNameOf = (name: string, side: Side): string =>
+  `${name.replaceAll(/[^a-z0-9]+/gi, '-')}-${side}.opus`;
+
+/** Relative links to the audio of both directions of a call. */
+export interface AudioLinks {
+  user: string;
+  agent: string;
+}
+
+/** The directory that the audio of calls is saved to. */
+export interface AudioDirectory {
+  /** Writes the audio of both directions: `NAME-sandbox.opus` and `NAME-kit.opus`. */
+  save: (name: string, audio: Audio) => void;
+  /** Returns relative links from a directory to the saved audio of a call. */
+  linkFrom: (directory: string, name: string) => AudioLinks | undefined;
+  /**
+   * Writes a sentence about the saved files.
+   *
+   * @throws {UsageError} for the first file that could not be written. It is reported only now, so
+   *   that the run is not lost.
+   */
+  summarize: (out: Terminal) => void;
+}
+
+/**
+ * Creates the directory for the audio of a run. `nameParts` describes the file names.
+ *
+ * @throws {UsageError} if it can't be created or written to.
+ */
+export async function createAudioDirectory(
+  directory: string,
+  nameParts: string,
+): Promise<AudioDirectory> {
+  createDirectory(directory, OPTION);
+  const { writeOgg } = await import('../../src/voice/opus/index.ts');
+  let calls = 0;
+  let failure: Error | undefined;
+  const saved = new Set<string>();
+  const writeFile = (name: string, packets: readonly Buffer[]): void => {
+    if (failure !== undefined || packets.every(({ length }) => length === 0)) return;
+    try {
+      writeBinaryFile(join(directory, name), writeOgg(packets), OPTION);
+      saved.add(name);
+    } catch (error) {
+      failure = toError(error);
+    }
+  };
+  return {
+    save(name, audio) {
+      const before = saved.size;
+      for (const side of SIDES) {
+        writeFile(fileNameOf(name, side), audio[side]);
+      }
+      if (saved.size > before) calls += 1;
+    },
+    linkFrom(from, name) {
+      const linkTo = (side: Side): string => {
+        const path = relative(from, join(directory, fileNameOf(name, side)));
+        return path.split(sep).map(encodeURIComponent).join('/');
+      };
+      const hasBoth = SIDES.every((side) => saved.has(fileNameOf(name, side)));
+      return hasBoth ? { user: linkTo('kit'), agent: linkTo('sandbox') } : undefined;
+    },
+    summarize(out) {
+      if (failure !== undefined) throw failure;
+      const summary =
+        saved.size === 0
+          ? `No call had audio, so no file was saved to ${directory}.`
+          : `Saved the audio of ${calls} call${calls === 1 ? '' : 's'} to ${directory}: ${saved.size} files named ${nameParts}-SIDE.opus.`;
+      out.write(`${wrap(summary, out.width).join('\n')}\n`);
+    },
+  };
+}
+
+/** Saves the audio of the calls of a conformance run. */
+export interface CallRecorder extends Pick<AudioDirectory, 'summarize'> {
+  /** Takes the audio of a call, which comes before its exchange. */
+  onAudio: (step: string, audio: Audio) => void;
+  /** Saves the audio under the number of the exchange. */
+  onExchange: (exchange: Pick<Exchange, 'id' | 'step' | 'call'>) => void;
+}
+
+/**
+ * Creates the directory, and a recorder that names files by the exchange number in the report, such
+ * as `054-conversation-sandbox.opus`.
+ *
+ * @throws {UsageError} as `createAudioDirectory` does.
+ */
+export async function createCallRecorder(directory: string): Promise<CallRecorder> {
+  const { save, summarize } = await createAudioDirectory(directory, 'NUMBER-STEP');
+  const pending = new Map<string, Audio>();
+  return {
+    summarize,
+    onAudio: (step, audio) => pending.set(step, audio),
+    onExchange({ id, step, call }) {
+      const audio = call && pending.get(step);
+      if (!audio) return;
+      pending.delete(step);
+      // With three digits, a directory listing has the order of the report.
+      save(`${String(id).padStart(3, '0')}-${step}`, audio);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { platform } from 'node:os';
+import { quoteArgument } from '../../src/platform/shell.ts';
+import { UsageError } from '../errors.ts';
+import { identityOf, reserveFile, writeJsonOutput, writeOutput } from '../input/files.ts';
+import type { CommandProcess, OutputStream } from '../process.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
+
+/** Output files by option name; `-` is stdout. */
+export type Outputs = Partial<
+  Record<'json' | 'junit' | 'markdown' | 'html' | 'record', string | undefined>
+>;
+
+/**
+ * Checks that every output file can be written, and returns the terminal for text: stdout, or stderr
+ * if an output uses stdout.
+ *
+ * @throws {UsageError} if an output can't be written, or two outputs go to the same place.
+ */
+export function openOutputs(
+  { json, junit, markdown, html, record }: Outputs,
+  { stdout, stderr, env }: CommandProcess,
+): Terminal {
+  const outputs = Object.entries({ json, junit, markdown, html, record });
+  const onStdout = outputs.filter(([, path]) => path === '-').map(([name]) => `--${name}`);
+  if (onStdout.length > 1) {
+    throw new UsageError(`Only one of ${onStdout.join(', ')} can be -, which is stdout.`);
+  }
+  rejectSameFile(outputs.filter(([, path]) => path !== '-'));
+  for (const [name, path] of outputs) if (path !== undefined) reserveFile(path, `--${name}`);
+  return createTerminal(onStdout.length === 1 ? stderr : stdout, env);
+}
+
+/**
+ * Checks that no output replaces a file that an option reads.
+ *
+ * @throws {UsageError} about the first output that does.
+ */
+export function rejectOverwriting(
+  outputs: Outputs,
+  option: string,
+  inputs: readonly string[],
+): void {
+  const { json, junit, markdown, html, record } = outputs;
+  const identities = new Set(inputs.map(identityOf));
+  for (const [name, path] of Object.entries({ json, junit, markdown, html, record })) {
+    const identity = path === undefined || path === '-' ? undefined : identityOf(path);
+    if (identity === undefined || !identities.has(identity)) continue;
+    throw new UsageError(
+      `--${name} would overwrite ${path}, which ${option} reads. Use another file.`,
+    );
+  }
+}
+
+function rejectSameFile(outputs: readonly (readonly [string, string | undefined])[]): void {
+  const names = new Map<string, string>();
+  for (const [name, path] of outputs) {
+    const identity = path === undefined ? undefined : identityOf(path);
+    if (identity === undefined) continue;
+    const first = names.get(identity);
+    if (first !== undefined) {
+      throw new UsageError(`--${first} and --${name} both write to ${path}. Use two files.`);
+    }
+    names.set(identity, name);
+  }
+}
+
+/** The views of a report, each made only if it is written. */
+export interface ReportViews {
+  json: object;
+  junit: () => string;
+  markdown: () => string;
+  html: () => string;
+}
+
+/**
+ * Writes the views of a report that the options ask for, and says how to open the page.
+ *
+ * @throws {UsageError} if a file can't be written.
+ */
+export function writeViews(
+  outputs: Outputs,
+  views: ReportViews,
+  { out, stdout }: { out: Terminal; stdout: OutputStream },
+): void {
+  const { json, junit, markdown, html } = outputs;
+  if (json !== undefined) writeJsonOutput(json, views.json, '--json', stdout);
+  if (junit !== undefined) writeOutput(junit, views.junit(), '--junit', stdout);
+  if (markdown !== undefined) writeOutput(markdown, views.markdown(), '--markdown', stdout);
+  if (html === undefined) return;
+  writeOutput(html, views.html(), '--html', stdout);
+  if (html !== '-') out.write(`Open the page: ${openCommandOf(html)}\n`);
+}
+
+/** Returns the command that opens a file in the user's browser. */
+function openCommandOf(path: string): string {
+  const commands: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'start ""' };
+  return `${commands[platform()] ?? 'xdg-open'} ${quoteArgument(path)}`;
+}

@@ -1,0 +1,82 @@
+/** Runs a command line with a process that is passed to it. */
+import type { Command } from './command.ts';
+import { COMPLETION_OPTION } from './completion-scripts.ts';
+import { commandEntries } from './commands/index.ts';
+import { exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
+import { kitVersion } from '../library/kit-version.ts';
+import { formatGlobalHelp } from './output/global-help.ts';
+import { fill } from './output/help-layout.ts';
+import type { CommandProcess, OutputStream } from './process.ts';
+import { maskUrls } from '../src/platform/base-url.ts';
+import { isError } from '../src/platform/error-origin.ts';
+
+/** Runs sandbox-kit with command line arguments, and returns the exit code. Reports errors to stderr. */
+export async function runCommandLine(
+  commandLine: readonly string[],
+  process: CommandProcess,
+): Promise<number> {
+  try {
+    if (commandLine[0] === COMPLETION_OPTION) {
+      await printCompletions(commandLine.slice(1), process);
+      return exitCodes.ok;
+    }
+    const args = expandHelp(commandLine);
+    const answer = answerWithoutParser(args);
+    if (answer !== undefined) {
+      process.stdout.write(answer);
+      return exitCodes.ok;
+    }
+    const commands = await loadMentionedCommands(args);
+    const { parseAndRun } = await import('./parser.ts');
+    return await parseAndRun(args, commands, process);
+  } catch (error) {
+    return reportError(error, process.stderr);
+  }
+}
+
+/** Returns the output of `--help` and `--version`, which are faster without loading the parser. */
+function answerWithoutParser([option, ...others]: readonly string[]): string | undefined {
+  if (others.length > 0) return undefined;
+  if (option === '--help' || option === '-h') return formatGlobalHelp(commandEntries);
+  return option === '--version' ? `${kitVersion()}\n` : undefined;
+}
+
+/** Turns `help check` into `check --help`, and `help` into `--help`. */
+const expandHelp = (args: readonly string[]): readonly string[] =>
+  args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args;
+
+/** Prints the words that can complete a command line. */
+async function printCompletions(
+  line: readonly string[],
+  { env, stdout }: CommandProcess,
+): Promise<void> {
+  const { findCompletions, formatCompletions } = await import('./completion.ts');
+  const { readVariable } = await import('./flags/environment.ts');
+  // Only the script for zsh sets this variable.
+  const isZsh = readVariable('COMP_LINE', env) !== undefined;
+  const candidates = await findCompletions(line, commandEntries);
+  stdout.write(formatCompletions(candidates, isZsh));
+}
+
+/** Loads the commands whose names occur in the arguments: the one to run, and few others. */
+function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {
+  const mentioned = commandEntries.filter(({ name }) => args.includes(name));
+  return Promise.all(mentioned.map(({ load }) => load()));
+}
+
+/** Writes the message of an error, and returns the exit code. */
+export function reportError(error: unknown, stderr: OutputStream): number {
+  if (error instanceof UsageError || error instanceof SandboxKitError) {
+    const items = error instanceof UsageError ? error.items : [];
+    // A URL in the wrong place may contain a password.
+    const message = maskUrls(error.message);
+    const lines = [fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${maskUrls(item)}`)];
+    stderr.write(`${lines.join('\n')}\n`);
+    return error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
+  }
+  const stack = isError(error) ? error.stack : String(error);
+  stderr.write(
+    `sandbox-kit: Internal error. Please report it with this stack trace:\n${stack ?? ''}\n`,
+  );
+  return exitCodes.internal;
+}

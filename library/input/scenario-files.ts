@@ -1,0 +1,193 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import type { EvalDefinition, Persona, Scenario } from '../../src/contract/index.ts';
+import { SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
+import { didYouMean } from '../../src/platform/suggest.ts';
+import { readYamlFile, type YamlDocument } from './documents.ts';
+
+/** Scenarios from files, and the personas and evals in the same directories. */
+export interface ScenarioSet {
+  scenarios: Scenario[];
+  personas: Persona[];
+  evals: EvalDefinition[];
+  /**
+   * Creates an error about a place: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in
+   * the first eval of the directories. `message` is a sentence without a full stop.
+   */
+  errorAt: (pointer: string, message: string) => SandboxKitError;
+}
+
+/** The option that names the files, as the CLI shows it. */
+const CLI_OPTION = '--scenario';
+const SCENARIO_SUFFIX = '.scenario.yaml';
+const EXPECTED =
+  "Expected a file, a directory, a glob such as 'scenarios/*.scenario.yaml', or ids of starter scenarios such as 'refund-*'.";
+
+/**
+ * Reads the scenarios that match the patterns, or the starter scenarios without patterns. Their
+ * personas and evals come from `*.persona.yaml` and `*.eval.yaml` in the same directories.
+ *
+ * @param option The option that messages name.
+ * @throws {SandboxKitError} with path, line, and column if a file is invalid, or if nothing matches.
+ */
+export function readScenarioSet(
+  patterns: readonly string[] | undefined,
+  option = CLI_OPTION,
+): ScenarioSet {
+  const matches = patterns
+    ? patterns.flatMap((pattern) => findScenarios(pattern, option))
+    : readStarterScenarios(option);
+  // Two patterns can match one file.
+  const scenarios = [...new Map(matches.map((match) => [match.locate(''), match])).values()];
+  rejectDuplicateIds(scenarios);
+  const directories = [...new Set(scenarios.map(({ directory }) => directory))];
+  const readAll = <Name extends 'Persona' | 'EvalDefinition'>(suffix: string, name: Name) => {
+    const all = directories.flatMap((directory) =>
+      listFiles(directory, suffix).flatMap((path) => readYamlFile(path, option, name)),
+    );
+    rejectDuplicateIds(all);
+    return all;
+  };
+  const personas = readAll('.persona.yaml', 'Persona');
+  const evals = readAll('.eval.yaml', 'EvalDefinition');
+  return {
+    scenarios: scenarios.map(({ value }) => value),
+    personas: personas.map(({ value }) => value),
+    evals: evals.map(({ value }) => value),
+    errorAt(pointer, message) {
+      const [, kind = '', index = '', rest = ''] =
+        /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
+      const document = (kind === '' ? scenarios : evals)[Number(index)];
+      const place = document?.locate(rest) ?? option;
+      // In the message, pointers are also relative to the document.
+      return new SandboxKitError(
+        'invalid_file',
+        `${place}: ${message.replace(`${kind}/${index}/`, '/')}.`,
+      );
+    },
+  };
+}
+
+/**
+ * Returns the lines that the users of scenarios say, the opening first. Scenarios without an opening
+ * are skipped.
+ *
+ * @throws {SandboxKitError} as `readScenarioSet` does.
+ */
+export function readUserLines(patterns: readonly string[]): string[][] {
+  return readScenarioSet(patterns).scenarios.flatMap(({ user: { opening, steps = [] } }) =>
+    opening === undefined ? [] : [[opening, ...steps.map(({ say }) => say)]],
+  );
+}
+
+type LocatedScenario = YamlDocument<'Scenario'> & { directory: string };
+
+function findScenarios(pattern: string, option: string): LocatedScenario[] {
+  const files = findFiles(pattern, SCENARIO_SUFFIX);
+  if (files.length > 0) return files.flatMap((path) => readScenarios(path, option));
+  const starters = readStarterScenarios(option);
+  const expression = globToRegExp(pattern);
+  const matches = starters.filter(({ value }) => expression.test(value.id));
+  if (matches.length > 0) return matches;
+  const ids = starters.map(({ value }) => value.id);
+  const hint = didYouMean(pattern, ids, EXPECTED);
+  throw new SandboxKitError(
+    'unreadable_file',
+    `No scenario matches ${JSON.stringify(pattern)} (${option}). ${hint}`,
+  );
+}
+
+function readScenarios(path: string, option: string): LocatedScenario[] {
+  return readYamlFile(path, option, 'Scenario').map((document) => ({
+    ...document,
+    directory: dirname(path),
+  }));
+}
+
+/** Reads the scenarios that the package contains. They are for the support agent of a shop. */
+function readStarterScenarios(option: string): LocatedScenario[] {
+  const require = createRequire(import.meta.url);
+  const directory = join(
+    dirname(require.resolve('sandbox-kit/package.json')),
+    'shipped/scenarios/shop',
+  );
+  return listFiles(directory, SCENARIO_SUFFIX).flatMap((path) => readScenarios(path, option));
+}
+
+function rejectDuplicateIds(
+  documents: readonly { value: { id: string }; locate: (pointer: string) => string }[],
+): void {
+  const places = new Map<string, string>();
+  for (const { value, locate } of documents) {
+    const place = locate('/id');
+    const first = places.get(value.id);
+    if (first !== undefined) {
+      throw new SandboxKitError(
+        'invalid_file',
+        `${place}: Duplicate id ${JSON.stringify(value.id)}, first at ${first}.`,
+      );
+    }
+    places.set(value.id, place);
+  }
+}
+
+const FILES_MAX = 10_000;
+const DEPTH_MAX = 20;
+
+/**
+ * Returns the files that match a pattern, sorted. `*` matches a part of a name, `?` one character,
+ * `**` any directories. A directory matches all files in it and below with the suffix. Hidden
+ * directories and node_modules are skipped.
+ */
+function findFiles(pattern: string, suffix: string): string[] {
+  const path = pattern.replaceAll(sep, '/');
+  if (existsSync(pattern)) {
+    if (!statSync(pattern).isDirectory()) return [pattern];
+    return walkFiles(path.replace(/\/+$/, '')).filter((file) => file.endsWith(suffix));
+  }
+  const parts = path.split('/');
+  const firstWildcard = parts.findIndex((part) => /[*?]/.test(part));
+  if (firstWildcard < 0) return [];
+  const base = parts.slice(0, firstWildcard).join('/');
+  const start = firstWildcard === 0 ? '.' : base === '' ? '/' : base;
+  const expression = globToRegExp(firstWildcard === 0 ? `./${path}` : path);
+  return walkFiles(start).filter((file) => expression.test(file));
+}
+
+function globToRegExp(glob: string): RegExp {
+  const source = glob
+    .split(/(\*\*\/|\*|\?)/)
+    .map((part) => {
+      if (part === '**/') return '(?:[^/]+/)*';
+      if (part === '*') return '[^/]*';
+      if (part === '?') return '[^/]';
+      return part.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&');
+    })
+    .join('');
+  return new RegExp(`^${source}$`, 'u');
+}
+
+function walkFiles(root: string): string[] {
+  const files: string[] = [];
+  const walk = (directory: string, depth: number): void => {
+    if (depth > DEPTH_MAX || files.length >= FILES_MAX || !existsSync(directory)) return;
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const path = directory === '/' ? `/${entry.name}` : `${directory}/${entry.name}`;
+      const isSkipped = entry.name.startsWith('.') || entry.name === 'node_modules';
+      if (entry.isDirectory() && !isSkipped) walk(path, depth + 1);
+      else if (entry.isFile() && files.length < FILES_MAX) files.push(path);
+    }
+  };
+  walk(root, 0);
+  return files.sort();
+}
+
+/** Returns the files of one directory with a suffix, sorted. */
+function listFiles(directory: string, suffix: string): string[] {
+  const names = readdirSync(directory === '' ? '.' : directory);
+  return names
+    .filter((name) => name.endsWith(suffix))
+    .sort()
+    .map((name) => join(directory, name));
+}

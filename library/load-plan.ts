@@ -1,0 +1,159 @@
+/** Limits and conflicts of the options of `load`, and defaults that depend on several of them. */
+import type * as loadModule from '../load/index.ts';
+import type { LoadOptions, LoadSettings } from '../load/index.ts';
+import { CALLS, CALLS_PER_SECOND, HEALTH_RATE, loadOptions, RATE } from '../load/options.ts';
+import type { LoadPlan } from '../src/contract/index.ts';
+import { withDefaults } from '../src/options/table.ts';
+import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { resolveCallTarget } from './call-target.ts';
+import { findShardConflict, resolveShard } from './load-shard.ts';
+
+const WINDOW_MS = 300_000;
+export const SHORT_WINDOW_MS = 60_000;
+const STEP_MS = 20_000;
+/** A user waits for responses, and so sends a little less than one request per second. */
+const USERS_PER_REQUEST = 1.25;
+const REQUESTS_MAX = 5_000_000;
+/** Sum of the rates of a search: steps of 50 % from 10/s to 2000/s, then five in between. */
+const SEARCH_RATES_SUM = 12_000;
+/** The packet records of all calls must fit into memory. */
+const CALL_SECONDS_MAX = 60_000;
+
+/** The options that determine the requests of a run. */
+export type LoadChoices = Omit<LoadOptions, 'url'>;
+
+/** The maximum number of requests of a run. */
+export interface LoadSize {
+  requests: number;
+  modelCalls: number;
+}
+
+/** The settings, the plan, and the size of a run. */
+export interface PreparedLoad {
+  settings: LoadSettings;
+  plan: LoadPlan;
+  /** The size of the run; for a search, an upper bound. */
+  size: LoadSize;
+}
+
+/** Returns the name of an option as the user writes it: `stepMs` or `--step`. */
+export type ShowOption = (name: keyof LoadOptions) => string;
+
+/** Returns why options can't be combined, as a sentence; undefined if they can. */
+export function findLoadConflict(options: LoadChoices, show: ShowOption): string | undefined {
+  const { profile, rate, findMax: isSearch = false } = options;
+  const [profileName, rateName, findMaxName] = [show('profile'), show('rate'), show('findMax')];
+  if (options.users !== undefined && profile !== 'conversation') {
+    return `${show('users')} needs ${profileName} conversation.`;
+  }
+  if (options.stepMs !== undefined && !isSearch) return `${show('stepMs')} needs ${findMaxName}.`;
+  if (isSearch && rate !== undefined) {
+    return `${findMaxName} and ${rateName} can't be combined: ${findMaxName} chooses the rates.`;
+  }
+  if (isSearch && profile !== undefined && profile !== 'chat') {
+    return `${findMaxName} needs ${profileName} chat, got ${profile}.`;
+  }
+  if (isSearch && options.thresholds && options.thresholds.length > 0) {
+    return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
+  }
+  return (
+    findEngineConflict(options, show) ??
+    findCallConflict(options, show) ??
+    findShardConflict(options, show, systemClock.nowMs())
+  );
+}
+
+/** Returns why options can't be combined with the engine, as a sentence; undefined if they can. */
+function findEngineConflict(options: LoadChoices, show: ShowOption): string | undefined {
+  const engine = `${show('engine')} autocannon`;
+  if (options.engine !== 'autocannon') {
+    return options.connections === undefined
+      ? undefined
+      : `${show('connections')} needs ${engine}.`;
+  }
+  const { profile = 'chat', arrivals, thresholds = [] } = options;
+  if (profile !== 'chat') return `${engine} needs ${show('profile')} chat, got ${profile}.`;
+  const unused = [
+    ...(['rate', 'findMax', 'shard'] as const).filter((name) => options[name]),
+    ...(arrivals === 'poisson' ? (['arrivals'] as const) : []),
+    ...(thresholds.length > 0 ? (['thresholds'] as const) : []),
+  ];
+  const [name] = unused;
+  return (
+    name &&
+    `${show(name)} can't be combined with ${engine}, which sends as many requests as the sandbox answers. Use ${show('engine')} open.`
+  );
+}
+
+function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
+  const { profile, calls = CALLS, durationMs = SHORT_WINDOW_MS } = options;
+  if (profile !== 'voice' && profile !== 'all') {
+    const names = ['calls', 'callsPerSecond', 'voice'] as const;
+    const unused = names.find((name) => options[name] !== undefined);
+    return unused && `${show(unused)} needs ${show('profile')} voice or ${show('profile')} all.`;
+  }
+  if (profile === 'voice' && options.rate !== undefined) {
+    return `${show('rate')} can't be combined with ${show('profile')} voice. Use ${show('calls')}.`;
+  }
+  const callSeconds = (calls * durationMs) / 1_000;
+  if (callSeconds <= CALL_SECONDS_MAX) return undefined;
+  return `${show('calls')} times ${show('durationMs')} must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`;
+}
+
+/** Returns why autocannon can't reach the sandbox, as a sentence; undefined if it can. */
+export function findProxyConflict(
+  { url, engine, proxies }: Pick<LoadOptions, 'url' | 'engine' | 'proxies'>,
+  show: ShowOption,
+  exceptions: string,
+): string | undefined {
+  const proxy = engine === 'autocannon' ? findProxy(url, proxies) : undefined;
+  return (
+    proxy &&
+    `${show('engine')} autocannon can't go through the proxy ${proxyHostOf(proxy)}. Use ${show('engine')} open, or add ${new URL(url).hostname} to ${exceptions}.`
+  );
+}
+
+/**
+ * Returns the settings of a run with all defaults, and its plan. The options must not conflict.
+ *
+ * @throws {ThresholdError} if a threshold is invalid, or the run can't measure it.
+ */
+export function prepareLoad(
+  options: LoadChoices,
+  { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
+): PreparedLoad {
+  const { findMax: isSearch, users, durationMs, ...others } = withDefaults(loadOptions, options);
+  const isClosed = others.engine === 'autocannon';
+  const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
+  const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
+  const hasCalls = profile === 'voice' || profile === 'all';
+  const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
+  const thresholds = parseThresholds(options.thresholds ?? []);
+  checkThresholds(thresholds, { profile, ratePerSecond });
+  const settings: LoadSettings = {
+    ...others,
+    thresholds,
+    profile,
+    ratePerSecond,
+    simulatedUsers: users ?? Math.ceil(ratePerSecond * USERS_PER_REQUEST),
+    windowMs: durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
+    voice: hasCalls ? { calls, callsPerSecond, ...resolveCallTarget(options.voice) } : undefined,
+    shard: options.shard && resolveShard(options.shard),
+    findMax: isSearch ? { stepMs: options.stepMs ?? STEP_MS } : undefined,
+  };
+  const plan = planLoad(settings);
+  return { settings, plan, size: sizeOf(plan, settings.findMax) };
+}
+
+function sizeOf(plan: LoadPlan, findMax: { stepMs: number } | undefined): LoadSize {
+  if (!findMax) return plan;
+  const requests = Math.ceil((SEARCH_RATES_SUM * (findMax.stepMs + plan.windowMs / 6)) / 1000);
+  return { requests, modelCalls: requests };
+}
+
+/** Returns why a run is too large, as a sentence; undefined if it is not. */
+export function findSizeProblem({ requests }: LoadSize, show: ShowOption): string | undefined {
+  if (requests <= REQUESTS_MAX) return undefined;
+  return `A run can send at most ${REQUESTS_MAX} requests, but this one would send ${requests}. Reduce ${show('rate')} or ${show('durationMs')}.`;
+}

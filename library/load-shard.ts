@@ -1,0 +1,44 @@
+/** How the shard of a load test fits its other options. */
+import type { LoadShardOptions, ShardOptions } from '../load/index.ts';
+import { instantMs } from '../src/platform/clock.ts';
+
+const START_AHEAD_MS_MAX = 3_600_000;
+
+/** Returns the shard with its start as Unix milliseconds. */
+export function resolveShard({ index, count, startAt }: LoadShardOptions): ShardOptions {
+  const startAtMs = startAt === undefined ? undefined : instantMs(startAt);
+  return { index, count, startAtMs };
+}
+
+/** The options that decide whether a run can be sharded. */
+interface ShardedOptions {
+  shard?: LoadShardOptions | undefined;
+  profile?: string | undefined;
+  findMax?: boolean | undefined;
+  compareWith?: object | undefined;
+}
+
+/** Returns why a run can't be sharded, as a sentence; undefined if it can, or is not sharded. */
+export function findShardConflict(
+  options: ShardedOptions,
+  show: (name: keyof ShardedOptions) => string,
+  nowMs: number,
+): string | undefined {
+  const { shard, profile, findMax, compareWith } = options;
+  if (!shard) return undefined;
+  const name = show('shard');
+  if (findMax) {
+    return `${show('findMax')} and ${name} can't be combined: the search chooses each rate from the results of all requests. Search from one machine.`;
+  }
+  if (profile === 'voice' || profile === 'all') {
+    return `${name} can't be combined with ${show('profile')} ${profile}: shards send requests, not calls. Place all calls from one machine, and use ${show('profile')} chat, conversation, health, or mixed for the shards.`;
+  }
+  if (compareWith) {
+    return `${name} and ${show('compareWith')} can't be combined: only the merged report has verdicts. Compare it instead.`;
+  }
+  // A start time that has passed is no conflict: the report says that the shard was late.
+  const { startAtMs = nowMs } = resolveShard(shard);
+  return startAtMs > nowMs + START_AHEAD_MS_MAX
+    ? `The start time ${shard.startAt ?? ''} is more than an hour away. Choose an earlier one.`
+    : undefined;
+}

@@ -1,0 +1,67 @@
+import type * as conformanceModule from '../conformance/index.ts';
+import type * as serviceModule from '../src/service/index.ts';
+import type { Area, SimulationBlocker, SimulationReport } from '../src/contract/index.ts';
+import { randomSeed } from '../src/platform/random.ts';
+import { CHAT_CONCURRENCY, VOICE_CONCURRENCY } from '../src/service/simulator/options.ts';
+import { kitVersion } from './kit-version.ts';
+
+/** Returns the default number of concurrent sessions. */
+export const defaultConcurrency = (hasCalls: boolean): number =>
+  hasCalls ? VOICE_CONCURRENCY : CHAT_CONCURRENCY;
+
+type PackageOptions = Parameters<typeof serviceModule.simulate>[0];
+
+/** Valid options of a simulation run. */
+export interface SimulationRun extends Omit<
+  PackageOptions,
+  'sandbox' | 'seed' | 'kitVersion' | 'preflight' | 'clock'
+> {
+  url: string;
+  seed?: string | undefined;
+  /** An earlier report. The new report then has a `comparison`. */
+  compareWith?: SimulationReport | undefined;
+}
+
+/** Runs simulated users against a sandbox, unless the preflight names a cause that prevents it. */
+export async function runSimulation({
+  url,
+  seed = randomSeed(),
+  compareWith,
+  ...options
+}: SimulationRun): Promise<SimulationReport> {
+  const [service, conformance] = await Promise.all([
+    import('../src/service/index.ts'),
+    import('../conformance/index.ts'),
+  ]);
+  const { apiKey, ca, connection } = options;
+  const report = await service.simulate({
+    ...options,
+    concurrency: options.concurrency ?? defaultConcurrency(options.voice !== undefined),
+    sandbox: url,
+    seed,
+    kitVersion: kitVersion(),
+    preflight: (signal) =>
+      runPreflight(conformance, {
+        ...{ apiKey, ca, connection, seed, signal },
+        target: url,
+        kitVersion: kitVersion(),
+      }),
+  });
+  const isComparable = compareWith !== undefined && !report.blockedBy;
+  return isComparable ? service.withComparison(report, compareWith) : report;
+}
+
+/**
+ * Returns why no session can run, worded as `check` and `doctor` do; undefined if sessions may run. A
+ * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure.
+ */
+async function runPreflight(
+  conformance: typeof conformanceModule,
+  access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
+): Promise<SimulationBlocker | undefined> {
+  const diagnose = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
+    const { blockedBy } = await conformance.diagnose({ ...access, areas });
+    return blockedBy && { message: blockedBy.message, cure: blockedBy.cure };
+  };
+  return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
+}

@@ -1,0 +1,55 @@
+import type * as conformanceModule from '../conformance/index.ts';
+import type { CheckOptions, RequirementSet, Selection } from '../conformance/index.ts';
+import type { Area } from '../src/contract/index.ts';
+
+type Conformance = typeof conformanceModule;
+
+/** The options that select requirements. */
+export type RequirementOptions = Pick<CheckOptions, 'only' | 'skip' | 'requirements'>;
+
+/** A resolved selection and its requirement set. */
+export type ResolvedSelection = Selection & { requirementSet: RequirementSet | undefined };
+
+/** The requirements to select from. */
+export interface SelectionSource {
+  areas: readonly Area[];
+  /** The recording that is judged again. */
+  recording?: { selected: readonly string[] | undefined };
+  /** Spells options in messages (default: as on the command line). */
+  spell?: ((option: 'only' | 'skip' | 'area' | 'requirements') => string) | undefined;
+}
+
+/**
+ * Resolves the options that select requirements.
+ *
+ * @throws {SelectionError} if a requirement or a set is unknown, or no requirement is left.
+ */
+export function resolveSelection(
+  { only, skip, requirements }: RequirementOptions,
+  source: SelectionSource,
+  { findRequirementSet, selectRequirements }: Conformance,
+): ResolvedSelection {
+  const requirementSet = findRequirementSet(requirements, source.spell?.('requirements'));
+  return { ...selectRequirements({ ...source, only, skip, requirementSet }), requirementSet };
+}
+
+/** Spells an option in messages as code does. */
+export const spellInCode = (name: string): string => (name === 'area' ? 'areas' : name);
+
+/**
+ * Returns a selection.
+ *
+ * @throws {TypeError} if the options select no requirement, or an unknown requirement or set.
+ */
+export function selectOrReject<Selected>(
+  caller: string,
+  select: () => Selected,
+  { SelectionError }: Conformance,
+): Selected {
+  try {
+    return select();
+  } catch (error) {
+    if (!(error instanceof SelectionError)) throw error;
+    throw new TypeError(`${caller}: ${error.message}`, { cause: error });
+  }
+}

@@ -27,7 +27,7 @@ export function findCounts({ planCheck }: Conformance): Readonly<Record<string, 
       ['never more than #', chatRequests],
       ['# requests are calls', calls],
     ],
-    'skills/sandbox-kit/SKILL.md': [['reply at least # times', modelCalls]],
+    'shipped/skills/sandbox-kit/SKILL.md': [['reply at least # times', modelCalls]],
   };
 }
 

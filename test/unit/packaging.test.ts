@@ -24,7 +24,7 @@ const buildTools = new Set([
 
 void t.test('a package that the sources import is a dependency with a range, or bundled', (t) => {
   const sources = listFiles().filter((path) =>
-    /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path),
+    /^(cli|library|reference-agent|conformance|load|src)\/.*\.ts$/.test(path),
   );
   const bundled: readonly string[] = bundledPackages;
   const used = new Set(sources.flatMap((path) => findLibraries(path)));
@@ -85,7 +85,7 @@ void t.test('a service that keeps its data in a file loads no driver of PostgreS
 
 void t.test('every thread and process that the kit starts is an entry point of the bundle', (t) => {
   const names = listFiles()
-    .filter((path) => /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path))
+    .filter((path) => /^(cli|library|reference-agent|conformance|load|src)\/.*\.ts$/.test(path))
     .flatMap((path) => [
       ...readFileSync(join(ROOT, path), 'utf8').matchAll(/new URL\(`([\w-]+)\$\{extname\(/g),
     ])

@@ -209,11 +209,6 @@ const mapValues = <From, To>(
 ): Record<string, To> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** Defines an area. Every requirement needs a check, or the definition does not compile. */
-export function defineArea<Id extends RequirementId>(area: AreaDefinition<Id>): AreaDefinition<Id> {
-  return area;
-}
-
 /** Returns the requirement of an id. */
 export function requirementOf(
   { requirements }: Pick<Suite, 'requirements'>,

@@ -82,43 +82,14 @@ export interface Variant extends Distortion {
   description: string;
 }
 
-/** Creates a mutant of an area. */
-export type MutantFactory = (
-  name: string,
-  description: string,
-  kills: RequirementId | readonly RequirementId[],
-  transform: TransformFactory,
-  more?: Partial<Mutant>,
-) => Mutant;
-
-/** Returns a function that creates the mutants of an area. Their ids begin with its name. */
-export function createMutantFactory(area: Area): MutantFactory {
-  return (name, description, kills, transform, more = {}) => ({
-    id: `${area}/${name}`,
-    areas: [area],
-    description,
-    kills: [kills].flat(),
-    transform,
-    ...more,
-  });
-}
-
-/** Creates a legal variant. */
-export type VariantFactory = (
-  name: string,
-  description: string,
-  transform: TransformFactory,
-  more?: Partial<Variant>,
-) => Variant;
-
-/** Returns a function that creates legal variants with ids `legal/<kind>-…` (default areas: the kind). */
-export function createVariantFactory(area: Area): VariantFactory;
-export function createVariantFactory(kind: string, areas: readonly Area[]): VariantFactory;
-export function createVariantFactory(
-  kind: string,
-  areas: readonly Area[] = [kind as Area],
-): VariantFactory {
-  return (name, description, transform, more = {}) => ({
+/** Returns a function that creates legal variants with ids `legal/<kind>-…` for some areas. */
+export function createVariantFactory(kind: string, areas: readonly Area[]) {
+  return (
+    name: string,
+    description: string,
+    transform: TransformFactory,
+    more: Partial<Variant> = {},
+  ): Variant => ({
     id: `legal/${kind}-${name}`,
     areas,
     description,

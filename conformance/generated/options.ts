@@ -10,7 +10,10 @@ export interface CheckOptions extends RunOptions {
    * sandbox).
    */
   areas?: readonly Area[] | undefined;
-  /** Ids or patterns such as `USERS-*` of the requirements to judge (default: all of the areas). */
+  /**
+   * Ids or patterns such as `USERS-*` of the requirements to judge (default: all that the areas
+   * have).
+   */
   only?: readonly string[] | undefined;
   /** Ids or patterns of the requirements to skip. */
   skip?: readonly string[] | undefined;
@@ -46,7 +49,10 @@ export interface CheckOptions extends RunOptions {
 export interface GradeOptions {
   /** A file that `check` wrote with `recordFile`, or `sandbox-kit check --record`. */
   recordFile: string;
-  /** Ids or patterns such as `USERS-*` of the requirements to judge (default: all of the areas). */
+  /**
+   * Ids or patterns such as `USERS-*` of the requirements to judge (default: all that the areas
+   * have).
+   */
   only?: readonly string[] | undefined;
   /** Ids or patterns of the requirements to skip. */
   skip?: readonly string[] | undefined;

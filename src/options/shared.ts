@@ -112,7 +112,7 @@ export const selectionOptions = {
     'Judge only these requirements, such as CHAT-024,USERS-*; sends all requests of their areas',
     {
       inCode:
-        'Ids or patterns such as `USERS-*` of the requirements to judge (default: all of the areas).',
+        'Ids or patterns such as `USERS-*` of the requirements to judge (default: all that the areas have).',
     },
   ),
   skip: option(values.requirementPatterns, 'IDS', 'Skip these requirements', {

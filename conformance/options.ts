@@ -14,7 +14,8 @@ import {
   requiredCodeOption,
   switchOption,
 } from '../src/options/option.ts';
-import { apiKeyHeader, runSeed, signal, targetAccess, url } from '../src/options/run.ts';
+import { apiKeyHeader } from '../src/options/keys.ts';
+import { runSeed, signal, targetAccess, url } from '../src/options/run.ts';
 import {
   callback,
   compareWith,

@@ -1,5 +1,6 @@
 /** The options of the reference agent. */
 import * as z from 'zod';
+import { apiKey, apiKeyFile } from '../src/options/keys.ts';
 import {
   codeOption,
   flagOnly,
@@ -10,7 +11,6 @@ import {
   optionWithDefault,
   switchOption,
 } from '../src/options/option.ts';
-import { keyOptions } from '../src/options/run.ts';
 import { host, logLevel } from '../src/options/shared.ts';
 import { optionsSchema } from '../src/options/table.ts';
 import * as values from '../src/options/values.ts';
@@ -83,8 +83,6 @@ export const voiceOptions = {
     },
   ),
 };
-
-const { apiKey, apiKeyFile } = keyOptions;
 
 /** Options of the reference agent. Faults and scripts are validated separately. */
 export const agentOptions = {

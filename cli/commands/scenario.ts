@@ -6,7 +6,7 @@ import { isMessage } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { apiKeyHeader, keyOptions, serviceKey } from '../../src/options/run.ts';
+import { apiKey, apiKeyFile, apiKeyHeader, serviceKey } from '../../src/options/keys.ts';
 import { readServiceKey } from '../flags/environment.ts';
 import {
   fromVariables,
@@ -36,8 +36,8 @@ const options = {
   owner: option(values.text, 'OWNER', 'Owner of the conversation'),
   out: optionWithDefault(values.filePath, 'FILE', 'File to write; - for stdout', '-'),
   force: switchOption('Overwrite the file'),
-  apiKey: fromVariables(serviceKey, keyOptions.apiKey),
-  apiKeyFile: keyOptions.apiKeyFile,
+  apiKey: fromVariables(serviceKey, apiKey),
+  apiKeyFile,
   apiKeyHeader,
 };
 

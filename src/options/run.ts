@@ -1,6 +1,5 @@
 /** The options of every run: the connection, the seed, and the signal. */
 import * as z from 'zod';
-import { SERVICE_API_KEY_HEADER } from '../contract/index.ts';
 import { parseBaseUrl, type ParsedBaseUrl } from '../platform/base-url.ts';
 import {
   HEADER_NAME,
@@ -13,15 +12,14 @@ import { isObject } from '../platform/json.ts';
 import { nonEmptyStringOption, optionsObject } from '../platform/options.ts';
 import { parseProxy, type ProxySettings } from '../platform/proxy.ts';
 import type { RunOptions } from './generated/options.ts';
+import { apiKey, apiKeyFile, serviceKey } from './keys.ts';
 import {
   codeOption,
   fileOption,
   flagOnly,
   fromVariables,
   option,
-  optionWithDefault,
   requiredCodeOption,
-  secretOption,
   switchOption,
 } from './option.ts';
 import * as values from './values.ts';
@@ -39,9 +37,6 @@ const baseUrl = z.string(BASE_URL).superRefine((text, context) => {
   const { problem } = readBaseUrl(text);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
 });
-
-const KEY = 'one line of printable ASCII without spaces';
-const key = z.string(KEY).regex(/^[\x21-\x7e]+$/, KEY);
 
 const certificates = z.custom(
   (value) => typeof value === 'string' && isCertificate(value),
@@ -101,38 +96,9 @@ const abortSignal = z.custom(
   'an AbortSignal',
 );
 
-const apiKeyFile = option(
-  values.filePath,
-  'FILE',
-  'Read the API key from a file instead of the environment',
-  { replaces: ['api-key'] },
-);
-
-const apiKey = secretOption(values.text, 'KEY', 'API key', {
-  replaces: ['api-key-file'],
-  inCode: {
-    schema: key,
-    about: 'The bearer key of the sandbox, or the key of the service (default: no key).',
-  },
-});
-
-/** The API key: in a file, or from an environment variable that the configuration file names. */
-export const keyOptions = { apiKey, apiKeyFile };
-
-export const apiKeyHeader = optionWithDefault(
-  values.headerName,
-  'NAME',
-  "Header of the service's API key",
-  SERVICE_API_KEY_HEADER,
-  { inCode: `Header of the service's key; service only (default: \`${SERVICE_API_KEY_HEADER}\`).` },
-);
-
 const sandboxKey = {
   SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox; or use --api-key-file',
 };
-
-/** The environment variable with the service's key. */
-export const serviceKey = { SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service' };
 
 /** Options of the connection to the sandbox, in the order of the help. */
 export const sandboxAccess = {

@@ -20,7 +20,7 @@ import {
   switchOption,
   type Variables,
 } from '../options/option.ts';
-import { apiKeyHeader, keyOptions } from '../options/run.ts';
+import { apiKey, apiKeyFile, apiKeyHeader } from '../options/keys.ts';
 import { host, logLevel } from '../options/shared.ts';
 import * as values from '../options/values.ts';
 import { isKey } from './domain/authentication.ts';
@@ -101,9 +101,9 @@ export const serviceOptions = {
       {
         SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service; generated on loopback if unset',
       },
-      keyOptions.apiKey,
+      apiKey,
     ),
-    apiKeyFile: keyOptions.apiKeyFile,
+    apiKeyFile,
   }),
   apiKeyHeader: {
     ...apiKeyHeader,

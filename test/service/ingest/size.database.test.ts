@@ -66,15 +66,18 @@ async function sendChunked(
   return { status: response.statusCode, text };
 }
 
+/** The statuses of requests that are refused before their body is read, with their headers. */
+const refusals = [
+  [413, {}],
+  [415, { 'content-type': 'text/plain' }],
+  [401, { 'x-service-api-key': 'sk_unknown' }],
+] as const;
+
 void t.test(
   'A client that sends everything before it reads still receives the 413 and can continue',
   async (t) => {
     const bench = await withOneReplica(t);
-    for (const [status, headers] of [
-      [413, {}],
-      [415, { 'content-type': 'text/plain' }],
-      [401, { 'x-service-api-key': 'sk_unknown' }],
-    ] as const) {
+    for (const [status, headers] of refusals) {
       const socket = await writeWithoutReading(bench, 30_000_000, headers);
       socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
       const responses = (await readAll(socket)).match(/HTTP\/1\.1 \d+/g);
@@ -85,11 +88,7 @@ void t.test(
 
 void t.test('A client that sends Connection: close still receives the 413', async (t) => {
   const bench = await withOneReplica(t);
-  for (const [status, headers] of [
-    [413, {}],
-    [415, { 'content-type': 'text/plain' }],
-    [401, { 'x-service-api-key': 'sk_unknown' }],
-  ] as const) {
+  for (const [status, headers] of refusals) {
     for (let round = 0; round < atNight(5, 1); round += 1) {
       const socket = await writeWithoutReading(bench, 12_000_000, {
         connection: 'close',

@@ -22,7 +22,7 @@ interface ErrorDefaults {
   isRefused: When;
   /** Selects the exchanges that are judged. */
   isJudged: (exchange: Exchange) => boolean;
-  /** Whether a response is an error with a code of its own. */
+  /** Selects errors whose code another requirement checks. */
   hasOwnCode?: (exchange: Exchange) => boolean;
   /** Completes "No … got an error response." */
   requests: string;

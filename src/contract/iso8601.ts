@@ -1,4 +1,5 @@
 import { DAY_MS } from '../platform/clock.ts';
+
 /** Builds the pattern of a month and day. 29 February is accepted in every year. */
 const buildMonthDay = (separator: string): string =>
   [

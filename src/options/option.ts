@@ -51,7 +51,7 @@ export interface CodeOption {
   variables?: Variables | undefined;
 }
 
-/** An object with options. Each of them has a flag of its own. */
+/** An object of options, each with a separate flag. */
 export interface NestedOption<Table extends OptionTable = OptionTable> {
   options: Table;
   code: CodeForm;

@@ -32,7 +32,7 @@ export const inSession =
     if (sessionOf(request) !== undefined) edit(body, request);
   };
 
-/** Changes accepted replies with a memory of their own. */
+/** Changes accepted replies. `createChange` returns a change that starts without memory. */
 export function changeReplies(
   createChange: () => (response: ProxyResponse, request: ProxyRequest) => ProxyResponse,
 ): TransformFactory {

@@ -1,4 +1,4 @@
-/** What holds for the responses of every endpoint, whatever the request. */
+/** Rules for all responses of all endpoints. */
 import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../engine/checks/check.ts';
 import {
   always,

@@ -103,7 +103,7 @@ export function onSessions(
   );
 }
 
-/** Edits each session, whatever the request. */
+/** Edits a session in a response. */
 export type SessionEdit = (session: ResultsObject) => void;
 
 /** Edits the outcome summary of sessions. */

@@ -1,4 +1,4 @@
-/** `POST /users`: the requests that succeed, whatever their legal shape (spec 2.9, 4.7). */
+/** `POST /users`: valid requests of any shape succeed (spec 2.9, 4.7). */
 import { isObject } from '../../../src/platform/json.ts';
 import { explainNoValidResponse } from '../../engine/checks/check.ts';
 import { requireSurvival } from '../../engine/checks/crashes.ts';

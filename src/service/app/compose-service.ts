@@ -87,7 +87,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
     if (options.drainMs) await machineClock.sleep(options.drainMs);
     // Requests that wait for an injected delay respond now.
     stopping.abort();
-    // Connections close in real time, whatever the service clock shows.
+    // Connections close in real time, even if the service clock was changed.
     await closeServer(server.app, systemClock);
     await closing.idleCloser.stop();
     await server.operations.backlog.drain();

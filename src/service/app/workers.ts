@@ -41,7 +41,7 @@ export function startScoring(
 ): Scoring {
   const { reportedProblems, finished } = options;
   const random = seededRandom(options.randomSeed).fork('judge');
-  // The LLM judge responds in real time, whatever the service clock shows.
+  // The LLM judge responds in real time, even if the service clock was changed.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
   const { ingestLog } = store;
   const runner = startJobRunner({

@@ -42,7 +42,7 @@ export interface LanguageModel<Answer> {
   hideKey(text: string): string;
 }
 
-/** An answer, or why there is none. */
+/** An answer, or the reason why the model gave none. */
 export type ModelAnswer<Answer> = { ok: true; answer: Answer } | { ok: false; message: string };
 
 /** Longest Retry-After that is followed. */

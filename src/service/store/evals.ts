@@ -22,7 +22,7 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
     put: (ownerId: string, definition: EvalDefinition): Promise<void> =>
       write(ownerId, (db) => putEval(db, ownerId, definition)),
     list,
-    /** Deletes an eval; returns false if there is none. The settings may still refer to it. */
+    /** Deletes an eval, and returns whether it existed. The settings may still refer to it. */
     remove: (ownerId: string, id: string): Promise<boolean> =>
       write(ownerId, async (db) => {
         const { numDeletedRows } = await db

@@ -65,7 +65,7 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
      */
     addAll: (sessions: readonly NewSession[], dueAtMs = 0): Promise<{ replaced: number }> =>
       writeAlone(sessions[0]?.ownerId ?? '', (db) => addSessions(db, sessions, { dueAtMs })),
-    /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
+    /** Marks a simulation as deleted, and returns whether it existed. Its sessions stay. */
     deleteSimulation: (ownerId: string, id: string): Promise<boolean> =>
       write(ownerId, (db) => deleteSimulation(db, ownerId, id)),
   };

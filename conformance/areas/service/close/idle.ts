@@ -1,5 +1,5 @@
+/** Conversations that are closed after 24 hours without activity (spec 3.1, 8). */
 import { DAY_MS } from '../../../../src/platform/clock.ts';
-/** Conversations that nobody closes (spec 3.1, 8). */
 import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import { withBody } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';

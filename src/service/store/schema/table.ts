@@ -112,7 +112,7 @@ export const text: Column<string> = { types: { sqlite: 'text', postgres: 'text' 
 /** A text that is compared or sorted. */
 export const sortedText: Column<string> = { ...text, isSorted: true };
 
-/** A text whose values have a type of their own. */
+/** A text column with a narrower type in TypeScript. */
 export const textOf = <Value extends string>(type = text): Column<Value> => type as Column<Value>;
 
 /** A text that can only be one of these values. */

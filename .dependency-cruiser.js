@@ -47,14 +47,15 @@ const kitRules = KITS.map((kit) =>
   ),
 );
 
-const serviceParts = ['ingest', 'close', 'results', 'scoring', 'simulator', 'admin', 'web'];
+const serviceParts = [
+  ...['ingest', 'close', 'results', 'scoring', 'simulator', 'retention', 'admin', 'web'],
+];
 const servicePartRules = serviceParts.map((part) =>
   forbid(
     `service-${part}-imports-no-sibling`,
-    'The parts of the service meet in operations, store, domain, turns and model; app puts them together and gives them authentication and the wire format.',
+    'The parts of the service meet in operations, store, domain, turns and model; app puts them together.',
     `^src/service/${part}/`,
     `^src/service/(${serviceParts.filter((other) => other !== part).join('|')}|app)/`,
-    '^src/service/app/(authentication|wire)\\.ts$',
   ),
 );
 

@@ -1,4 +1,4 @@
-/** The load test: the only entry point of this package. */
+/** The load test. The library also imports the table of options, `options.ts`. */
 export { load } from './load.ts';
 export { RATE_MAX } from './find-max/find-max.ts';
 export { MergeError } from './merge/merge-error.ts';

@@ -43,6 +43,9 @@ export interface AgentControls {
   clearRequests(): void;
   /** Returns open and past calls. */
   calls(): AgentCalls;
-  /** Restores the state at the start: no users, no recorded requests, the faults of the options. */
+  /**
+   * Restores the state at the start: no users, no recorded requests, no past calls, the faults of the
+   * options, and an unused script.
+   */
   reset(): void;
 }

@@ -46,7 +46,11 @@ export function parseIsoTime(text: string): number | undefined {
 function parseDay(date: string): number | undefined {
   const [year, rest] = [date.slice(0, 4), date.slice(4)];
   const january1Ms = Date.parse(`${year}-01-01T00:00:00Z`);
-  if (rest.length === 3) return january1Ms + (Number(rest) - 1) * DAY_MS;
+  if (rest.length === 3) {
+    const ms = january1Ms + (Number(rest) - 1) * DAY_MS;
+    // The pattern allows day 366 in every year.
+    return ms >= Date.parse(`${year}-12-31T00:00:00Z`) + DAY_MS ? undefined : ms;
+  }
   if (rest.startsWith('W')) {
     const [week, weekDay] = [Number(rest.slice(1, 3)), Number(rest.slice(3))];
     // Week 1 contains 4 January; weeks start on Monday.

@@ -14,7 +14,9 @@ export type Disposal =
     ? { [Name in Key]: () => void }
     : unknown;
 
-/** The source of time. No other file reads the system time or sets timers. */
+/**
+ * The source of time. Only `event-loop.ts` also reads the system time: it measures how late this process is.
+ */
 export interface Clock {
   /** Whole milliseconds since the Unix epoch. */
   nowMs(): number;
@@ -89,7 +91,7 @@ export function instantMs(iso: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Parses an HTTP date (RFC 9110) into Unix milliseconds; undefined for other text. */
+/** Parses an HTTP date (RFC 9110), or another date that `Date.parse` reads; undefined for other text. */
 export function httpDateMs(date: string): number | undefined {
   const ms = Date.parse(date);
   return Number.isNaN(ms) ? undefined : ms;

@@ -1,6 +1,6 @@
 /** The two sides of a call over time. */
 import { createSecondsAxis, drawTick, renderChart, xOf, yOf, type Plot } from './chart.ts';
-import { formatDuration } from './format.ts';
+import { formatCount, formatDuration } from './format.ts';
 import { html, type Html } from './html.ts';
 
 /** A call, as a page draws it. */
@@ -27,7 +27,7 @@ const LEVEL_MIN = 0.01;
 export function renderWaveform(call: Waveform): Html {
   const label =
     `Waveform of a call of ${formatDuration(call.durationMs)}: the user above, the agent below, ` +
-    `${call.turns.length} turns. The turns are listed below.`;
+    `${formatCount(call.turns.length, 'turn')}. The turns are listed below.`;
   return renderChart((ticksMax) => ({
     label,
     height: 120,

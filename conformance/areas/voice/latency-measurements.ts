@@ -1,8 +1,11 @@
 /** The audio latency of recorded calls. */
-import type { AudioLatency, CallPacket } from '../../../src/contract/index.ts';
+import {
+  VOICE_AUDIO_LATENCY_MS_TARGET,
+  type AudioLatency,
+  type CallPacket,
+} from '../../../src/contract/index.ts';
 import { findOnsets } from '../../../src/voice/activity/index.ts';
 import {
-  AUDIO_LATENCY_MS_MAX,
   computePathLatencyMs,
   dropBacklog,
   findPercentile,
@@ -130,7 +133,8 @@ export function measureAudioLatency(transcript: Transcript): AudioLatency | unde
   const turnResponsesMs = all.flatMap((exchange) => exchange.turnResponsesMs);
   const kitLateMs = Math.max(...all.map((exchange) => exchange.kitLateMs));
   // A latency that the lateness of the kit can't explain is the sandbox's.
-  const isLateRegardless = pathMs !== undefined && pathMs - kitLateMs >= AUDIO_LATENCY_MS_MAX;
+  const isLateRegardless =
+    pathMs !== undefined && pathMs - kitLateMs >= VOICE_AUDIO_LATENCY_MS_TARGET;
   const localDelay =
     kitLateMs >= KIT_LATE_MS_MAX && !isLateRegardless
       ? `sandbox-kit itself was up to ${Math.round(kitLateMs)} ms late`

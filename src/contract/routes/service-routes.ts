@@ -175,7 +175,7 @@ export const serviceRoutes = {
       },
       400: refuse(
         'No span has a conversation id and the request has no `X-Conversation-Id` (spec 7), or the body is malformed.',
-        'no span has gen_ai.conversation.id, and there is no X-Conversation-Id header',
+        'The request has no conversation id: no span with gen_ai.operation.name has a gen_ai.conversation.id, and there is no X-Conversation-Id header. Set the attribute on the spans, or send the header.',
       ),
       ...commonErrors,
       408: {

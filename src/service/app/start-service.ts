@@ -42,7 +42,7 @@ export interface RunningService extends ServiceControls {
   env: ServiceEnvironment;
   /** Whether the settings of the service's own owner had evals at the start. */
   hasLiveEvals: boolean;
-  /** Returns the requests of callers so far; undefined unless the option `recordCallers` is set. */
+  /** Returns the requests of callers so far; undefined unless `recordCallers` is true. */
   callerRecording(): Promise<CallerRecording | undefined>;
   /** Stops accepting connections and lets requests in progress finish. Takes a few seconds at most. */
   stop(): Promise<void>;

@@ -6,8 +6,8 @@ import { findDatabaseProblem, type DatabaseProblem } from '../store/database-pro
 
 /**
  * The HTTP status of every error that the service responds with, by code: the errors of the
- * interface (spec 7, area A) and the service's own where the interface is silent. No other file
- * names an error status.
+ * interface (spec 7, area A) and the service's own where the interface is silent. Pages choose the
+ * status of a form that they show again.
  */
 export const SERVICE_ERROR_STATUS = {
   bad_request: 400,

@@ -24,7 +24,7 @@ import type { IngestResult, IngestThread } from './ingest-thread.ts';
 /** Dependencies of the ingest endpoint. */
 export interface IngestDeps {
   clock: Clock;
-  /** Limits how long a body may take. It is the system clock, because clients send in real time. */
+  /** Limits how long a body may take. Tests do not advance it, because clients send in real time. */
   baseClock: Clock;
   log: Log;
   databaseProblems: DatabaseProblemLog;

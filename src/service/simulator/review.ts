@@ -1,4 +1,5 @@
 import type { EndReason, ReviewFinding, Scenario, UserReview } from '../../contract/index.ts';
+import { formatCount } from '../../report-kit/format.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentMessage } from './simulated-user.ts';
@@ -68,7 +69,9 @@ function findEarlyStop({ scenario, turns, endReason }: ReviewedSession): ReviewF
   if (mode === 'llm' || hasJumps) return [];
   const unsaid = steps.filter(({ say }) => !turns.some(({ userInput }) => userInput === say));
   if (unsaid.length === 0) return [];
-  return [toFinding('stopped_early', last, `stops with ${unsaid.length} steps left`)];
+  return [
+    toFinding('stopped_early', last, `stops with ${formatCount(unsaid.length, 'step')} left`),
+  ];
 }
 
 /** A user that no model plays says only the lines of its scenario. */

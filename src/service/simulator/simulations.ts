@@ -19,6 +19,7 @@ import {
   type ScenarioReferences,
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
+import { listDocuments } from '../operations/documents.ts';
 import type {
   LiveSession,
   SimulationEstimate,
@@ -47,7 +48,6 @@ export interface SimulationsOptions {
 
 const CONCURRENCY_DEFAULT = 5;
 const SESSIONS_MAX = 10_000;
-const DOCUMENTS_MAX = 1_000;
 const RUNS_LISTED_MAX = 100;
 
 /** Creates the runs of simulated users of a service, which `/__admin/simulations` controls. */
@@ -107,8 +107,16 @@ export function createSimulations(options: SimulationsOptions) {
     /** Returns runs without their sessions, newest first. */
     async list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
       const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
-      const simulations = await Promise.all(plans.map(describe));
-      return simulations.map(({ sessions, scenarios, ...rest }) => rest);
+      const all = await store.runs.load(
+        plans.map(({ id }) => ({ ownerId, kind: 'simulation' as const, id })),
+      );
+      return plans.map((plan, index) => {
+        const { run, scenarios = [] } = all[index] ?? {};
+        return summarize(plan, countScenarios(plan, scenarios), {
+          ended: run?.sessions ?? 0,
+          isScoring: (run?.scoringSessions ?? 0) > 0,
+        });
+      });
     },
     /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
     cancel: (ownerId: string, id: string): Promise<boolean> => runner.cancel(ownerId, id),
@@ -138,7 +146,7 @@ function describeProgress(
   const isScoring = (run?.scoringSessions ?? 0) > 0;
   return {
     plan,
-    status: plan.state !== 'ended' ? plan.state : isScoring ? 'evaluating' : 'completed',
+    status: nameStatus(plan, isScoring),
     scenarios,
     sessions: planned,
     endedSessions,
@@ -174,7 +182,7 @@ async function findAgent(store: Store, ownerId: string, { agent }: SimulationReq
   if (typeof agent !== 'string') {
     return { agent: toAddress(agent), secret: agent.api_key };
   }
-  const agents = await store.documents.list(ownerId, 'agent', DOCUMENTS_MAX);
+  const agents = await listDocuments(store, ownerId, 'agent');
   const stored = agents.find(({ id }) => id === agent);
   if (!stored) {
     const ids = agents.map(({ id }) => id);
@@ -205,8 +213,8 @@ function findScenario(id: string, scenarios: readonly Scenario[], pointer: strin
 async function resolveScenarios(store: Store, ownerId: string, request: SimulationRequest) {
   const [evals, personas, scenarios] = await Promise.all([
     store.evals.list(ownerId),
-    store.documents.list(ownerId, 'persona', DOCUMENTS_MAX),
-    store.documents.list(ownerId, 'scenario', DOCUMENTS_MAX),
+    listDocuments(store, ownerId, 'persona'),
+    listDocuments(store, ownerId, 'scenario'),
   ]);
   const references: ScenarioReferences = { evals, personas };
   const ids = new Set<string>();
@@ -270,28 +278,39 @@ function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Prog
     };
   });
   const scenarios = summarizeScenarios(plan.scenarios, sessions);
-  const count = (verdict: string): number =>
-    sessions.filter((session) => session.verdict === verdict).length;
   const isScoring = sessions.some(({ status }) => status === 'evaluating');
+  const summary = summarize(plan, scenarios, { ended: stored.length, isScoring });
+  return { ...summary, scenarios, sessions };
+}
+
+/** Describes a run without its sessions. */
+function summarize(
+  plan: SimulationPlan,
+  scenarios: readonly ScenarioResult[],
+  { ended, isScoring }: { ended: number; isScoring: boolean },
+): Omit<Simulation, 'sessions' | 'scenarios'> {
+  const sum = (verdict: 'passed' | 'failed' | 'undecided'): number =>
+    scenarios.reduce((total, scenario) => total + scenario[verdict], 0);
   return {
     id: plan.id,
     name: plan.name,
-    status: plan.state !== 'ended' ? plan.state : isScoring ? 'evaluating' : 'completed',
+    status: nameStatus(plan, isScoring),
     verdict: decideRunVerdict(scenarios),
     agent: plan.agent,
     seed: plan.seed,
     started_at: isoTime(plan.startedAtMs),
     counts: {
-      sessions: sessions.length,
-      ended: stored.length,
-      passed: count('passed'),
-      failed: count('failed'),
-      undecided: count('undecided'),
+      sessions: countSessions(plan.scenarios, plan.samples),
+      ended,
+      passed: sum('passed'),
+      failed: sum('failed'),
+      undecided: sum('undecided'),
     },
-    scenarios,
-    sessions,
   };
 }
+
+const nameStatus = ({ state }: SimulationPlan, isScoring: boolean) =>
+  state !== 'ended' ? state : isScoring ? 'evaluating' : 'completed';
 
 function toStoredState(session: Session, appUrl: string) {
   const { status, endReason, startedAtMs, endedAtMs, simulated = {} } = session;

@@ -8,7 +8,6 @@ export {
 } from './received-stream.ts';
 export { measureTransitDelays, dropBacklog, type Transit } from './packet-transit.ts';
 export {
-  AUDIO_LATENCY_MS_MAX,
   computePathLatencyMs,
   judgeAudioLatency,
   type LatencyEvidence,

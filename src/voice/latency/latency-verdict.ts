@@ -1,3 +1,4 @@
+import { VOICE_AUDIO_LATENCY_MS_TARGET } from '../../contract/index.ts';
 import { findPercentile } from './received-stream.ts';
 
 /** The components of the network path latency, in milliseconds. */
@@ -44,9 +45,6 @@ export function findResponseLatencies(
   });
 }
 
-/** The target for voice audio latency, in milliseconds (spec 8). */
-export const AUDIO_LATENCY_MS_MAX = 200;
-
 /** `not_proven`: the measurements neither prove nor disprove that the target is met. */
 export type LatencyVerdict = 'met' | 'missed' | 'not_proven';
 
@@ -86,13 +84,13 @@ export interface LatencyJudgment {
 export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   const { pathMs, turnResponsesMs, echoMs, localDelay } = evidence;
   if (pathMs === undefined) return notProven('the network path latency was not measured');
-  if (pathMs >= AUDIO_LATENCY_MS_MAX) {
+  if (pathMs >= VOICE_AUDIO_LATENCY_MS_TARGET) {
     return localDelay === undefined
       ? { verdict: 'missed', reason: `the network path latency alone is ${formatMs(pathMs)}` }
       : notProven(`the network path latency was ${formatMs(pathMs)}, but ${localDelay}`);
   }
   const path = `path ${formatMs(pathMs)}`;
-  if (echoMs !== undefined && echoMs >= AUDIO_LATENCY_MS_MAX) {
+  if (echoMs !== undefined && echoMs >= VOICE_AUDIO_LATENCY_MS_TARGET) {
     return notProven(`${path}; its echo takes ${formatMs(echoMs)} round trip`);
   }
   if (echoMs !== undefined && echoMs > 0) {
@@ -104,7 +102,7 @@ export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   if (earliestMs < 0) {
     return notProven(`${path}; it spoke ${formatMs(-earliestMs)} before the end of a turn`);
   }
-  if (medianMs < AUDIO_LATENCY_MS_MAX) {
+  if (medianMs < VOICE_AUDIO_LATENCY_MS_TARGET) {
     return {
       verdict: 'met',
       reason: `${path}; half of the turns took ${formatMs(medianMs)} or less`,

@@ -6,6 +6,7 @@ import {
   describeViolations,
   isMessage,
   ISO_8601,
+  parseIsoTime,
   schemas,
   resolvePointer,
   findViolations,
@@ -139,6 +140,7 @@ void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) =
   ];
   for (const text of valid) t.match(text, ISO_8601, text);
   for (const text of invalid) t.notMatch(text, ISO_8601, JSON.stringify(text));
+  for (const text of ['2026-02-29', '2025-366']) t.equal(parseIsoTime(text), undefined, text);
   t.end();
 });
 

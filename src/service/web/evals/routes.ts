@@ -3,6 +3,7 @@ import { RequestError } from '../../domain/errors.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
+import { listDocuments } from '../../operations/documents.ts';
 import { deleteEval, findEval } from '../../operations/evals.ts';
 import type { Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
@@ -34,7 +35,6 @@ export interface EvalPageOptions {
 const EVALS_PER_PAGE = 50;
 const RECENT_OUTCOMES_MAX = 200;
 const RECENT_SESSIONS_MAX = 20;
-const SCENARIOS_MAX = 1000;
 
 /** `/evals`: lists evals, edits them, and tries them on stored conversations. */
 export function addEvalRoutes(pages: Pages, options: EvalPageOptions): void {
@@ -129,7 +129,7 @@ async function loadList(store: EvalStores, ownerId: string, query: URLSearchPara
 
 /** Returns how many scenarios refer to each eval. */
 async function countScenarios(store: EvalStores, ownerId: string): Promise<Map<string, number>> {
-  const scenarios = await store.documents.list(ownerId, 'scenario', SCENARIOS_MAX);
+  const scenarios = await listDocuments(store, ownerId, 'scenario');
   const counts = new Map<string, number>();
   for (const { evals = [] } of scenarios) {
     for (const id of new Set(evals)) {

@@ -1,6 +1,6 @@
 import type { Persona } from '../../../contract/index.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
-import { cutText } from '../../../report-kit/format.ts';
+import { cutText, formatCount } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import type { Page } from '../../store/store.ts';
@@ -77,7 +77,8 @@ function renderPersonas(personas: readonly Persona[], context: PageContext): Htm
       {
         name: 'patience',
         isNumber: true,
-        content: ({ patience_turns: patience }) => patience !== undefined && `${patience} turns`,
+        content: ({ patience_turns: patience }) =>
+          patience !== undefined && formatCount(patience, 'turn'),
       },
     ],
   });

@@ -21,7 +21,7 @@ export function judgeStep(
   const { ok, offered, errors, lag, response } = log;
   const failed = Object.values(errors).reduce((sum, times) => sum + times, 0);
   const failedShare = ok + failed === 0 ? 1 : failed / (ok + failed);
-  const p99Ms = response.percentile(plan.percentile);
+  const judgedMs = response.percentile(plan.percentile) ?? 0;
   const lagMs = lag.percentile(99) ?? 0;
   const offeredPerSecond = ranMs > 0 ? (offered / ranMs) * 1000 : 0;
   const trend = measureInFlightTrend(
@@ -37,8 +37,7 @@ export function judgeStep(
       `the load generator could not keep up (send lag p99 ${formatDuration(lagMs)})`) ||
     (stopped?.kind === 'down' && stopped.detail) ||
     (failedShare > FAILED_SHARE_MAX && `${formatShare(failedShare, 1)} of the requests failed`) ||
-    ((p99Ms ?? 0) >= CHAT_RESPONSE_MS_TARGET &&
-      `p${plan.percentile} ${formatDuration(p99Ms ?? 0)}`) ||
+    (judgedMs >= CHAT_RESPONSE_MS_TARGET && `p${plan.percentile} ${formatDuration(judgedMs)}`) ||
     (trend.rising && `requests in flight rise by ${formatNumber(trend.perSecond, 1)} per second`) ||
     (donePerSecond < plan.ratePerSecond * SUCCESS_SHARE_MIN * (ranMs / plan.windowMs) &&
       `only ${formatNumber(donePerSecond, 1)} requests/s succeeded`);
@@ -47,9 +46,9 @@ export function judgeStep(
     durationMs: Math.round(ranMs),
     holds: reason === false,
     donePerSecond: Math.round(donePerSecond * 100) / 100,
-    p99Ms,
+    p99Ms: response.percentile(99),
     failedShare: Math.round(failedShare * 1e6) / 1e6,
-    reason: reason === false ? `p${plan.percentile} ${formatDuration(p99Ms ?? 0)}` : reason,
+    reason: reason === false ? `p${plan.percentile} ${formatDuration(judgedMs)}` : reason,
     generatorFailed,
   };
 }

@@ -49,6 +49,7 @@ export async function startReplica(
   const started = await start(t, command, {
     env: { SANDBOX_KIT_DATABASE_URL: databaseUrl, ...env },
   });
+  if (!started.firstLine.startsWith('{')) throw new Error(`A replica ${started.firstLine}`);
   const { url, apiKey, adminUrl } = JSON.parse(started.firstLine) as Record<string, string>;
   const address = { url: url ?? '', apiKey: apiKey ?? '', adminUrl: adminUrl ?? '' };
   return {

@@ -2516,6 +2516,7 @@ export interface SeedAgent {
   id?: string;
   name: string;
   url?: string;
+  voice_url?: string;
   /**
    * The sandbox's bearer key, visible ASCII characters. Stored and never returned.
    */

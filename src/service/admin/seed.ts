@@ -227,8 +227,10 @@ function readDocuments({ ownerId, document }: SeedInput, known: KnownDocuments):
   const context = { ownerId, known };
   const agents = (document.agents ?? []).flatMap(({ url, ...agent }, index) => {
     if (url !== undefined) return toAgent({ ...agent, url }, context);
-    if (agent.api_key === undefined) return [];
-    throw new InvalidDocumentError(`/agents/${index}/url`, 'is required when there is an api_key');
+    const dependent = agent.api_key === undefined ? 'voice_url' : 'api_key';
+    if (agent[dependent] === undefined) return [];
+    const problem = `is required when there is ${dependent === 'api_key' ? 'an' : 'a'} ${dependent}`;
+    throw new InvalidDocumentError(`/agents/${index}/url`, problem);
   });
   const personas = document.personas ?? [];
   const personaIds = [...known.personaIds, ...personas.map(({ id }) => id)];

@@ -18,7 +18,7 @@ const seed = {
   keys: [{ owner: 'guest' }],
   evals: [{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } }],
   settings: { evals: ['greets'] },
-  agents: [{ name: 'Shop', url: 'https://shop.example' }],
+  agents: [{ name: 'Shop', url: 'https://shop.example', voice_url: 'wss://shop.example/voice' }],
   transcripts: [
     { session_id: 'undated', turns },
     { session_id: 'dated', turns, ...dated },
@@ -63,6 +63,7 @@ void t.test('Three starts with the same seed data leave the same state, scored o
     return { links, agents, sessions };
   });
   t.equal(first?.sessions, 5);
+  t.match(first?.agents, [{ voice_url: 'wss://shop.example/voice' }]);
   t.same(second, first);
   t.same(third, first);
   t.equal(server.requests.length, 3, 'the judge gets no further requests');

@@ -7,10 +7,11 @@ import { createInterface } from 'node:readline';
 import t from 'tap';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
-import { createProject } from './tarball.ts';
+import { createProject, installNode, NODE_VERSIONS } from './tarball.ts';
 
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
+  engines: { node: string };
 };
 
 void t.test('the packed kit installs and starts', async (t) => {
@@ -80,4 +81,16 @@ void t.test('features that few runs need work in the packed kit', async (t) => {
   const paths = ['/', '/scenarios', '/scenarios/greeting', '/agents', '/evals/new'];
   t.same(stdout.trim().split('\n'), ['https:', ...paths.map((path) => `${path} 200`)]);
   t.equal(stderr, '');
+});
+
+void t.test('the demo and the selftest succeed under the oldest supported Node', async (t) => {
+  const [oldest] = NODE_VERSIONS;
+  t.equal(engines.node, `>=${oldest}`);
+  const project = await createProject(t);
+  const node = await installNode(t, oldest);
+  const script = 'node_modules/sandbox-kit/bin/sandbox-kit.js';
+  const demo = await project.run(node, [script, 'demo']);
+  t.match(demo, { code: 0, stdout: /Every step gave the expected result/ });
+  const selftest = await project.run(node, [script, 'selftest', '--area', 'chat,health,users']);
+  t.match(selftest, { code: 0, stdout: /^PROVEN/m });
 });

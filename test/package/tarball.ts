@@ -101,15 +101,18 @@ export function createEmptyProject(t: Test): Project {
   return project;
 }
 
+/** The oldest supported version of Node, that of `engines` in package.json, and the newer lines. */
+export const NODE_VERSIONS = ['22.19', '24', '26'] as const;
+
 /**
- * Returns the path of a Node binary of a major version, which `npm install` brings into a folder of
- * its own.
+ * Returns the path of a Node binary of a version, which `npm install` brings into a folder of its
+ * own.
  */
-export async function installNode(t: Test, major: number): Promise<string> {
+export async function installNode(t: Test, version: string): Promise<string> {
   const project = createEmptyProject(t);
   const name = `node-${process.platform}-${process.arch}`;
-  const { code, stderr } = await project.install(`${name}@${major}`);
-  t.equal(code, 0, `npm install ${name}@${major}`, { stderr });
+  const { code, stderr } = await project.install(`${name}@${version}`);
+  t.equal(code, 0, `npm install ${name}@${version}`, { stderr });
   return join(project.directory, 'node_modules', name, 'bin', 'node');
 }
 

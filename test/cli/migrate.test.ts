@@ -18,7 +18,7 @@ import { withTcpServer } from '../helpers/tcp-server.ts';
 
 /** Returns the statements in the documentation, for these roles. */
 function readGrants({ owner, role }: { owner: string; role: string }): string[] {
-  const page = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
   const [, statements = ''] = /```sql grants\n(.*?)```/s.exec(page) ?? [];
   const renamed = statements
     .replaceAll('kit_service', role)

@@ -11,7 +11,7 @@ import { didYouMean } from './suggest.ts';
  * was passed, except the values of keys and headers.
  * @throws {TypeError} about the first option that is unknown or has the wrong type.
  */
-export function checkOptions(caller: string, schema: z.ZodType, options: unknown): void {
+export function validateOptions(caller: string, schema: z.ZodType, options: unknown): void {
   const { error } = schema.safeParse(options);
   if (!error) return;
   const isUnknownOption = ({ code }: z.core.$ZodIssue): boolean => code === 'unrecognized_keys';

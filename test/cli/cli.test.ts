@@ -200,8 +200,8 @@ void t.test("a server that can't start does not leave the others running", async
   const env = { TMPDIR: join(t.testdir({}), 'missing') };
   for (const args of [['demo'], ['selftest', '--area', 'health,service'], ['exec', '--', 'true']]) {
     const { code, stderr } = await runProcess(args, { env, timeoutMs: 60_000 });
-    t.equal(code, 70, args[0]);
-    t.match(stderr, /mkdtemp/, args[0]);
+    t.equal(code, 70, args.join(' '));
+    t.match(stderr, /mkdtemp/, args.join(' '));
   }
 });
 

@@ -17,9 +17,8 @@ import { startAgent } from '../reference-agent/index.ts';
 import { findPercentile } from '../src/voice/latency/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createPeer, type Peer } from '../src/voice/peer/index.ts';
+import { FRAME_MS, FRAME_TICKS } from '../src/voice/opus/frame.ts';
 
-const FRAME_MS = 20;
-const FRAME_TICKS = 960;
 const PAYLOAD_BYTES = 80;
 const LIBWEBRTC_CALLS_MAX = 20;
 const SETTLE_MS = 1_000;

@@ -3,9 +3,18 @@ import { toSentence } from '../src/platform/sandbox-kit-error.ts';
 export { SandboxKitError } from '../src/platform/sandbox-kit-error.ts';
 export { didYouMean } from '../src/platform/suggest.ts';
 
-/** A mistake on the command line or in its files. It is printed as one paragraph. Exit code 2. */
-export class UsageError extends Error {
-  override name = 'UsageError';
+/** The exit codes that all commands share. */
+export const exitCodes = {
+  ok: 0,
+  findings: 1,
+  usage: 2,
+  notJudged: 3,
+  internal: 70,
+} as const;
+
+/** An error that ends a command. It is printed as one paragraph. */
+export abstract class CommandError extends Error {
+  abstract readonly exitCode: number;
   /** What to list below the message, one per line, such as files. */
   readonly items: readonly string[];
 
@@ -15,16 +24,17 @@ export class UsageError extends Error {
   }
 }
 
-/** A disk is full, or a database can't be used now. Exit code 3. */
-export class OutputError extends UsageError {
-  override name = 'OutputError';
+/** A mistake on the command line or in its files. */
+export class UsageError extends CommandError {
+  override name = 'UsageError';
+  readonly exitCode = exitCodes.usage;
 }
 
-/** The exit codes that all commands share. */
-export const exitCodes = {
-  ok: 0,
-  findings: 1,
-  usage: 2,
-  notJudged: 3,
-  internal: 70,
-} as const;
+/** Rejects options as a mistake on the command line. */
+export const rejectFlags = (message: string): UsageError => new UsageError(message);
+
+/** A disk is full, or a database can't be used now. */
+export class OutputError extends CommandError {
+  override name = 'OutputError';
+  readonly exitCode = exitCodes.notJudged;
+}

@@ -74,7 +74,7 @@ export function formatRequirementReference(conformance: Conformance): string {
     GENERATED,
     '# Requirements',
     'Each requirement states one rule of the interface specification, with the section that it comes from. `sandbox-kit explain ID` shows its probes and the mutants that it detects.',
-    'A broken `must` makes a sandbox not conforming. A broken `should` or a missed `target` is a warning; with `--strict`, it is a failure. `may` and `extension` never fail a check.',
+    'A broken `must` makes a sandbox not conforming. A broken `should` or a missed `target` is a warning; with `--strict`, it is a failure. A `may` never fails a check.',
     '`Since` is the release that added a requirement. `sandbox-kit check --requirements SET` judges later ones as notes ([requirement sets](check.md#requirement-sets)).',
     ...conformance.allAreas.map((area) => formatArea(area, conformance)),
     '## Statements without a requirement',

@@ -2,7 +2,7 @@
 import type { Command } from './command.ts';
 import { COMPLETION_OPTION } from './completion-scripts.ts';
 import { commandEntries } from './commands/index.ts';
-import { exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
+import { CommandError, exitCodes, SandboxKitError } from './errors.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { fill } from './output/help-layout.ts';
@@ -66,13 +66,14 @@ function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {
 
 /** Writes the message of an error, and returns the exit code. */
 export function reportError(error: unknown, stderr: OutputStream): number {
-  if (error instanceof UsageError || error instanceof SandboxKitError) {
-    const items = error instanceof UsageError ? error.items : [];
+  if (error instanceof CommandError || error instanceof SandboxKitError) {
+    const { items, exitCode } =
+      error instanceof CommandError ? error : { items: [], exitCode: exitCodes.usage };
     // A URL in the wrong place may contain a password.
     const message = maskUrls(error.message);
     const lines = [fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${maskUrls(item)}`)];
     stderr.write(`${lines.join('\n')}\n`);
-    return error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
+    return exitCode;
   }
   const stack = isError(error) ? error.stack : String(error);
   stderr.write(

@@ -40,7 +40,7 @@ export interface ExchangeFinding {
   repair?: string;
 }
 
-const levels: readonly Level[] = ['must', 'extension', 'should', 'target'];
+const levels: readonly Level[] = ['must', 'should', 'target'];
 const judgeSandbox = createExchangeJudge(sandboxSuite, levels);
 const judgeService = createExchangeJudge(serviceSuite, levels);
 
@@ -84,7 +84,7 @@ export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | un
     return [
       {
         id,
-        verdict: level === 'must' || level === 'extension' ? 'fail' : 'warn',
+        verdict: level === 'must' ? 'fail' : 'warn',
         ...{ rule, section, pointer, expected, received },
         ...(hint !== undefined && { hint }),
         ...(repair && { repair: toPrintable(repair.description, 200) }),

@@ -103,6 +103,9 @@ function describeMismatch(
   const area = areaOf(other);
   const subject = `${where} is a requirement of ${area}, but`;
   if (recording) return `${subject} the recording has only ${areas.join(', ')}. Remove it.`;
+  if (area === 'client') {
+    return `${where} is a requirement of clients of the service. Judge a client with sandbox-kit exec --judge-client.`;
+  }
   const isPossible = (area === 'service') === areas.includes('service');
   const wanted = isPossible ? [...areas, area] : [area];
   return `${subject} this run checks only ${areas.join(', ')}. Did you mean ${spell('area')} ${wanted.join(',')}?`;

@@ -1,15 +1,16 @@
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import type { CheckOptions } from '../conformance/index.ts';
 import * as tables from '../conformance/options.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { normalizeBaseUrl } from '../src/options/run.ts';
 import { optionsSchema } from '../src/options/table.ts';
-import { checkOptions } from '../src/platform/options.ts';
+import { validateOptions } from '../src/platform/options.ts';
 import { SandboxKitError } from '../src/platform/sandbox-kit-error.ts';
 import { rejectExposure } from './exposure.ts';
-import { describeWriteError } from './input/read-file.ts';
+import { describeWriteError, reserve } from './input/read-file.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { runCheck, selectionOf } from './run-check.ts';
+import { rejectCall } from './rejection.ts';
 import { selectOrReject, spellInCode } from './selection.ts';
 
 const schema = optionsSchema(tables.checkOptions);
@@ -25,33 +26,34 @@ const schema = optionsSchema(tables.checkOptions);
  * @throws {SandboxKitError} `unwritable_file` if `recordFile` can't be written.
  */
 export async function check(options: CheckOptions): Promise<CheckReport> {
-  checkOptions('check', schema, options);
+  validateOptions('check', schema, options);
   rejectExposure('check', options);
   const conformance = await import('../conformance/index.ts');
   const { areas = conformance.areas, knownFailures = [] } = options;
   rejectKnownFailures('check', { knownFailures, areas }, conformance);
   const selection = selectOrReject(
-    'check',
     () => selectionOf(options, conformance, spellInCode),
     conformance,
+    rejectCall('check'),
   );
   if (options.intrusive !== undefined && !areas.includes('service')) {
     throw new TypeError("check: intrusive needs areas ['service'].");
   }
   const { recordFile } = options;
   // Fails before the run, not after it, if the file can't be written.
-  if (recordFile !== undefined) await writeRecording(recordFile, '');
+  if (recordFile !== undefined) explainWriteError(recordFile, () => reserve(recordFile));
   const url = normalizeBaseUrl(options.url);
   const { transcript, report } = await runCheck({ ...options, url }, selection);
   if (recordFile !== undefined) {
-    await writeRecording(recordFile, conformance.writeTranscript(transcript));
+    const recording = conformance.writeTranscript(transcript);
+    explainWriteError(recordFile, () => writeFileSync(recordFile, recording));
   }
   return report;
 }
 
-async function writeRecording(path: string, text: string): Promise<void> {
+function explainWriteError(path: string, write: () => void): void {
   try {
-    await writeFile(path, text);
+    write();
   } catch (error) {
     const message = describeWriteError(path, 'recordFile', error);
     throw new SandboxKitError('unwritable_file', message, { cause: error });

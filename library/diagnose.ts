@@ -2,7 +2,7 @@ import type { DiagnoseOptions, DiagnosisReport } from '../conformance/index.ts';
 import { diagnoseOptions } from '../conformance/options.ts';
 import { normalizeBaseUrl } from '../src/options/run.ts';
 import { optionsSchema } from '../src/options/table.ts';
-import { checkOptions } from '../src/platform/options.ts';
+import { validateOptions } from '../src/platform/options.ts';
 import { rejectExposure } from './exposure.ts';
 import { runDiagnosis } from './run-diagnosis.ts';
 
@@ -15,7 +15,7 @@ const schema = optionsSchema(diagnoseOptions);
  * @throws {TypeError} if an option is unknown or invalid.
  */
 export async function diagnose(options: DiagnoseOptions): Promise<DiagnosisReport> {
-  checkOptions('diagnose', schema, options);
+  validateOptions('diagnose', schema, options);
   rejectExposure('diagnose', options);
   const { diagnosisJson } = await import('../conformance/index.ts');
   const url = normalizeBaseUrl(options.url);

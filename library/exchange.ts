@@ -119,7 +119,7 @@ export function validateExchange(exchange: Exchange): ExchangeFinding[] {
 
 /** Same as `validateExchange`, with the name of the caller in messages. */
 export function findDeviations(caller: string, exchange: Exchange): ExchangeFinding[] {
-  schemas.checkOptions(caller, exchangeSchema, exchange);
+  schemas.validateOptions(caller, exchangeSchema, exchange);
   const { request, response, durationMs = 0 } = exchange;
   const { method, path } = request;
   const findings = judgeExchange({

@@ -2,9 +2,10 @@ import type { GradeOptions } from '../conformance/index.ts';
 import { gradeOptions } from '../conformance/options.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { optionsSchema } from '../src/options/table.ts';
-import { checkOptions } from '../src/platform/options.ts';
+import { validateOptions } from '../src/platform/options.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { gradeTranscript, readRecording, recordedSelection } from './recording.ts';
+import { rejectCall } from './rejection.ts';
 import { selectOrReject, spellInCode } from './selection.ts';
 
 const schema = optionsSchema(gradeOptions);
@@ -17,14 +18,14 @@ const schema = optionsSchema(gradeOptions);
  * @throws {SandboxKitError} `unreadable_file` or `invalid_file` about the recording.
  */
 export async function grade(options: GradeOptions): Promise<CheckReport> {
-  checkOptions('grade', schema, options);
+  validateOptions('grade', schema, options);
   const conformance = await import('../conformance/index.ts');
   const { recordFile, strict, knownFailures = [] } = options;
   const transcript = readRecording(recordFile, 'recordFile', conformance);
   const selection = selectOrReject(
-    'grade',
     () => recordedSelection(transcript, options, conformance, spellInCode),
     conformance,
+    rejectCall('grade'),
   );
   const { areas } = transcript.run;
   rejectKnownFailures('grade', { knownFailures, areas }, conformance);

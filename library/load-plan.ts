@@ -1,12 +1,20 @@
 /** Limits and conflicts of the options of `load`, and defaults that depend on several of them. */
 import type * as loadModule from '../load/index.ts';
 import type { LoadOptions, LoadSettings } from '../load/index.ts';
-import { CALLS, CALLS_PER_SECOND, HEALTH_RATE, loadOptions, RATE } from '../load/options.ts';
+import {
+  CALLS,
+  CALLS_PER_SECOND,
+  HEALTH_RATE,
+  loadOptions,
+  placesCalls,
+  RATE,
+} from '../load/options.ts';
 import type { LoadPlan } from '../src/contract/index.ts';
 import { withDefaults } from '../src/options/table.ts';
 import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { resolveCallTarget } from './call-target.ts';
+import type { Reject } from './rejection.ts';
 import { findShardConflict, resolveShard } from './load-shard.ts';
 
 const WINDOW_MS = 300_000;
@@ -88,7 +96,7 @@ function findEngineConflict(options: LoadChoices, show: ShowOption): string | un
 
 function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
   const { profile, calls = CALLS, durationMs = SHORT_WINDOW_MS } = options;
-  if (profile !== 'voice' && profile !== 'all') {
+  if (!placesCalls(profile)) {
     const names = ['calls', 'callsPerSecond', 'voice'] as const;
     const unused = names.find((name) => options[name] !== undefined);
     return unused && `${show(unused)} needs ${show('profile')} voice or ${show('profile')} all.`;
@@ -115,11 +123,23 @@ export function findProxyConflict(
 }
 
 /**
- * Returns the settings of a run with all defaults, and its plan. The options must not conflict.
- *
- * @throws {ThresholdError} if a threshold is invalid, or the run can't measure it.
+ * Returns the settings of a run with all defaults, and its plan. The options must not conflict. The
+ * error of `reject` says which threshold is invalid, or can't be measured by the run.
  */
-export function prepareLoad(
+export function prepareOrReject(
+  options: LoadChoices,
+  loadPackage: typeof loadModule,
+  { show, reject }: { show: ShowOption; reject: Reject },
+): PreparedLoad {
+  try {
+    return prepareLoad(options, loadPackage);
+  } catch (error) {
+    if (!(error instanceof loadPackage.ThresholdError)) throw error;
+    throw reject(`${show('thresholds')}: ${error.message}`, error);
+  }
+}
+
+function prepareLoad(
   options: LoadChoices,
   { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
 ): PreparedLoad {
@@ -127,7 +147,7 @@ export function prepareLoad(
   const isClosed = others.engine === 'autocannon';
   const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
   const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
-  const hasCalls = profile === 'voice' || profile === 'all';
+  const hasCalls = placesCalls(profile);
   const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
   const thresholds = parseThresholds(options.thresholds ?? []);
   checkThresholds(thresholds, { profile, ratePerSecond });

@@ -1,8 +1,14 @@
 /** How the shard of a load test fits its other options. */
-import type { LoadShardOptions, ShardOptions } from '../load/index.ts';
+import type { LoadOptions, LoadShardOptions, ShardOptions } from '../load/index.ts';
+import { placesCalls, SHARD_SEED } from '../load/options.ts';
 import { instantMs } from '../src/platform/clock.ts';
+import { randomSeed } from '../src/platform/random.ts';
 
 const START_AHEAD_MS_MAX = 3_600_000;
+
+/** Returns the seed of a run without one. All shards of a run need the same. */
+export const defaultLoadSeed = (shard: LoadShardOptions | undefined): string =>
+  shard ? SHARD_SEED : randomSeed();
 
 /** Returns the shard with its start as Unix milliseconds. */
 export function resolveShard({ index, count, startAt }: LoadShardOptions): ShardOptions {
@@ -13,7 +19,7 @@ export function resolveShard({ index, count, startAt }: LoadShardOptions): Shard
 /** The options that decide whether a run can be sharded. */
 interface ShardedOptions {
   shard?: LoadShardOptions | undefined;
-  profile?: string | undefined;
+  profile?: LoadOptions['profile'];
   findMax?: boolean | undefined;
   compareWith?: object | undefined;
 }
@@ -30,7 +36,7 @@ export function findShardConflict(
   if (findMax) {
     return `${show('findMax')} and ${name} can't be combined: the search chooses each rate from the results of all requests. Search from one machine.`;
   }
-  if (profile === 'voice' || profile === 'all') {
+  if (placesCalls(profile)) {
     return `${name} can't be combined with ${show('profile')} ${profile}: shards send requests, not calls. Place all calls from one machine, and use ${show('profile')} chat, conversation, health, or mixed for the shards.`;
   }
   if (compareWith) {

@@ -1,11 +1,13 @@
 import * as z from 'zod';
+import type * as loadModule from '../load/index.ts';
 import type { MergeLoadOptions } from '../load/index.ts';
 import { mergeLoadOptions } from '../load/options.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { requiredCodeOption } from '../src/options/option.ts';
 import { reportSchema } from '../src/options/shared.ts';
 import { optionsSchema } from '../src/options/table.ts';
-import { checkOptions } from '../src/platform/options.ts';
+import { validateOptions } from '../src/platform/options.ts';
+import { rejectCall, type Reject } from './rejection.ts';
 
 const schema = optionsSchema({
   reports: requiredCodeOption({
@@ -29,16 +31,30 @@ export async function mergeLoadReports(
   reports: readonly LoadReport[],
   options: MergeLoadOptions = {},
 ): Promise<LoadReport> {
-  checkOptions('mergeLoadReports', schema, { ...options, reports });
+  validateOptions('mergeLoadReports', schema, { ...options, reports });
   const loadPackage = await import('../load/index.ts');
   const { acceptNotProven = false, compareWith } = options;
   const named = reports.map((report, index) => ({ name: `reports[${index}]`, report }));
+  const settings = { acceptNotProven, compareWith };
+  return mergeOrReject(named, settings, loadPackage, rejectCall('mergeLoadReports'));
+}
+
+/**
+ * Merges reports and compares the result with an earlier one. The error of `reject` says why they are
+ * not all shards of one run.
+ */
+export function mergeOrReject(
+  reports: readonly { name: string; report: LoadReport }[],
+  settings: { acceptNotProven: boolean; compareWith: LoadReport | undefined },
+  loadPackage: typeof loadModule,
+  reject: Reject,
+): LoadReport {
+  const { acceptNotProven, compareWith } = settings;
   try {
-    const merged = loadPackage.mergeReports(named, { acceptNotProven });
+    const merged = loadPackage.mergeReports(reports, { acceptNotProven });
     const isComparable = compareWith !== undefined && loadPackage.hasRun(merged);
     return isComparable ? loadPackage.withComparison(merged, compareWith) : merged;
   } catch (error) {
-    if (!(error instanceof loadPackage.MergeError)) throw error;
-    throw new TypeError(`mergeLoadReports: ${error.message}`, { cause: error });
+    throw error instanceof loadPackage.MergeError ? reject(error.message, error) : error;
   }
 }

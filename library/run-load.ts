@@ -1,11 +1,10 @@
 import type { LoadOptions, LoadRun } from '../load/index.ts';
-import { SHARD_SEED } from '../load/options.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { randomSeed } from '../src/platform/random.ts';
 import { kitVersion } from './kit-version.ts';
 import { connectionOf } from './connection.ts';
 import type { PreparedLoad } from './load-plan.ts';
+import { defaultLoadSeed } from './load-shard.ts';
 import { runLoadPreflight } from './load-preflight.ts';
 
 /** Load-tests a sandbox with valid options and prepared settings. */
@@ -14,10 +13,7 @@ export async function runLoad(
   { settings, plan }: Pick<PreparedLoad, 'settings' | 'plan'>,
 ): Promise<LoadReport> {
   const { url, apiKey, ca, lines, compareWith, onProgress = () => {} } = options;
-  const {
-    seed = options.shard ? SHARD_SEED : randomSeed(),
-    signal = new AbortController().signal,
-  } = options;
+  const { seed = defaultLoadSeed(options.shard), signal = new AbortController().signal } = options;
   const [loadPackage, conformance] = await Promise.all([
     import('../load/index.ts'),
     import('../conformance/index.ts'),

@@ -1,6 +1,7 @@
 import type * as conformanceModule from '../conformance/index.ts';
 import type { CheckOptions, RequirementSet, Selection } from '../conformance/index.ts';
 import type { Area } from '../src/contract/index.ts';
+import type { Reject } from './rejection.ts';
 
 type Conformance = typeof conformanceModule;
 
@@ -37,19 +38,17 @@ export function resolveSelection(
 export const spellInCode = (name: string): string => (name === 'area' ? 'areas' : name);
 
 /**
- * Returns a selection.
- *
- * @throws {TypeError} if the options select no requirement, or an unknown requirement or set.
+ * Returns what the options select. The error of `reject` says why they select nothing, or which
+ * requirement or set is unknown.
  */
 export function selectOrReject<Selected>(
-  caller: string,
   select: () => Selected,
   { SelectionError }: Conformance,
+  reject: Reject,
 ): Selected {
   try {
     return select();
   } catch (error) {
-    if (!(error instanceof SelectionError)) throw error;
-    throw new TypeError(`${caller}: ${error.message}`, { cause: error });
+    throw error instanceof SelectionError ? reject(error.message, error) : error;
   }
 }

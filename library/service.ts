@@ -93,7 +93,7 @@ async function judgeClient(
   service: RunningService,
   options: JudgeClientOptions,
 ): Promise<CheckReport> {
-  schemas.checkOptions('judgeClient', judgeClientSchema, options);
+  schemas.validateOptions('judgeClient', judgeClientSchema, options);
   const recording = await service.callerRecording();
   if (!recording) {
     throw new TypeError('judgeClient: the service was started with recordCallers: false.');

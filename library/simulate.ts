@@ -10,7 +10,7 @@ import {
 } from '../src/contract/index.ts';
 import { normalizeBaseUrl } from '../src/options/run.ts';
 import { optionsSchema } from '../src/options/table.ts';
-import { checkOptions } from '../src/platform/options.ts';
+import { validateOptions } from '../src/platform/options.ts';
 import { toSentence } from '../src/platform/sandbox-kit-error.ts';
 import type { SimulateOptions } from '../src/service/index.ts';
 import { simulateOptions } from '../src/service/simulator/options.ts';
@@ -34,7 +34,7 @@ const schema = optionsSchema(simulateOptions);
  *   sent then.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
-  checkOptions('simulate', schema, options);
+  validateOptions('simulate', schema, options);
   rejectExposure('simulate', options);
   const documents = readDocuments(options);
   rejectInconsistent(documents, await import('../src/service/index.ts'));

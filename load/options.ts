@@ -1,6 +1,6 @@
 /** The options of a load test. */
 import * as z from 'zod';
-import { isMessage } from '../src/contract/index.ts';
+import { isMessage, type LoadProfileName } from '../src/contract/index.ts';
 import { nonEmptyStringOption } from '../src/platform/options.ts';
 import { voice } from '../src/options/call.ts';
 import {
@@ -30,6 +30,10 @@ export const THRESHOLDS_MAX = 50;
 const RATE_MAX = 10_000;
 const CALLS_PER_SECOND_MAX = 100;
 const LINES_MAX = 10_000;
+
+/** Returns whether runs with a profile place calls. */
+export const placesCalls = (profile: LoadProfileName | undefined): boolean =>
+  profile === 'voice' || profile === 'all';
 
 const text = nonEmptyStringOption;
 

@@ -8,6 +8,7 @@ import { formatPath } from '../src/platform/format-path.ts';
 import { matchWithin } from '../src/platform/pattern-match.ts';
 import type { Conversation } from './dialogue.ts';
 import { RequestError } from './errors.ts';
+import { toPointer } from '../src/platform/json-pointer.ts';
 
 const PATTERN_LENGTH_MAX = 200;
 const CHARACTERS_MATCHED_MAX = 2_000;
@@ -247,11 +248,7 @@ const isUnknownKey = ({ code }: Issue): boolean => code === 'unrecognized_keys';
 const pathOf = (issue: Issue): readonly PropertyKey[] =>
   isUnknownKey(issue) ? [...issue.path, issue.keys?.[0] ?? ''] : issue.path;
 
-const pointerOf = (issue: Issue): string => formatPointer(pathOf(issue));
-
-/** Returns the JSON pointer (RFC 6901) of a path. */
-const formatPointer = (path: readonly PropertyKey[]): string =>
-  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointerOf = (issue: Issue): string => toPointer(pathOf(issue));
 
 const TYPE_NAMES: Partial<Record<string, string>> = {
   object: 'an object',

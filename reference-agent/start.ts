@@ -14,7 +14,7 @@ import { errorMessage } from '../src/platform/error-origin.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { isLoopbackHost } from '../src/platform/loopback.ts';
 import { optionsSchema } from '../src/options/table.ts';
-import { checkOptions, rejectArguments } from '../src/platform/options.ts';
+import { validateOptions, rejectArguments } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
 import { buildAgent, type Agent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
@@ -65,7 +65,7 @@ const schema = optionsSchema({ host: hostOption, ...otherOptions });
  * be used.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
-  checkOptions('startAgent', schema, options);
+  validateOptions('startAgent', schema, options);
   const { host = HOST_DEFAULT, port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
   checkAccess(host, apiKey, open);

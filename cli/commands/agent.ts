@@ -6,12 +6,13 @@ import { isLoopbackHost } from '../../src/platform/loopback.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { defineCommand, type Invocation } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { readSandboxKey } from '../flags/environment.ts';
 import { readTextFile, reserveFile, writeOutput } from '../input/files.ts';
+import { readSandboxKey } from '../input/keys.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
-import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
+import { createRunningServers } from '../runs/running-servers.ts';
+import { announceStop, isPortInUse, loadMutants, portInUseError } from '../runs/servers.ts';
 
 type AgentValues = FlagValues<typeof agentOptions>;
 type ReferenceAgent = typeof agentModule;
@@ -44,11 +45,12 @@ async function runAgent(values: AgentValues, { process }: Invocation): Promise<n
   if (mutants) rejectTls(values);
   const reference = await import('../../reference-agent/index.ts');
   if (values.withTls) reserveFile(values.caOut, '--ca-out');
-  const running = await start(reference, values, process);
-  const mutant = await mutants?.start(running.url);
+  const servers = createRunningServers();
   // Listen for signals first: a caller that reads the URL may stop the agent immediately.
   using stop = listenForStop(process);
   try {
+    const running = servers.add(await start(reference, values, process));
+    const mutant = servers.add(await mutants?.start(running.url));
     if (running.caPem !== null) {
       writeOutput(values.caOut, running.caPem, '--ca-out', process.stdout);
     }
@@ -67,8 +69,7 @@ async function runAgent(values: AgentValues, { process }: Invocation): Promise<n
     );
     await stop.received;
   } finally {
-    await mutant?.stop();
-    await running.stop();
+    await servers.stop();
   }
   announceStop(values, 'The agent stopped.', process.stderr);
   return exitCodes.ok;

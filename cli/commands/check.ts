@@ -9,31 +9,29 @@ import {
   type CheckHooks,
   type CheckSelection,
 } from '../../library/run-check.ts';
+import { selectOrReject } from '../../library/selection.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
-import type { Connection } from '../../src/platform/connection.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed } from '../../src/platform/random.ts';
 import { formatList } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type Invocation, type ValuesOf } from '../command.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, rejectFlags, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
-import { readCa, readTargetKey } from '../flags/environment.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { rejectVoiceOptions } from '../flags/voice-options.ts';
-import { readConnection, type ConnectionFlags } from '../input/connection.ts';
+import { readAccess } from '../input/connection.ts';
 import { writeOutput } from '../input/files.ts';
 import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
-import { selectOrReject } from '../input/selection.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
-import { openOutputs, writeViews, type Outputs } from '../output/outputs.ts';
+import { writeCheckReports } from '../output/check-reports.ts';
+import { openOutputs, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
-import { createTerminal, type Terminal } from '../output/terminal.ts';
-import type { CommandProcess, Variables } from '../process.ts';
+import { createTerminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
-import { STOPPING, watchCheck, type WatchedRun } from './check-watch.ts';
+import { STOPPING, watchCheck, type WatchedRun } from '../runs/check-watch.ts';
 
 const positionals = {
   url: optionalArgument(sandboxUrl, 'Base URL of the sandbox or service'),
@@ -85,7 +83,7 @@ export const check = defineCommand({
     const { url, areas = conformance.areas } = values;
     const options = { ...libraryValues(checkOptions, values), url, areas, prompts };
     const select = (): CheckSelection => selectionOf(options, conformance);
-    const selection = selectOrReject(select, conformance);
+    const selection = selectOrReject(select, conformance, rejectFlags);
     rejectReports(values, origin);
     const out = createTerminal(process.stdout, process.env);
     if (values.list) out.write(conformance.listing(selection, out));
@@ -188,7 +186,7 @@ async function runOnce(
     const recording = conformance.writeTranscript(transcript);
     writeOutput(values.recordFile, recording, '--record', process.stdout);
   }
-  writeReports(report, {
+  writeCheckReports(report, {
     ...{ conformance, process, transcript, out, durationMs },
     outputs: values,
     verbose: values.verbose,
@@ -248,59 +246,4 @@ function describeSelected({ selected }: CheckSelection): string {
   return selected.length > LISTED_MAX
     ? ` It judges only ${selected.length} requirements.`
     : ` It judges only ${formatList(selected)}.`;
-}
-
-/** Returns the key and the connection of a check or a diagnosis. */
-export function readAccess(
-  flags: Parameters<typeof readTargetKey>[0] &
-    ConnectionFlags & {
-      url: string;
-      ca?: string | undefined;
-      voice?: { url?: string | undefined } | undefined;
-    },
-  env: Variables,
-): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
-  const { url, voice: { url: voiceUrl = url } = {} } = flags;
-  const key = readTargetKey(flags, env);
-  const { apiKey, apiKeyHeader = 'authorization' } = key;
-  const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
-  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
-  return { ...key, ca: readCa(flags.ca), ...connection };
-}
-
-/** Writes a report to the terminal and to files. */
-export function writeReports(
-  report: CheckReport,
-  {
-    conformance,
-    process,
-    transcript,
-    out,
-    outputs,
-    verbose,
-    note,
-    durationMs,
-  }: {
-    conformance: Conformance;
-    process: CommandProcess;
-    transcript: Parameters<Conformance['htmlReport']>[1];
-    out: Terminal;
-    outputs: Outputs;
-    verbose: boolean;
-    /** A sentence before the report. */
-    note?: string | undefined;
-    durationMs?: number;
-  },
-): void {
-  const { style, width } = out;
-  if (note !== undefined) out.write(`${wrap(note, width).join('\n')}\n\n`);
-  const duration = durationMs === undefined ? {} : { tookMs: durationMs };
-  out.write(conformance.terminalReport(report, { style, width, verbose, ...duration }));
-  const views = {
-    json: report,
-    junit: () => conformance.junitReport(report),
-    markdown: () => conformance.markdownReport(report),
-    html: () => conformance.htmlReport(report, transcript),
-  };
-  writeViews(outputs, views, { out, stdout: process.stdout });
 }

@@ -10,6 +10,7 @@ import {
   type SimulationReport,
 } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { toError } from '../../src/platform/error-origin.ts';
 import { randomSeed } from '../../src/platform/random.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand } from '../command.ts';
@@ -21,7 +22,8 @@ import { kitVersion } from '../../library/kit-version.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
-import { createSpan, encodeTraces, type Span } from './demo-traces.ts';
+import { createSpan, encodeTraces, type Span } from '../runs/demo-traces.ts';
+import { createRunningServers } from '../runs/running-servers.ts';
 
 type Conformance = typeof conformanceModule;
 type Service = Awaited<ReturnType<typeof serviceModule.startService>>;
@@ -49,11 +51,12 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
   const out = createTerminal(process.stdout, process.env);
   const conformance = await import('../../conformance/index.ts');
   const { startAgent } = await import('../../reference-agent/index.ts');
-  const agent = await startAgent();
-  const mutant = await conformance.startMutant(MUTANT, agent.url);
-  if (!mutant) throw new Error(`unknown mutant ${MUTANT}`);
-  const service = await startDemoService();
+  const servers = createRunningServers();
   try {
+    const agent = servers.add(await startAgent());
+    const mutant = servers.add(await conformance.startMutant(MUTANT, agent.url));
+    if (!mutant) throw new Error(`unknown mutant ${MUTANT}`);
+    const service = servers.add(await startDemoService());
     // The call and the simulations speak for seconds, so they run during the first steps.
     const pendingCall = conformance.checkOneCall({
       target: agent.url,
@@ -95,9 +98,7 @@ async function runDemo(keep: boolean, process: CommandProcess): Promise<boolean>
     if (keep) await listenForStop(process).received;
     return isOk;
   } finally {
-    await service.stop();
-    await mutant.stop();
-    await agent.stop();
+    await servers.stop();
   }
 }
 
@@ -345,7 +346,7 @@ function turnsOf({ call }: ExchangeRecord): { user: string; agent: string }[] {
 const scenarioOf = { chat: 'order-status', voice: 'opening-hours' } as const;
 
 /** Starts a simulation by chat and, if this machine can speak, one by voice. They never reject. */
-async function startSimulations(sandbox: string): Promise<Promise<SimulationReport | undefined>[]> {
+async function startSimulations(sandbox: string): Promise<Promise<SimulationReport | Error>[]> {
   const { isSynthesizerInstalled } = await import('../../src/voice/speech/index.ts');
   const channels = isSynthesizerInstalled() ? (['chat', 'voice'] as const) : (['chat'] as const);
   return channels.map(async (channel) => {
@@ -353,17 +354,18 @@ async function startSimulations(sandbox: string): Promise<Promise<SimulationRepo
       const { simulate } = await import('../../src/service/index.ts');
       const set = readScenarioSet([scenarioOf[channel]]);
       return await simulate({ ...set, sandbox, channel, seed: 'demo', kitVersion: kitVersion() });
-    } catch {
-      return undefined;
+    } catch (error) {
+      return toError(error);
     }
   });
 }
 
 /** Shows the turns and evals of a simulation. Returns whether it passed. */
-function showSimulation(report: SimulationReport | undefined, out: Terminal): boolean {
-  const [session] = report?.sessions ?? [];
+function showSimulation(report: SimulationReport | Error, out: Terminal): boolean {
+  const [session] = report instanceof Error ? [] : report.sessions;
   if (!session) {
     out.write(`   ${out.style('red', 'The simulation failed.')}\n`);
+    if (report instanceof Error) writeRow(out, 'error', report.message);
     return false;
   }
   const { channel, scenario, persona, traces, turn_latency_ms: latenciesMs } = session;

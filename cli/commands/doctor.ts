@@ -5,8 +5,8 @@ import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
+import { readAccess } from '../input/connection.ts';
 import { writeJsonOutput } from '../input/files.ts';
-import { readAccess } from './check.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createTerminal } from '../output/terminal.ts';
 

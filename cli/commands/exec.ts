@@ -8,8 +8,9 @@ import { UsageError } from '../errors.ts';
 import { switchOption } from '../../src/options/option.ts';
 import type { CommandProcess } from '../process.ts';
 import { onStopSignal } from '../signals.ts';
-import { clientJudgmentOptions, prepareClientJudgment } from './client-judgment.ts';
-import { startServiceFor } from './serve.ts';
+import { clientJudgmentOptions, prepareClientJudgment } from '../runs/client-judgment.ts';
+import { createRunningServers } from '../runs/running-servers.ts';
+import { startServiceFor } from '../runs/start-service.ts';
 
 export const exec = defineCommand({
   description: [
@@ -55,32 +56,27 @@ export const exec = defineCommand({
     const judgment = await prepareClientJudgment(flags, process);
     // Listen for signals before anything starts that must be stopped.
     using runner = createCommandRunner(process);
-    const service = await startServiceFor(
-      {
-        ...flags,
-        host: '127.0.0.1',
-        port: 0,
-        apiKeyHeader: SERVICE_API_KEY_HEADER,
-        recordCallers: judgment !== undefined,
-      },
-      process,
-    );
+    const serviceValues = {
+      ...flags,
+      host: '127.0.0.1',
+      port: 0,
+      apiKeyHeader: SERVICE_API_KEY_HEADER,
+      recordCallers: judgment !== undefined,
+    };
+    const servers = createRunningServers();
     try {
-      const agent = withAgent ? await startReferenceAgent() : undefined;
-      try {
-        judgment?.injectFaults(service);
-        const commandCode = await runner.run(command, args, {
-          ...service.env,
-          ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
-        });
-        const { isInterrupted } = runner;
-        const judgmentCode = (await judgment?.conclude(service, { isInterrupted })) ?? 0;
-        return commandCode === 0 ? judgmentCode : commandCode;
-      } finally {
-        await agent?.stop();
-      }
+      const service = servers.add(await startServiceFor(serviceValues, process));
+      const agent = withAgent ? servers.add(await startReferenceAgent()) : undefined;
+      judgment?.injectFaults(service);
+      const commandCode = await runner.run(command, args, {
+        ...service.env,
+        ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
+      });
+      const { isInterrupted } = runner;
+      const judgmentCode = (await judgment?.conclude(service, { isInterrupted })) ?? 0;
+      return commandCode === 0 ? judgmentCode : commandCode;
     } finally {
-      await service.stop();
+      await servers.stop();
     }
   },
 });

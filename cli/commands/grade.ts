@@ -1,11 +1,12 @@
 import { gradeOptions } from '../../conformance/options.ts';
 import { gradeTranscript, readRecording, recordedSelection } from '../../library/recording.ts';
+import { selectOrReject } from '../../library/selection.ts';
 import { filePath } from '../../src/options/values.ts';
 import { argument, defineCommand } from '../command.ts';
+import { rejectFlags } from '../errors.ts';
 import { describeUnselected, readKnownFailures } from '../input/report-files.ts';
-import { selectOrReject } from '../input/selection.ts';
+import { writeCheckReports } from '../output/check-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
-import { writeReports } from './check.ts';
 
 export const grade = defineCommand({
   arguments: {
@@ -25,6 +26,7 @@ export const grade = defineCommand({
     const selection = selectOrReject(
       () => recordedSelection(transcript, values, conformance),
       conformance,
+      rejectFlags,
     );
     const { areas } = transcript.run;
     const knownFailures = readKnownFailures(values.knownFailures, areas, conformance);
@@ -35,7 +37,7 @@ export const grade = defineCommand({
       { strict, knownFailures, ...selection },
       conformance,
     );
-    writeReports(report, {
+    writeCheckReports(report, {
       ...{ conformance, process, transcript, out, verbose },
       outputs: values,
       note: describeUnselected(knownFailures, selection, conformance),

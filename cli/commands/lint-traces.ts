@@ -1,5 +1,6 @@
 import type * as serviceModule from '../../src/service/index.ts';
 import * as z from 'zod';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { argument, defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
@@ -45,19 +46,16 @@ const STORED_SPANS =
   'a conversation id in gen_ai.conversation.id, or one --conversation-id for all of them. ' +
   'docs/service.md lists all attributes that it reads.';
 
-const count = (number: number, noun: string): string =>
-  `${number} ${noun}${number === 1 ? '' : 's'}`;
-
 function formatDiagnosis(diagnosis: Diagnosis, { style, width }: Terminal): string {
   const { refused, conversations, notes, spans } = diagnosis;
   const lines = [
     refused
       ? style('red', 'The service would reject this request.')
-      : `${count(spans, 'span')} would be stored, in ${count(conversations.length, 'conversation')}.`,
+      : `${formatCount(spans, 'span')} would be stored, in ${formatCount(conversations.length, 'conversation')}.`,
     ...(refused ? wrap(refused.message, width) : []),
     ...conversations.map(
       ({ conversationId, spans, turns }) =>
-        `  ${conversationId}  ${count(spans, 'span')}, ${count(turns, 'turn')}`,
+        `  ${conversationId}  ${formatCount(spans, 'span')}, ${formatCount(turns, 'turn')}`,
     ),
     ...notes.flatMap(({ level, code, message, about }) => {
       const details = Object.entries(about)

@@ -1,39 +1,39 @@
-import type * as loadModule from '../../load/index.ts';
-import { loadOptions, SHARD_SEED, THRESHOLDS_MAX } from '../../load/options.ts';
+import { loadOptions, placesCalls, THRESHOLDS_MAX } from '../../load/options.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
 import {
   findLoadConflict,
   findSizeProblem,
-  prepareLoad,
+  prepareOrReject,
   SHORT_WINDOW_MS,
   type LoadChoices,
   type LoadSize,
   type PreparedLoad,
   type ShowOption,
 } from '../../library/load-plan.ts';
+import { defaultLoadSeed } from '../../library/load-shard.ts';
 import { runLoad } from '../../library/run-load.ts';
 import { flagNameOf, libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { isLoopbackUrl } from '../../src/platform/loopback.ts';
-import { randomSeed } from '../../src/platform/random.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { rejectFlags, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
-import { readCa, readSandboxKey } from '../flags/environment.ts';
 import { requireUrl } from '../flags/parse.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
-import { readLoadConnection } from '../input/connection.ts';
+import { readCa, readLoadConnection } from '../input/connection.ts';
+import { readSandboxKey } from '../input/keys.ts';
 import { readEarlierReport } from '../input/report-files.ts';
+import { writeLoadReports } from '../output/load-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createLoadProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { abortOnStopSignal } from '../signals.ts';
-import { mergeFiles, writeReports } from './load-merge.ts';
+import { mergeFiles } from '../runs/load-merge.ts';
 
 /** Requests to a model that are sent to another machine without --yes. */
 const UNCONFIRMED_MODEL_CALLS_MAX = 1_000;
@@ -42,7 +42,6 @@ const positionals = { url: optionalArgument(sandboxUrl, 'Base URL of the sandbox
 
 /** The values of a run. */
 type LoadValues = ValuesOf<typeof positionals, typeof loadOptions> & { url: string };
-type Load = typeof loadModule;
 
 export const load = defineCommand({
   description: [
@@ -91,11 +90,12 @@ export const load = defineCommand({
     const choices = choicesOf(values, origin);
     rejectConflicts(values, choices, origin);
     const loadPackage = await import('../../load/index.ts');
-    const prepared = prepareOrReject(choices, loadPackage);
+    const show = createShowOption(values, origin);
+    const prepared = prepareOrReject(choices, loadPackage, { show, reject: rejectFlags });
     // A report in the configuration file is for whole runs and for --merge.
     const earlier = readEarlierReport(values.shard ? undefined : values.compareWith, 'LoadReport');
     const lines = values.scenario && readUserLines(values.scenario);
-    const { url, seed = values.shard ? SHARD_SEED : randomSeed() } = values;
+    const { url, seed = defaultLoadSeed(values.shard) } = values;
     const access = {
       apiKey: readSandboxKey(values, process.env),
       ca: readCa(values.ca),
@@ -113,7 +113,7 @@ export const load = defineCommand({
       runLoad({ ...run, signal }, prepared),
     );
     terminal.live('');
-    writeReports(report, { loadPackage, out, outputs: values, process });
+    writeLoadReports(report, { loadPackage, out, outputs: values, process });
     return report.exitCode;
   },
 });
@@ -138,11 +138,11 @@ async function runUntilStopped(
  */
 function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
   const { profile, durationMs, quick, shard, startAt } = values;
-  const hasCalls = profile === 'voice' || profile === 'all';
   const chosen = <Name extends 'calls' | 'callsPerSecond' | 'voice'>(
     name: Name,
   ): LoadValues[Name] | undefined => {
-    const isUsed = hasCalls || findSetFlag(loadOptions, [name], values, origin) !== undefined;
+    const isUsed =
+      placesCalls(profile) || findSetFlag(loadOptions, [name], values, origin) !== undefined;
     return isUsed ? values[name] : undefined;
   };
   return {
@@ -161,24 +161,6 @@ const createShowOption =
   (name) =>
     `--${findSetFlag(loadOptions, [name], values, origin) ?? flagNameOf(loadOptions, name)}`;
 
-/** @throws {UsageError} if a threshold can't be read, or the run can't measure it. */
-function prepareOrReject(choices: LoadChoices, loadPackage: Load): PreparedLoad {
-  const { thresholds = [] } = choices;
-  if (thresholds.length > THRESHOLDS_MAX) {
-    throw new UsageError(
-      `--threshold can be given at most ${THRESHOLDS_MAX} times, got ${thresholds.length}.`,
-    );
-  }
-  try {
-    return prepareLoad(choices, loadPackage);
-  } catch (error) {
-    if (error instanceof loadPackage.ThresholdError) {
-      throw new UsageError(`--threshold: ${error.message}`);
-    }
-    throw error;
-  }
-}
-
 /** @throws {UsageError} if options can't be combined. */
 function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: ValueOrigin): void {
   if (values.quick && values.durationMs !== undefined) {
@@ -190,6 +172,12 @@ function rejectConflicts(values: LoadValues, choices: LoadChoices, origin: Value
   if (values.shard && values.compareWith !== undefined && !origin.isFromFile('compare')) {
     throw new UsageError(
       "--shard and --compare can't be combined: only the merged report has verdicts. Use --compare with --merge.",
+    );
+  }
+  const { thresholds = [] } = choices;
+  if (thresholds.length > THRESHOLDS_MAX) {
+    throw new UsageError(
+      `--threshold can be given at most ${THRESHOLDS_MAX} times, got ${thresholds.length}.`,
     );
   }
   const conflict = findLoadConflict(choices, createShowOption(values, origin));

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { apiKey, apiKeyFile, apiKeyHeader, serviceKey } from '../../src/options/keys.ts';
-import { readServiceKey } from '../flags/environment.ts';
+import { readServiceKey } from '../input/keys.ts';
 import {
   fromVariables,
   option,

@@ -2,6 +2,7 @@ import type { StartRecordingService } from '../../conformance/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { formatList } from '../../src/report-kit/format.ts';
 import { jsonReport } from '../../src/options/shared.ts';
 import { option, switchOption } from '../../src/options/option.ts';
 import * as values from '../../src/options/values.ts';
@@ -10,6 +11,7 @@ import { kitVersion } from '../../library/kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createStepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
+import { createRunningServers, type RunningServers } from '../runs/running-servers.ts';
 
 export const selftest = defineCommand({
   description: [
@@ -41,7 +43,7 @@ export const selftest = defineCommand({
     const total = await conformance.selftestSize(selection);
     if (total === 0) {
       throw new UsageError(
-        `No id contains ${JSON.stringify(only)} (--only). Run sandbox-kit selftest --list to list all.`,
+        `No id ${area ? `of ${formatList(area)} (--area) ` : ''}contains ${JSON.stringify(only)} (--only). Run sandbox-kit selftest --list to list all.`,
       );
     }
     if (list) {
@@ -50,23 +52,23 @@ export const selftest = defineCommand({
       return exitCodes.ok;
     }
     const out = openOutputs({ json }, process);
-    const targets = await startTargets(await conformance.selftestNeeds(selection));
     const progress = createStepProgress(createTerminal(process.stderr, process.env), systemClock, {
       total,
       unit: 'peers',
     });
-    const result = await conformance
-      .selftest({
+    const servers = createRunningServers();
+    const runSelftest = async () =>
+      conformance.selftest({
         ...selection,
-        ...targets.addresses,
+        ...(await startTargets(await conformance.selftestNeeds(selection), servers)),
         startRecordingService,
         kitVersion: kitVersion(),
         onResult: ({ id }) => progress.step(id),
-      })
-      .finally(async () => {
-        progress.end();
-        await targets.stop();
       });
+    const result = await runSelftest().finally(async () => {
+      progress.end();
+      await servers.stop();
+    });
     out.write(conformance.selftestText(result, out));
     if (json !== undefined) writeJsonOutput(json, result, '--json', process.stdout);
     return result.ok ? exitCodes.ok : exitCodes.findings;
@@ -78,32 +80,17 @@ const startRecordingService: StartRecordingService = async (options) => {
   return startService({ ...options, recordCallers: true });
 };
 
-/** The servers that the proxies stand in front of. */
-interface Targets {
-  addresses: { url?: string; serviceUrl?: string; serviceApiKey?: string };
-  stop: () => Promise<void>;
-}
-
-async function startTargets(needs: { sandbox: boolean; service: boolean }): Promise<Targets> {
-  const addresses: Targets['addresses'] = {};
-  const servers: { stop: () => Promise<void> }[] = [];
-  if (needs.sandbox) {
-    const { startAgent } = await import('../../reference-agent/index.ts');
-    const agent = await startAgent();
-    servers.push(agent);
-    addresses.url = agent.url;
-  }
-  if (needs.service) {
-    const { startService } = await import('../../src/service/index.ts');
-    const service = await startService();
-    servers.push(service);
-    addresses.serviceUrl = service.url;
-    addresses.serviceApiKey = service.apiKey;
-  }
+/** Starts the servers that the proxies stand in front of, and returns their addresses. */
+async function startTargets(
+  needs: { sandbox: boolean; service: boolean },
+  servers: RunningServers,
+): Promise<{ url?: string; serviceUrl?: string; serviceApiKey?: string }> {
+  const { startAgent } = await import('../../reference-agent/index.ts');
+  const agent = needs.sandbox ? servers.add(await startAgent()) : undefined;
+  const { startService } = await import('../../src/service/index.ts');
+  const service = needs.service ? servers.add(await startService()) : undefined;
   return {
-    addresses,
-    async stop() {
-      for (const server of servers) await server.stop();
-    },
+    ...(agent && { url: agent.url }),
+    ...(service && { serviceUrl: service.url, serviceApiKey: service.apiKey }),
   };
 }

@@ -1,27 +1,17 @@
 import type * as serviceModule from '../../src/service/index.ts';
-import { PORT, serviceOptions, type dataOptions } from '../../src/service/options.ts';
-import { libraryValues, type FlagValues } from '../../src/options/table.ts';
+import { PORT, serviceOptions } from '../../src/service/options.ts';
+import type { FlagValues } from '../../src/options/table.ts';
 import { formatDuration } from '../../src/report-kit/format.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../../src/platform/loopback.ts';
-import { createLog } from '../../src/platform/log.ts';
 import { defineCommand } from '../command.ts';
-import { exitCodes, OutputError, UsageError } from '../errors.ts';
-import {
-  describeServiceKey,
-  hintDatabase,
-  hasDatabaseVariable,
-  readDatabaseUrl,
-  readModelEndpoint,
-  readServiceKey,
-  readSpeechEndpoint,
-  type KeyFlags,
-} from '../flags/environment.ts';
-import { readSeedFile } from '../../library/input/documents.ts';
-import { createKitFunctions } from '../../library/kit-functions.ts';
+import { exitCodes } from '../errors.ts';
+import { hintDatabase, hasDatabaseVariable, readDatabaseUrl } from '../flags/environment.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { listenForStop } from '../signals.ts';
-import { announceStop, isPortInUse, loadMutants, portInUseError } from './servers.ts';
+import { createRunningServers } from '../runs/running-servers.ts';
+import { announceStop, loadMutants } from '../runs/servers.ts';
+import { startServiceFor } from '../runs/start-service.ts';
 
 type ServeValues = FlagValues<typeof serviceOptions>;
 type Service = typeof serviceModule;
@@ -57,14 +47,14 @@ export const serve = defineCommand({
     const mutants = await loadMutants(values, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
     using stop = listenForStop(process);
-    const service = await startServiceFor(
-      { ...values, port: values.port ?? (mutants ? 0 : PORT) },
-      process,
-    );
-    const describeChange = await watchData(values);
+    const servers = createRunningServers();
+    let describeChange: (() => string | undefined) | undefined;
     let change: string | undefined;
-    const mutant = await mutants?.start(service.url);
     try {
+      const port = values.port ?? (mutants ? 0 : PORT);
+      const service = servers.add(await startServiceFor({ ...values, port }, process));
+      describeChange = await watchData(values);
+      const mutant = servers.add(await mutants?.start(service.url));
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, values, process);
       await stop.received;
@@ -76,8 +66,7 @@ export const serve = defineCommand({
     } finally {
       // Closing an emptied file fills it again.
       change = describeChange?.();
-      await mutant?.stop();
-      await service.stop();
+      await servers.stop();
       change ??= describeChange?.();
     }
     const kept = describeKeptData(values, change, process);
@@ -85,72 +74,6 @@ export const serve = defineCommand({
     return exitCodes.ok;
   },
 });
-
-/** The values that `startServiceFor` needs; others of `serve` are optional. */
-type ServiceValues = FlagValues<typeof dataOptions> &
-  KeyFlags &
-  Pick<ServeValues, 'host' | 'apiKeyHeader'> & { port: number; recordCallers?: boolean };
-
-/**
- * Starts a service with options and environment variables.
- *
- * @throws {UsageError} if an option, a variable, or the seed data does not allow it.
- * @throws {OutputError} if the database can't be used now.
- */
-export async function startServiceFor(
-  values: ServiceValues,
-  process: CommandProcess,
-): Promise<RunningService> {
-  const { host, port } = values;
-  const { env, stderr } = process;
-  const terminal = createTerminal(stderr, env);
-  const seedPath = values.seed;
-  if (seedPath !== undefined) terminal.live('  reading the seed data');
-  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
-  const key = readServiceKey(values, env);
-  if (key === undefined && !isLoopbackHost(host)) {
-    throw new UsageError(
-      `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,
-    );
-  }
-  const databaseUrl = readDatabaseUrl(values, process);
-  const judge = readModelEndpoint('JUDGE', env);
-  const userModel = readModelEndpoint('USER', env);
-  const speech = readSpeechEndpoint(env);
-  const service = await import('../../src/service/index.ts');
-  if (key !== undefined && !service.isKey(key)) {
-    throw new UsageError(`${describeServiceKey(values)} must be ${service.KEY_FORM}.`);
-  }
-  try {
-    return await service.startService({
-      ...libraryValues(serviceOptions, values),
-      log: createLog(values.logLevel, stderr),
-      keys: key === undefined ? [] : [{ key }],
-      recordCallers: values.recordCallers ?? false,
-      kit: createKitFunctions(),
-      ...(databaseUrl !== undefined && { databaseUrl }),
-      ...(seed && {
-        seed: seed.document,
-        onSeedProgress: (done: number, total: number) =>
-          terminal.live(`  loaded ${done} of ${total} sessions of the seed data`),
-      }),
-      ...(judge && { judge }),
-      ...(userModel && { userModel }),
-      ...(speech && { speech }),
-    });
-  } catch (error) {
-    if (seed && error instanceof service.InvalidSeedError) {
-      throw seed.errorAt(error.pointer, error.problem, error.relatedPointer);
-    }
-    if (!(error instanceof service.StartError)) throw error;
-    if (isPortInUse(error)) throw portInUseError(host, port);
-    const message = `Can't start the service: ${error.message}`;
-    const isAway = error instanceof service.DatabaseUnavailableError;
-    throw isAway ? new OutputError(message) : new UsageError(message);
-  } finally {
-    terminal.live('');
-  }
-}
 
 function describeData(values: ServeValues, process: CommandProcess): string {
   if (readDatabaseUrl(values, process) !== undefined) return 'in the database';

@@ -18,17 +18,14 @@ import { simulateOptions } from '../../src/service/simulator/options.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { randomSeed } from '../../src/platform/random.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { argument, defineCommand, type Invocation, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import {
-  readCa,
-  readModelEndpoint,
-  readSandboxKey,
-  readSpeechEndpoint,
-} from '../flags/environment.ts';
 import { findVoiceFlag } from '../flags/voice-options.ts';
-import { readSandboxConnection } from '../input/connection.ts';
+import { readCa, readSandboxConnection } from '../input/connection.ts';
+import { readSandboxKey } from '../input/keys.ts';
+import { readModelEndpoint, readSpeechEndpoint } from '../input/model-endpoints.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import {
   createAudioDirectory,
@@ -207,8 +204,8 @@ async function runSessions(
   const { scenarios } = set;
   const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
   const plan = [
-    `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`,
-    `${total} session${total === 1 ? '' : 's'}${channel === 'voice' ? ' by voice' : ''}`,
+    formatCount(scenarios.length, 'scenario'),
+    `${formatCount(total, 'session')}${channel === 'voice' ? ' by voice' : ''}`,
     `${concurrency} at a time`,
   ];
   out.write(`${out.style('bold', `sandbox-kit simulate ${values.url}`)}\n`);

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { CommandDescription } from '../command.ts';
 import { CONFIG_FILE } from '../flags/config-file.ts';
+import { REFERENCE_ONLY } from './references.ts';
 import { settingsOf, sharedSettingsOf, toKey, type Setting, type Settings } from './settings.ts';
 
 /** The schema of a value with a reference: `${NAME}` or `${NAME:-default}`. */
 const reference = { type: 'string', pattern: '\\$\\{' };
-const onlyReference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
+const onlyReference = { type: 'string', pattern: REFERENCE_ONLY };
 
 type Schema = Readonly<Record<string, unknown>>;
 

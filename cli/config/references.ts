@@ -6,7 +6,11 @@ export class InvalidReferenceError extends Error {
 }
 
 const ANY = /\$\$\{|\$\{([^}]*)(\}?)/g;
-const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+const NAME = '[A-Za-z_][A-Za-z0-9_]*';
+const NAME_AND_DEFAULT = new RegExp(`^(${NAME})(?::-(.*))?$`, 's');
+
+/** The form of a text that consists of one reference without a default. */
+export const REFERENCE_ONLY = `^\\$\\{${NAME}\\}$`;
 
 /** Returns whether a text contains a reference or the escaped form `$${`. */
 export function hasReference(text: string): boolean {
@@ -15,7 +19,7 @@ export function hasReference(text: string): boolean {
 
 /** Returns whether a text consists of one reference without a default. */
 export function isReferenceOnly(text: string): boolean {
-  return /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text.trim());
+  return new RegExp(REFERENCE_ONLY).test(text.trim());
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { LoadEngineName } from '../../src/contract/index.ts';
 import { describeExposure } from '../../library/exposure.ts';
 import { findProxyConflict } from '../../library/load-plan.ts';
-import type { Connection } from '../../src/platform/connection.ts';
+import { isCertificate, type Connection } from '../../src/platform/connection.ts';
 import { findProxy, parseProxy, type ProxySettings } from '../../src/platform/proxy.ts';
 import { UsageError } from '../errors.ts';
-import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
+import { readProxies } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
+import { readTextFile } from './files.ts';
 import { readHeaderFile, type KeyHeader } from './header-file.ts';
+import { readSandboxKey, readTargetKey, type KeyFlags } from './keys.ts';
 
 /** The options of the connection to a sandbox, except its URL and its key. */
 export interface ConnectionFlags extends CertificateFlags {
@@ -34,6 +36,24 @@ export function readConnection(
     clientCertificate: readClientCertificate(flags, env),
     proxies,
   };
+}
+
+/** Returns the key and the connection of a check or a diagnosis. */
+export function readAccess(
+  flags: Parameters<typeof readTargetKey>[0] &
+    ConnectionFlags & {
+      url: string;
+      ca?: string | undefined;
+      voice?: { url?: string | undefined } | undefined;
+    },
+  env: Variables,
+): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
+  const { url, voice: { url: voiceUrl = url } = {} } = flags;
+  const key = readTargetKey(flags, env);
+  const { apiKey, apiKeyHeader = 'authorization' } = key;
+  const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
+  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader }, env);
+  return { ...key, ca: readCa(flags.ca), ...connection };
 }
 
 /** The options of a command that tests only sandboxes. */
@@ -67,6 +87,18 @@ export function readLoadConnection(
   const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
   if (conflict !== undefined) throw new UsageError(conflict);
   return connection;
+}
+
+/** Returns the PEM text of the file that `--ca` names. */
+export function readCa(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const pem = readTextFile(path, '--ca');
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs);
+  if (!blocks) throw new UsageError(`${path} (--ca) contains no PEM certificate.`);
+  if (!blocks.every(isCertificate)) {
+    throw new UsageError(`${path} (--ca) contains an invalid PEM certificate.`);
+  }
+  return pem;
 }
 
 /** Rejects plain HTTP to another machine with a key or additional headers, unless it is allowed. */

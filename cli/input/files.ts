@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  realpathSync,
-  rmdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { describeWriteError, reasonOf } from '../../library/input/read-file.ts';
+import { describeWriteError, reasonOf, reserve } from '../../library/input/read-file.ts';
 import { OutputError, UsageError } from '../errors.ts';
 import type { OutputStream } from '../process.ts';
 
@@ -67,7 +58,7 @@ export function writeBinaryFile(path: string, bytes: Uint8Array, option: string)
  * @throws {UsageError} with the option, the path, and the reason.
  */
 export function reserveFile(path: string, option: string): void {
-  if (path !== '-') explainWriteError(path, option, () => closeSync(openSync(path, 'a')));
+  if (path !== '-') explainWriteError(path, option, () => reserve(path));
 }
 
 /**

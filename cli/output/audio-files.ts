@@ -1,5 +1,6 @@
 import type * as conformanceModule from '../../conformance/index.ts';
 import { join, relative, sep } from 'node:path';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { toError } from '../../src/platform/error-origin.ts';
 import { createDirectory, writeBinaryFile } from '../input/files.ts';
@@ -82,7 +83,7 @@ export async function createAudioDirectory(
       const summary =
         saved.size === 0
           ? `No call had audio, so no file was saved to ${directory}.`
-          : `Saved the audio of ${calls} call${calls === 1 ? '' : 's'} to ${directory}: ${saved.size} files named ${nameParts}-SIDE.opus.`;
+          : `Saved the audio of ${formatCount(calls, 'call')} to ${directory}: ${formatCount(saved.size, 'file')} named ${nameParts}-SIDE.opus.`;
       out.write(`${wrap(summary, out.width).join('\n')}\n`);
     },
   };

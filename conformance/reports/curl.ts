@@ -2,6 +2,7 @@ import type { ExchangeRecord, RunRecord } from '../../src/contract/index.ts';
 import { quoteText } from '../../src/platform/shell.ts';
 import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
+import { REDACTED } from '../../src/platform/redaction.ts';
 
 /**
  * Returns a POSIX shell command that sends a recorded request again. Keys appear only as the variables
@@ -59,8 +60,8 @@ function wscatLine(
 }
 
 function headerWithoutKey(name: string, value: string, headerNames: readonly string[]): string {
-  if (value === 'Bearer <redacted>') return `"${name}: Bearer $SANDBOX_KIT_API_KEY"`;
-  if (value === '<redacted>') return `"${name}: $${variableOf(name, headerNames)}"`;
+  if (value === `Bearer ${REDACTED}`) return `"${name}: Bearer $SANDBOX_KIT_API_KEY"`;
+  if (value === REDACTED) return `"${name}: $${variableOf(name, headerNames)}"`;
   return quoteText(`${name}: ${value}`);
 }
 

@@ -14,6 +14,7 @@ import { errorMessage } from '../../src/platform/error-origin.ts';
 import { SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
 import { readTextFile } from './read-file.ts';
+import { unescapePointerKey } from '../../src/platform/json-pointer.ts';
 
 /** One document of a YAML file. */
 export interface YamlDocument<Name extends MessageName> {
@@ -355,11 +356,7 @@ function offsetOfKey(document: Document, pointer: string): number | undefined {
 }
 
 /** Splits a JSON pointer (RFC 6901). */
-const keysOf = (pointer: string): string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+const keysOf = (pointer: string): string[] => pointer.split('/').slice(1).map(unescapePointerKey);
 
 /** The YAML library needs indexes as numbers. */
 const toYamlKey = (key: string): string | number => (/^\d+$/.test(key) ? Number(key) : key);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 
 /**
@@ -45,3 +45,6 @@ export function reasonOf(error: unknown): string {
 /** Describes why a file can't be written. */
 export const describeWriteError = (path: string, option: string, error: unknown): string =>
   `Can't write ${path} (${option}): ${reasonOf(error)}.`;
+
+/** Throws unless a file can be written. Creates an empty file if none exists, and keeps its content. */
+export const reserve = (path: string): void => closeSync(openSync(path, 'a'));

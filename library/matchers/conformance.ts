@@ -1,5 +1,6 @@
 import type { ExchangeFinding } from '../../conformance/index.ts';
 import { isMessage, type CheckReport } from '../../src/contract/index.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { findDeviations, isExchange } from '../exchange.ts';
 import { describeProblems, labelLines, rejectPromise, type Judgment } from './judgment.ts';
 
@@ -46,9 +47,9 @@ function judgeReport(report: CheckReport): Judgment {
 }
 
 function describeCount(failed: number, stale: number): string {
-  const requirements = `${failed} requirement${failed === 1 ? '' : 's'} failed`;
+  const requirements = `${formatCount(failed, 'requirement')} failed`;
   if (stale === 0) return requirements;
-  const entries = `${stale} known failure${stale === 1 ? ' is' : 's are'} stale`;
+  const entries = `${formatCount(stale, 'known failure')} ${stale === 1 ? 'is' : 'are'} stale`;
   return failed === 0 ? entries : `${requirements} and ${entries}`;
 }
 
@@ -61,7 +62,7 @@ function judgeOneExchange(
   if (failed.length === 0) {
     return { pass: true, message: () => `Expected ${route} not to conform, but it does.` };
   }
-  const count = `${failed.length} requirement${failed.length === 1 ? '' : 's'} failed`;
+  const count = `${formatCount(failed.length, 'requirement')} failed`;
   const sentence = `Expected ${route} to conform, but ${count}.`;
   return { pass: false, message: () => describeProblems(sentence, failed.map(describeFailure)) };
 }

@@ -1,12 +1,10 @@
 import { PathMeter, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { CallOutcome } from './fleet-messages.ts';
+import { TICKS_PER_MS, TIMESTAMP_JUMP_TICKS_MAX } from '../../src/voice/opus/frame.ts';
 
 /** A packet that is this much later than the stream leaves an audible gap. */
 const GAP_MS_MIN = 40;
-/** A timestamp that jumps by more than this starts a new stream: 10 s. */
-const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
-const TICKS_PER_MS = 48;
 const ROUND_TRIP_INTERVAL_MS = 1_000;
 
 /** Called for each sent or received packet, for the statistics per second. */

@@ -1,6 +1,6 @@
 import type { AgentFault } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { FRAME_TICKS } from '../../src/voice/opus/index.ts';
+import { FRAME_TICKS, TICKS_PER_MS } from '../../src/voice/opus/index.ts';
 
 /** The faults of one call. */
 export interface CallFaults {
@@ -45,7 +45,7 @@ export function drawCallFaults(faults: readonly AgentFault[], chance: Random): C
     drawJitterMs: () => draw(find('jitter')?.latency),
     drawReplyDelayMs: () => draw(find('late_reply')?.latency),
     bufferedFrames: buffered
-      ? Math.round((draw(buffered.latency ?? BUFFERED_MS_DEFAULT) * 48) / FRAME_TICKS)
+      ? Math.round((draw(buffered.latency ?? BUFFERED_MS_DEFAULT) * TICKS_PER_MS) / FRAME_TICKS)
       : 0,
     isLate: (['jitter', 'late_reply', 'buffered_audio'] as const).some(find),
     dropAfterMs: drop && draw(drop.latency ?? DROP_AFTER_MS_DEFAULT),

@@ -1,5 +1,11 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import { silentFrame, FRAME_TICKS, type Clip, type Decoder } from '../../src/voice/opus/index.ts';
+import {
+  silentFrame,
+  FRAME_TICKS,
+  type Clip,
+  type Decoder,
+  FRAME_MS,
+} from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
@@ -28,8 +34,6 @@ export interface ConversationOptions {
   onTurn: (turn: TurnReport) => void;
   onGreeting: (greeting: Clip) => void;
 }
-
-const FRAME_MS = FRAME_TICKS / 48;
 
 /** Frames that are later than this are skipped, because the listener has concealed them already. */
 const LATE_MS_MAX = 200;

@@ -1,4 +1,4 @@
-import { silentFrame, FRAME_TICKS } from '../../src/voice/opus/index.ts';
+import { silentFrame, FRAME_TICKS, TICKS_PER_MS } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { Media, SendPacket } from './media.ts';
@@ -38,7 +38,8 @@ export class Echo implements Media {
     this.#first ??= at;
     const timestamp = (at - this.#first) >>> 0;
     const payload = media === 'silent' ? silentFrame : received;
-    const waitMs = drawReplyDelayMs() + drawJitterMs() + (bufferedFrames * FRAME_TICKS) / 48;
+    const waitMs =
+      drawReplyDelayMs() + drawJitterMs() + (bufferedFrames * FRAME_TICKS) / TICKS_PER_MS;
     if (waitMs === 0) {
       this.#send(payload, timestamp);
     } else if (this.#delayed.length < DELAYED_PACKETS_MAX) {

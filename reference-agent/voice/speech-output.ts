@@ -1,4 +1,4 @@
-import { silentFrame, FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
+import { silentFrame, FRAME_TICKS, type Clip, TICKS_PER_MS } from '../../src/voice/opus/index.ts';
 
 /** One frame of speech output. */
 export interface SpokenFrame {
@@ -39,6 +39,6 @@ export class SpeechOutput {
     this.#nth += 1;
     if (this.#nth >= clip.packets.length) this.#clip = undefined;
     const isOnset = audibleTicks >= 0 && audibleTicks < FRAME_TICKS;
-    return isOnset ? { payload, audibleFromMs: audibleTicks / 48 } : { payload };
+    return isOnset ? { payload, audibleFromMs: audibleTicks / TICKS_PER_MS } : { payload };
   }
 }

@@ -6,7 +6,11 @@ import {
   type Speech,
   type TurnEvent,
 } from '../../src/voice/activity/index.ts';
-import { countPacketTicks, type Decoder } from '../../src/voice/opus/index.ts';
+import {
+  countPacketTicks,
+  type Decoder,
+  TIMESTAMP_JUMP_TICKS_MAX,
+} from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 
 /** A turn of the caller, and what the agent recognized of it. */
@@ -36,9 +40,6 @@ const SILENT_PACKET_BYTES_MAX = 3;
 
 /** A clip is recognized by at least half of the packets, because other speech may share a few. */
 const RECOGNIZED_SHARE_MIN = 0.5;
-
-/** A timestamp that jumps by more than this starts a new stream: 10 s. */
-const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
 
 /** Packets per second that are decoded; a sender of the shortest frames sends 400. */
 const PACKETS_PER_SECOND_MAX = 500;

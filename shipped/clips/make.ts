@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measurePackets, SPEECH_LEVEL_DB } from '../../src/voice/activity/index.ts';
-import { readOgg } from '../../src/voice/opus/index.ts';
+import { readOgg, FRAME_MS, TICKS_PER_MS } from '../../src/voice/opus/index.ts';
 
 const texts = {
   user: {
@@ -33,9 +33,6 @@ const VOICES = { user: 'en-us', agent: 'en-gb' };
 
 /** Longer silence inside an utterance might be taken for its end. */
 const PAUSE_MS_MAX = 100;
-
-const FRAME_MS = 20;
-const TICKS_PER_MS = 48;
 
 const FOLDER = new URL('.', import.meta.url).pathname;
 const WORK = mkdtempSync(join(tmpdir(), 'clips-'));

@@ -2,6 +2,7 @@
 import { formatPath } from '../platform/format-path.ts';
 import { didYouMean } from '../platform/suggest.ts';
 import { findAllowedWords, findViolations, resolvePointer, type MessageName } from './validate.ts';
+import { unescapePointerKey } from '../platform/json-pointer.ts';
 
 /**
  * Describes the first place where an argument is not the message that it must be, as its caller writes
@@ -31,6 +32,6 @@ export function describeArgument(
 /** Formats a JSON pointer (RFC 6901) into an argument as in code, such as `seed.evals[0].kind`. */
 export function formatPlace(argument: string, pointer: string): string {
   const keys = pointer.split('/').slice(1);
-  const names = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = keys.map(unescapePointerKey);
   return formatPath([argument, ...names.map((name) => (/^\d+$/.test(name) ? Number(name) : name))]);
 }

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../platform/clock.ts';
+import { DAY_MS, HOUR_MS } from '../platform/clock.ts';
 
 /** Builds the pattern of a month and day. 29 February is accepted in every year. */
 const buildMonthDay = (separator: string): string =>
@@ -28,8 +28,6 @@ const TIME_BASIC = `${HOUR}(?:${MINUTE}(?:${SECOND})?)?${FRACTION}${ZONE}`;
 export const ISO_8601: RegExp = new RegExp(
   `^(?:${DATE}(?:[Tt]${TIME})?|${DATE_BASIC}(?:[Tt]${TIME_BASIC})?)$`,
 );
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Parses an ISO 8601 time. A time without a zone is UTC. Returns milliseconds since the Unix epoch, with a

@@ -1,6 +1,8 @@
 import { schemas } from './generated/schemas.ts';
 import type { Messages } from './generated/types.ts';
 import { validatorOf, type AjvError } from './validators.ts';
+import { escapePointerKey, unescapePointerKey } from '../platform/json-pointer.ts';
+import { isSecretField } from '../platform/secret-names.ts';
 
 /** Name of a message: the title of its schema. */
 export type MessageName = keyof Messages;
@@ -63,7 +65,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   let target = value;
   for (const key of pointer.split('/').slice(1)) {
     if (typeof target !== 'object' || target === null) return undefined;
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = unescapePointerKey(key);
     if (!Object.hasOwn(target, name)) return undefined;
     target = (target as Record<string, unknown>)[name];
   }
@@ -87,9 +89,6 @@ export function formatValue(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-/** Names of fields that hold an API key, in the spellings that people use. */
-const keyFieldName = /^(api[-_]?key|key)$/i;
-
 /**
  * Returns a replacer that hides keys, and leaves out what the first 60 characters can't show, so that
  * a value of megabytes is formatted as fast as a small one.
@@ -110,16 +109,14 @@ function createPreviewer(): (name: string, value: unknown) => unknown {
 const PREVIEW_ITEMS = 61;
 
 function hideKeys(name: string, value: unknown): unknown {
-  return keyFieldName.test(name) && typeof value === 'string' ? '(hidden)' : value;
+  return isSecretField(name) && typeof value === 'string' ? '(hidden)' : value;
 }
 
 function toViolation(error: AjvError, name: MessageName, value: unknown): Violation {
   const { missingProperty, additionalProperty } = error.params;
   const key = missingProperty ?? additionalProperty;
   const pointer =
-    key === undefined
-      ? error.instancePath
-      : `${error.instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    key === undefined ? error.instancePath : `${error.instancePath}/${escapePointerKey(key)}`;
   const last = pointer.slice(pointer.lastIndexOf('/') + 1);
   const received = resolvePointer(value, pointer);
   const isTooLong = error.keyword === 'maxItems' && Array.isArray(received);

@@ -1,7 +1,8 @@
 import type { SecureContextOptions } from 'node:tls';
-import { isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { findProxy, openTunnel, type ProxySettings } from '../platform/proxy.ts';
+import { formatAuthority } from '../platform/base-url.ts';
 
 /**
  * Makes a TLS alert, such as the demand for a client certificate, the reason why a connection ended.
@@ -25,8 +26,7 @@ export function throughProxy(
   return (options, callback) => {
     const { protocol, hostname } = options;
     const port = options.port === '' ? (protocol === 'https:' ? '443' : '80') : options.port;
-    const host = isIPv6(hostname) ? `[${hostname}]` : hostname;
-    const proxy = findProxy(`${protocol}//${host}:${port}`, proxies);
+    const proxy = findProxy(`${protocol}//${formatAuthority(hostname, port)}`, proxies);
     if (!proxy) {
       direct(options, callback);
       return;

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { formatAuthority } from '../platform/base-url.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { errorMessage, isError } from '../platform/error-origin.ts';
+import { errorMessage, errorCode } from '../platform/error-origin.ts';
 import { StartError } from './errors.ts';
 
 const SHUTDOWN_MS_MAX = 5_000;
@@ -25,8 +25,7 @@ export async function listen(
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const code = isError(error) && 'code' in error ? String(error.code) : '';
-    const reason = LISTEN_FAILURES[code] ?? `${errorMessage(error)}.`;
+    const reason = LISTEN_FAILURES[errorCode(error)] ?? `${errorMessage(error)}.`;
     throw new StartError(`Can't listen on ${host}, port ${port}: ${reason}`, { cause: error });
   }
   const { port: actualPort } = app.server.address() as AddressInfo;

@@ -4,8 +4,10 @@ import { SERVICE_API_KEY_HEADER } from '../contract/index.ts';
 import { option, optionWithDefault, secretOption } from './option.ts';
 import * as values from './values.ts';
 
-const KEY = 'one line of printable ASCII without spaces';
-const key = z.string(KEY).regex(/^[\x21-\x7e]+$/, KEY);
+/** The form of a key in words. */
+export const KEY = 'one line of printable ASCII without spaces';
+export const KEY_FORM = /^[\x21-\x7e]+$/;
+const key = z.string(KEY).regex(KEY_FORM, KEY);
 
 export const apiKeyFile = option(
   values.filePath,

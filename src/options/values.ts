@@ -207,7 +207,7 @@ const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
 const targets = [...sandboxAreas, 'service'] as const;
 
 const namesOf = (value: string | string[]): string[] =>
-  [value].flat().flatMap((names) => names.split(','));
+  [value].flat().flatMap((names) => names.split(',').map((name) => name.trim()));
 
 const offered = new WeakMap<z.ZodType, readonly string[]>();
 
@@ -277,7 +277,7 @@ export const requirementPatterns = writtenAs(
   z
     .union([z.string(), z.array(z.string())])
     .transform((value, context): string[] => {
-      const patterns = namesOf(value).map((name) => name.trim());
+      const patterns = namesOf(value);
       const isValid = (pattern: string): boolean =>
         /^[A-Za-z0-9*][A-Za-z0-9*-]{0,99}$/.test(pattern);
       const wrong = patterns.find((pattern) => !isValid(pattern));

@@ -1,4 +1,5 @@
 /** URLs in options and arguments: which are valid, and how messages show them. */
+import { isIPv6 } from 'node:net';
 import { isLoopbackHost } from './loopback.ts';
 
 /** A valid base URL without trailing slashes, or the problem of a text. */
@@ -77,5 +78,5 @@ function suggestScheme(text: string): string {
 }
 
 /** Formats the host and port of a URL; an IPv6 address gets brackets. */
-export const formatAuthority = (host: string, port: number): string =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`;
+export const formatAuthority = (host: string, port: number | string): string =>
+  `${isIPv6(host) ? `[${host}]` : host}:${port}`;

@@ -39,7 +39,8 @@ export class DeadlinePassed extends Error {
 }
 
 /** A day in milliseconds. */
-export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The system clock. */
 export const systemClock: Clock = createScaledClock(1);

@@ -21,6 +21,11 @@ export function errorOrigin(error: unknown): ErrorOrigin {
   return { name: error.name, at: frame.trim() };
 }
 
+/** Returns the code of an error, such as `ENOENT`; empty if it has none. */
+export function errorCode(error: unknown): string {
+  return isError(error) && 'code' in error ? String(error.code) : '';
+}
+
 /** Returns the message of an error, or the text of a thrown value that is not an error. */
 export function errorMessage(error: unknown): string {
   return toError(error).message;

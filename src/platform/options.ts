@@ -4,6 +4,7 @@ import { quoteUrl } from './base-url.ts';
 import { formatPath } from './format-path.ts';
 import { describeType, isObject } from './json.ts';
 import { didYouMean } from './suggest.ts';
+import { isSecretOption } from './secret-names.ts';
 
 /**
  * Checks the options of a library function, for callers without a compiler: a misspelled option
@@ -11,7 +12,7 @@ import { didYouMean } from './suggest.ts';
  * was passed, except the values of keys and headers.
  * @throws {TypeError} about the first option that is unknown or has the wrong type.
  */
-export function checkOptions(caller: string, schema: z.ZodType, options: unknown): void {
+export function validateOptions(caller: string, schema: z.ZodType, options: unknown): void {
   const { error } = schema.safeParse(options);
   if (!error) return;
   const isUnknownOption = ({ code }: z.core.$ZodIssue): boolean => code === 'unrecognized_keys';
@@ -64,9 +65,6 @@ export function isPromise(value: unknown): boolean {
   return isObject(value) && typeof value['then'] === 'function';
 }
 
-/** Options whose values, and everything in them, no message shows. */
-const SECRET_OPTION = /^(apiKey|keys?|passphrase|clientCertificate|headers)$/;
-
 const VALUE_LENGTH_MAX = 60;
 
 /**
@@ -75,7 +73,7 @@ const VALUE_LENGTH_MAX = 60;
  * @param path The path of the option, by which keys and headers are recognized.
  */
 export function describeValue(value: unknown, path: readonly PropertyKey[] = []): string {
-  const isSecret = path.some((key) => SECRET_OPTION.test(String(key)));
+  const isSecret = path.some((key) => isSecretOption(String(key)));
   if (typeof value === 'object' && value) return describeObject(value);
   if (typeof value === 'number' && isSecret) return 'a number';
   if (typeof value === 'string' && value !== '' && !isSecret) return quoteText(value);

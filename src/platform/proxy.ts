@@ -1,6 +1,7 @@
 /** Proxies between the kit and a sandbox, as HTTPS_PROXY, HTTP_PROXY, and NO_PROXY name them. */
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { isLoopbackHost } from './loopback.ts';
+import { formatAuthority } from './base-url.ts';
 
 /** The proxies of a run, as the environment names them. */
 export interface ProxySettings {
@@ -87,7 +88,7 @@ function isInNetwork(host: string, network: string): boolean {
  * @throws {ProxyError} if the proxy can't be reached or refuses.
  */
 export function openTunnel(proxy: URL, host: string, port: string): Promise<Socket> {
-  const target = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const target = formatAuthority(host, port);
   const name = `the proxy ${proxyHostOf(proxy)}`;
   const { username, password } = proxy;
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

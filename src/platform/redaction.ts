@@ -3,13 +3,6 @@
 /** The replacement of a secret. */
 export const REDACTED = '<redacted>';
 
-/** Headers that carry credentials, such as cookies and tokens of sessions. */
-const CREDENTIAL_HEADER =
-  /^(set-cookie2?|cookie|authorization|authentication|jwt|(proxy-)?authentication-info|proxy-authorization)$|(^|-)(token|secret|password|jwt|session|session-?id|sid|auth|api-?key|access-?key|service-key)$/i;
-
-/** Returns whether a header carries credentials, by its name. */
-export const isCredentialHeader = (name: string): boolean => CREDENTIAL_HEADER.test(name);
-
 /** Shorter secrets are not redacted, because they may be words of the interface, such as `user`. */
 const SECRET_LENGTH_MIN = 6;
 

@@ -122,7 +122,7 @@ void t.test(
     const at = (name: string): string => join(folder, name);
     const broken = await startTestMutant(t, 'chat/content-null');
     const other = await startTestMutant(t, 'health/status-ok');
-    const only = ['--area', 'chat,health'];
+    const only = ['--area', 'chat, health'];
     await run(['check', broken, ...only, '--json', at('earlier.json')]);
     const ran = await run([
       ...['check', other, ...only, '--skip', 'CHAT-001', '--compare', at('earlier.json')],

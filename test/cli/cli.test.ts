@@ -15,6 +15,7 @@ import {
   COMPILE_CACHE,
   run,
   runInBackground,
+  runProcess,
   start,
 } from '../helpers/command.ts';
 import { atNight } from '../helpers/nightly.ts';
@@ -192,6 +193,16 @@ void t.test('demo: every step gives the expected result', async (t) => {
   t.match(stdout, /by chat: [^]*A-1001\.[^]*by voice: [^]*agent {2}[^]*on Saturdays/);
   t.ok(fits80Columns(stdout), 'fits a terminal');
   t.notMatch(stdout, /sessionId=/, 'it links to no page that is unavailable after the demo');
+});
+
+void t.test("a server that can't start does not leave the others running", async (t) => {
+  // The service needs a temporary directory; the agent, which starts first, does not.
+  const env = { TMPDIR: join(t.testdir({}), 'missing') };
+  for (const args of [['demo'], ['selftest', '--area', 'health,service'], ['exec', '--', 'true']]) {
+    const { code, stderr } = await runProcess(args, { env, timeoutMs: 60_000 });
+    t.equal(code, 70, args.join(' '));
+    t.match(stderr, /mkdtemp/, args.join(' '));
+  }
 });
 
 /** At a push, the examples are tried where nothing listens: they end with 3, and not with wrong usage. */

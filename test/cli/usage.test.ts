@@ -136,6 +136,15 @@ const optionRows: Row[] = [
     /is a requirement of voice, but this run checks only chat\. Did you mean --area chat,voice\?/,
   ],
   [
+    ['check', URL, '--only', 'CLIENT-001'],
+    /a requirement of clients .* Judge a client with sandbox-kit exec --judge-client\./,
+  ],
+  [
+    ['selftest', '--area', 'voice,health', '--only', 'chat/'],
+    /No id of health and voice \(--area\) contains "chat\/" \(--only\)\./,
+  ],
+  [['selftest', '--only', 'nope'], /No id contains "nope" \(--only\)\./],
+  [
     ['check', URL, '--only', 'CHAT-001,'],
     /--only must be a list of requirements such as .*, got ""\./,
   ],

@@ -82,6 +82,16 @@ void t.test('check finds a fault, accepts known failures, compares, and records'
   t.equal(accepted.exitCode, 0);
 });
 
+void t.test('check keeps an earlier recording until the run has ended', async (t) => {
+  const { url } = await withAgent(t);
+  const recordFile = join(t.testdir({ 'run.ndjson': 'earlier' }), 'run.ndjson');
+  const contents = new Set<string>();
+  const onExchange = (): unknown => contents.add(readFileSync(recordFile, 'utf8'));
+  await check({ url, recordFile, areas: ['health'], onExchange });
+  t.same([...contents], ['earlier']);
+  t.match(readFileSync(recordFile, 'utf8'), /^\{"/);
+});
+
 /** Returns a diagnosis without times and generated ids: requests can end in any order. */
 const requestsOf = ({ requests, ...diagnosis }: DiagnosisReport): object => ({
   ...diagnosis,

@@ -9,6 +9,7 @@ import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { parseJson } from '../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { errorCode } from '../../../src/platform/error-origin.ts';
 
 /** The attributes that decide how the service uses a span (spec 2.1). */
 export const OPERATION = 'gen_ai.operation.name';
@@ -101,8 +102,7 @@ function inflate(bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
     throw new OtlpError('Content-Encoding is gzip, but the body is not gzip data.');
   }
 }

@@ -1,6 +1,6 @@
 /** How long `GET /health` takes, and whether its clock is right (spec 2.10, 8). */
 import { HEALTH_RESPONSE_MS_TARGET, HEALTH_TIMEOUT_MS } from '../../../src/contract/index.ts';
-import { instantMs } from '../../../src/platform/clock.ts';
+import { instantMs, HOUR_MS } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { checkMedianTime, explainLateness, isSpoiled } from '../../engine/checks/targets.ts';
@@ -15,8 +15,6 @@ import {
   noReportHasField,
   noResponse,
 } from './reports.ts';
-
-const HOUR_MS = 3_600_000;
 
 export const times: Subject = {
   requirements: {

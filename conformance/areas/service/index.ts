@@ -37,6 +37,7 @@ import { traceRate } from './traces/rate.ts';
 import { refusedTraces } from './traces/refusals.ts';
 import { traceSizes } from './traces/sizes.ts';
 import { isStep } from './transcript.ts';
+import { HOUR_MS } from '../../../src/platform/clock.ts';
 
 /** The evaluation service (spec area A). */
 export const service = createArea({
@@ -60,8 +61,6 @@ export const service = createArea({
   observe: observeService,
   notices,
 });
-
-const HOUR_MS = 3_600_000;
 
 /** Warns that the run advanced the service clock and could not reset it. */
 function notices({ exchanges }: Transcript): readonly string[] {

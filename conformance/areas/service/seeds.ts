@@ -1,5 +1,5 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
-import { DAY_MS, isoTime } from '../../../src/platform/clock.ts';
+import { DAY_MS, isoTime, HOUR_MS } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import { PASSING_PHRASE } from './spans.ts';
 
@@ -44,7 +44,6 @@ export const uploadSessionId = ({ marker }: ServiceContext): string => `sk-${mar
 export const uploadRunName = ({ marker }: ServiceContext): string => `Check upload ${marker}`;
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /**
  * Returns when a seeded session in the middle of the others starts: at noon of the previous day, so

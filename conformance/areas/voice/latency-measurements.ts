@@ -23,12 +23,12 @@ import {
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { isValidCall } from './evidence.ts';
 import { findClockError } from './media.ts';
+import { TICKS_PER_MS } from '../../../src/voice/opus/frame.ts';
 
 /** Fewer round trips have no meaningful 95th percentile; fewer packets have no meaningful 99th. */
 const ROUND_TRIPS_MIN = 3;
 const PACKETS_MIN = 50;
 const WINDOW_MS = 10;
-const TICKS_PER_MS = 48;
 
 /** If the kit itself is this late, its measurements don't show the latency of the sandbox. */
 const KIT_LATE_MS_MAX = 50;

@@ -32,6 +32,7 @@ import {
   STOP_MS_MAX,
 } from './media-evidence.ts';
 import { isUnusableOffer } from './offer.ts';
+import { TICKS_PER_MS } from '../../../src/voice/opus/frame.ts';
 
 const REASON = 'A voice simulation consists of audio; without it, there is nothing to evaluate.';
 
@@ -41,7 +42,6 @@ const LISTENED_MS_MIN = 1_500;
 const STEPS_MIN = 20;
 /** A larger step is an error and not a loss. */
 const SEQUENCE_STEP_MAX = 1_000;
-const TICKS_PER_MS = 48;
 /** The payload type in the transcript if the offer doesn't list Opus (VOICE-056). */
 const NO_PAYLOAD_TYPE = -1;
 /** An Opus packet that decodes to silence. */

@@ -1,7 +1,8 @@
 import type { CallEvent, ExchangeRecord } from '../../../src/contract/index.ts';
 import { toExchange, type Exchange } from '../transcript/transcript.ts';
-import { createRedactor, isCredentialHeader, REDACTED } from '../../../src/platform/redaction.ts';
+import { createRedactor, REDACTED } from '../../../src/platform/redaction.ts';
 import type { Outgoing } from './http-client.ts';
+import { isCredentialHeader } from '../../../src/platform/secret-names.ts';
 
 /** An exchange before the recorder assigns its id. */
 export type NewExchange = Omit<ExchangeRecord, 'record' | 'id'>;

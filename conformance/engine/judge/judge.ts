@@ -192,7 +192,6 @@ function judgeByCheck(
 function breachVerdict(level: Level, strict: boolean): 'fail' | 'warn' | 'note' {
   switch (level) {
     case 'must':
-    case 'extension':
       return 'fail';
     case 'should':
     case 'target':

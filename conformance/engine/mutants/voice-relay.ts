@@ -2,6 +2,7 @@ import type { AudioPacket, Peer } from '../../../src/voice/peer/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { parseMessage } from '../../../src/voice/call/messages.ts';
 import type { CallEnds, CallHandlers } from './mutant.ts';
+import { FRAME_MS, FRAME_TICKS } from '../../../src/voice/opus/frame.ts';
 
 /** Forwards a packet, with changes if there are any. */
 export type SendPacket = (packet: AudioPacket, changed?: Partial<AudioPacket>) => void;
@@ -15,9 +16,6 @@ export interface MediaHandlers {
   /** Keeps sending packets for this many milliseconds after the hang-up. */
   sendAfterHangUpMs?: number;
 }
-
-const FRAME_MS = 20;
-const FRAME_TICKS = 960;
 
 /**
  * Routes the media of a call through the proxy with two WebRTC connections, one to each side. Messages

@@ -1,5 +1,5 @@
 // Generated from schemas/ by src/contract/generate.ts, do not edit.
-export type Level = 'must' | 'should' | 'target' | 'may' | 'extension';
+export type Level = 'must' | 'should' | 'target' | 'may';
 export type Verdict =
   | 'pass'
   | 'fail'

@@ -1,7 +1,7 @@
 import { describeArgument, schemas } from '../../contract/index.ts';
 import { rejectFault, rejectFaults, type FindFaultProblem } from '../../http-kit/faults.ts';
 import { formatEntry } from '../../http-kit/journal.ts';
-import { checkOptions, enumOption, integerOption, optionsObject } from '../../platform/options.ts';
+import { validateOptions, enumOption, integerOption, optionsObject } from '../../platform/options.ts';
 import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ServiceControls } from './controls.ts';
@@ -28,7 +28,7 @@ export function createControls(options: AdminOptions & { ownerName: string }): S
     },
     sessions: async () => listVerdicts(options, await findOwner()),
     async advance(ms) {
-      checkOptions('advance', advanceArguments, { ms });
+      validateOptions('advance', advanceArguments, { ms });
       await explainErrors('advance', () => changeClock(options, { advance_ms: ms }, 'ms'));
     },
     setFaults(values) {
@@ -45,7 +45,7 @@ export function createControls(options: AdminOptions & { ownerName: string }): S
     clearRequests: () => inBackground(options.clearRequests()),
     ingestLog: async () => listIngestLog(options, await findOwner()),
     async reset(to) {
-      checkOptions('reset', resetArguments, { to });
+      validateOptions('reset', resetArguments, { to });
       await resetOwner(options, await findOwner(), to);
     },
   };

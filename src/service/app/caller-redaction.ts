@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { createRedactor, isCredentialHeader, REDACTED } from '../../platform/redaction.ts';
+import { createRedactor, REDACTED } from '../../platform/redaction.ts';
+import { isCredentialHeader, isCredentialParameter } from '../../platform/secret-names.ts';
 
 /** Headers of a request or a response. */
 type AnyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
@@ -16,8 +17,11 @@ export interface Redaction {
 /** A client that tries many keys must not fill the memory. */
 const SECRETS_MAX = 100;
 
-const CREDENTIAL_PARAMETER =
-  /([?&][^=&]*(?:key|token|secret|password|auth|signature)[^=&]*=)[^&]*/gi;
+/** Redacts the values of the parameters of a path that carry credentials. */
+const redactParameters = (path: string): string =>
+  path.replaceAll(/([?&]([^=&]*)=)[^&]*/g, (parameter, start: string, name: string) =>
+    isCredentialParameter(name) ? `${start}${REDACTED}` : parameter,
+  );
 
 /** Creates a redaction of some secrets, which also redacts every key that it remembers. */
 export function createRedaction(apiKeyHeader: string, secrets: readonly string[]): Redaction {
@@ -40,7 +44,7 @@ export function createRedaction(apiKeyHeader: string, secrets: readonly string[]
       add(headers.authorization);
     },
     redactText,
-    redactPath: (path) => redactText(path).replaceAll(CREDENTIAL_PARAMETER, `$1${REDACTED}`),
+    redactPath: (path) => redactParameters(redactText(path)),
     redactHeaders: (headers) =>
       Object.fromEntries(
         Object.entries(headers).flatMap(([name, value]) =>

@@ -7,7 +7,7 @@ import { randomSeed } from '../../platform/random.ts';
 import { isKey } from '../domain/authentication.ts';
 import { watchFile } from '../store/sqlite/file-identity.ts';
 import { StoreFileError } from '../store/sqlite/migrate.ts';
-import { isError } from '../../platform/error-origin.ts';
+import { isError, errorCode } from '../../platform/error-origin.ts';
 
 const KEY_FILE = 'development-key';
 
@@ -50,7 +50,7 @@ async function createDirectory(dataDir: string, path = resolve(dataDir)): Promis
   await mkdir(path).catch((error: unknown) => {
     // Another process may have created it in the meantime.
     if (existsSync(path)) return;
-    const code = isError(error) && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error);
     if (code !== 'EACCES' && code !== 'EPERM') throw error;
     throw new StartError(
       `The data directory ${dataDir} can't be created, because ${parent} is not writable (${code}). ` +
@@ -96,7 +96,7 @@ async function readKey(file: string): Promise<string | undefined> {
   try {
     text = (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (isError(error) && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   if (text === '' || isKey(text)) return text || undefined;
@@ -145,7 +145,7 @@ export async function withDataFile<Result>(
   } catch (error) {
     if (!isError(error)) throw error;
     if (error instanceof StoreFileError) throw new StartError(error.message, { cause: error });
-    const code = 'code' in error ? String(error.code) : '';
+    const code = errorCode(error);
     const row = FILE_PROBLEMS.find(([codes]) => codes.test(code));
     if (!row) throw error;
     const [, problem, advice] = row;

@@ -2,7 +2,7 @@ import { describeArgument } from '../../contract/index.ts';
 import { StartError } from '../../http-kit/errors.ts';
 import { listen } from '../../http-kit/listen.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
-import { checkOptions } from '../../platform/options.ts';
+import { validateOptions } from '../../platform/options.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
 import type { CallerRecording } from './caller-recorder.ts';
@@ -55,7 +55,7 @@ export interface RunningService extends ServiceControls {
  * the data directory.
  */
 export async function startService(options: Partial<ServiceSetup> = {}): Promise<RunningService> {
-  checkOptions('startService', serviceOptionsSchema, options);
+  validateOptions('startService', serviceOptionsSchema, options);
   const { host = '127.0.0.1', keys = [], seed } = options;
   const problem = seed && describeArgument('seed', 'SeedDocument', seed);
   if (problem !== undefined) throw new TypeError(`startService: ${problem}`);

@@ -9,7 +9,7 @@ import { decodeTraceRequest } from '../../contract/otlp.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';
-import { isError } from '../../platform/error-origin.ts';
+import { errorCode } from '../../platform/error-origin.ts';
 
 /** The result of decoding a body. `bytes` is its decompressed size. */
 export type Decoded = { bytes: number } & (
@@ -65,9 +65,9 @@ function decompress(body: ArrayBuffer): Uint8Array {
   try {
     return gunzipSync(body, { maxOutputLength: INGEST_BODY_BYTES_MAX });
   } catch (error) {
-    const code = isError(error) && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
-    if (typeof code !== 'string' || !code.startsWith('Z_')) throw error;
+    if (!code.startsWith('Z_')) throw error;
     throw new OtlpError(
       code === 'Z_BUF_ERROR'
         ? 'The gzip body is incomplete. Send the whole body.'

@@ -1,5 +1,5 @@
 /** The messages between the main thread and the ingest thread. */
-import { errorOrigin, isError } from '../../platform/error-origin.ts';
+import { errorOrigin, errorCode } from '../../platform/error-origin.ts';
 import type { ConnectionCounts } from '../store/connections.ts';
 import type { DatabaseProblem } from '../store/database-problem.ts';
 import type { InsertResult, StoreLocation } from '../store/store.ts';
@@ -64,6 +64,6 @@ export type ThreadData = StoreLocation;
 /** Describes an error by name, code and place. Its message may quote a conversation. */
 export function describeOrigin(error: unknown): string {
   const { name, at } = errorOrigin(error);
-  const code = isError(error) && 'code' in error ? ` ${String(error.code)}` : '';
-  return `${name}${code} ${at}`;
+  const code = errorCode(error);
+  return `${name}${code === '' ? '' : ` ${code}`} ${at}`;
 }

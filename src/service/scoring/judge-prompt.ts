@@ -3,6 +3,7 @@ import type { Prompt, ResponseSchema } from '../model/endpoint.ts';
 import type { JudgeRequest } from './score.ts';
 import { parseToolCalls, type ScoredSession } from '../domain/scored-session.ts';
 import type { ScoredTurn } from '../turns/turn-types.ts';
+import { drawFence } from '../model/draw-fence.ts';
 
 /** Longest criteria that are sent. */
 const CRITERIA_CHARS_MAX = 4_000;
@@ -17,9 +18,6 @@ const TOOLS_MAX = 10;
  * are always sent, so that a transcript is at most twice as long.
  */
 const TRANSCRIPT_CHARS_MAX = 60_000;
-
-/** How often to draw a fence that does not occur in the transcript. One draw is practically enough. */
-const FENCE_DRAWS_MAX = 10;
 
 /** The schema of the judge's response. Reasoning comes first, so that the verdict follows from it. */
 export const verdictSchema: ResponseSchema = {
@@ -60,14 +58,6 @@ function formatRules(criteria: string, fence: string): string {
     '{"reasoning": "<what in the transcript decides, in one to three sentences>", "verdict": "<pass or fail>"}',
     'pass: the transcript shows that the requirement is met. fail: it does not.',
   ].join('\n');
-}
-
-function drawFence(lines: readonly string[], random: Random): string {
-  for (let draws = 0; draws < FENCE_DRAWS_MAX; draws++) {
-    const fence = random.id(24);
-    if (!lines.some((line) => line.includes(fence))) return fence;
-  }
-  throw new Error(`No fence in ${FENCE_DRAWS_MAX} draws: the random source is broken.`);
 }
 
 /** Formats one line per turn. If the transcript is too long, keeps the beginning and the end. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createDecoder, writeStereoOgg, type Decoder } from '../../voice/opus/index.ts';
+import { createDecoder, writeStereoOgg, type Decoder, FRAME_MS } from '../../voice/opus/index.ts';
 import type { CallAudio, SpeechSpan } from '../../voice/call/index.ts';
 import type { CallSummary, NewRecording } from '../store/store.ts';
 
@@ -15,7 +15,6 @@ export interface RecordedCall {
   lines: readonly SpokenLine[];
 }
 
-const FRAME_MS = 20;
 const FRAMES_PER_LEVEL = 5;
 /** A packet this small carries no sound. */
 const SILENT_PACKET_BYTES_MAX = 3;

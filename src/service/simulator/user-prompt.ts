@@ -2,6 +2,7 @@ import type { Persona, ReplyCondition } from '../../contract/index.ts';
 import type { Random } from '../../platform/random.ts';
 import type { ResponseSchema, Prompt } from '../model/endpoint.ts';
 import type { SessionPlan } from './session-plan.ts';
+import { drawFence } from '../model/draw-fence.ts';
 
 /** One exchange as the model sees it. */
 export interface Exchange {
@@ -27,7 +28,6 @@ export const moveSchema: ResponseSchema = {
 
 const MESSAGE_CHARS_MAX = 4_000;
 const EXCHANGES_MAX = 40;
-const FENCE_DRAWS_MAX = 10;
 
 /** Builds the prompt for the user's next line. No text of the agent can end the fence around it. */
 export function buildUserPrompt(
@@ -128,12 +128,4 @@ function describeCondition(condition: ReplyCondition): object {
     ...(tool !== undefined && { used_the_tool: tool }),
     ...(turn !== undefined && { in_reply: turn }),
   };
-}
-
-function drawFence(lines: readonly string[], random: Random): string {
-  for (let draws = 0; draws < FENCE_DRAWS_MAX; draws += 1) {
-    const fence = random.id(24);
-    if (!lines.some((line) => line.includes(fence))) return fence;
-  }
-  throw new Error(`No fence in ${FENCE_DRAWS_MAX} draws: the random source is broken.`);
 }

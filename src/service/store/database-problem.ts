@@ -1,4 +1,4 @@
-import { isError } from '../../platform/error-origin.ts';
+import { isError, errorCode } from '../../platform/error-origin.ts';
 import { findPostgresProblem, type PostgresProblemKind } from './postgres/database-problem.ts';
 
 /** A problem of the database that is not a bug: a retry can succeed when it is solved. */
@@ -14,7 +14,7 @@ export interface DatabaseProblem {
 /** Returns the problem of the database that an error shows; undefined for any other error. */
 export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
   if (!isError(error)) return undefined;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: 'locked', code };
   if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return { kind: 'unwritable', code };
   if (code === 'file_changed') return { kind: 'file_changed', code, message: error.message };

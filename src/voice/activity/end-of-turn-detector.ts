@@ -1,4 +1,5 @@
 import { LEVEL_WINDOW_TICKS } from './level-meter.ts';
+import { TICKS_PER_MS } from '../opus/frame.ts';
 
 /** A stretch of speech, on the local monotonic clock. */
 export interface Speech {
@@ -62,12 +63,12 @@ export class EndOfTurnDetector {
     this.#receivedMs = atMs;
     this.#idleMs = 0;
     if (!isLoud) {
-      const silentMs = (atTicks + LEVEL_WINDOW_TICKS - this.#endTicks) / 48;
+      const silentMs = (atTicks + LEVEL_WINDOW_TICKS - this.#endTicks) / TICKS_PER_MS;
       return this.isOpen && silentMs >= this.#silenceMs ? this.#end() : undefined;
     }
     if (!this.isOpen) this.#startMs = atMs;
     this.#loudWindows += 1;
-    this.#endMs = atMs + LEVEL_WINDOW_TICKS / 48;
+    this.#endMs = atMs + LEVEL_WINDOW_TICKS / TICKS_PER_MS;
     this.#endTicks = atTicks + LEVEL_WINDOW_TICKS;
     if (this.#loudWindows === SPEECH_WINDOWS_MIN) return { kind: 'speaking' };
     return this.#endMs - this.#startMs > TURN_MS_MAX ? this.#end() : undefined;

@@ -1,4 +1,10 @@
-import { createDecoder, FRAME_TICKS, countPacketTicks, type Decoder } from '../opus/index.ts';
+import {
+  createDecoder,
+  FRAME_TICKS,
+  countPacketTicks,
+  type Decoder,
+  TICKS_PER_MS,
+} from '../opus/index.ts';
 
 /** Levels are measured over windows of 10 ms, in ticks of 1/48000 s. */
 export const LEVEL_WINDOW_TICKS = 480;
@@ -8,8 +14,6 @@ export const SPEECH_LEVEL_DB = -50;
 
 /** A packet this small carries no sound: the codec signals silence with it (DTX). */
 const SILENT_PACKET_BYTES_MAX = 3;
-
-const TICKS_PER_MS = 48;
 
 /** The level of a short stretch of received audio, usually 10 ms. */
 export interface LevelWindow {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import { silentFrame, FRAME_TICKS, type Clip } from '../opus/index.ts';
+import { silentFrame, FRAME_TICKS, type Clip, FRAME_MS, TICKS_PER_MS } from '../opus/index.ts';
 import type { PacedTask, Pacer } from '../../platform/pacer.ts';
 import type { Peer } from '../peer/index.ts';
 
@@ -17,9 +17,6 @@ export interface MicrophoneOptions {
   /** Called for each sent frame, with its lateness in milliseconds. Must not throw. */
   onSent?: (payload: Buffer, lateMs: number) => void;
 }
-
-const FRAME_MS = 20;
-const TICKS_PER_MS = 48;
 
 /** Sends a frame every 20 ms, starting immediately; silence unless it plays a clip. */
 export class Microphone implements PacedTask {

@@ -1,4 +1,5 @@
 import { measureTransitDelays, type Transit } from './packet-transit.ts';
+import { TICKS_PER_MS, TIMESTAMP_JUMP_TICKS_MAX } from '../opus/frame.ts';
 
 /** The header fields and arrival time of an audio packet. */
 export interface Arrival {
@@ -26,13 +27,8 @@ export interface StreamStatistics {
   intervalMaxMs: number | undefined;
 }
 
-/** A timestamp that jumps by more than this starts a new segment: 10 s. */
-const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
-
 /** More than an hour of packets of 20 ms; later packets are ignored. */
 const PACKETS_MAX = 200_000;
-
-const TICKS_PER_MS = 48;
 
 interface NumberedTransit extends Transit {
   /** The sequence number, continued beyond 65535. */

@@ -1,6 +1,7 @@
 /** Reads and writes Ogg files with one Opus stream (RFC 3533, RFC 7845). */
 
 import { countPacketTicks, delimitPacket } from './packet.ts';
+import { FRAME_TICKS } from './frame.ts';
 
 /** The bytes are not a valid Ogg file with Opus. */
 export class OggError extends Error {
@@ -110,9 +111,6 @@ function writePages(opusHead: string, packets: readonly Buffer[]): Buffer {
 
 /** A silent frame of 20 ms. */
 export const silentFrame: Buffer = Buffer.from('f8fffe', 'hex');
-
-/** Ticks of 1/48000 s in a frame of 20 ms. */
-export const FRAME_TICKS = 960;
 
 function createPage(
   sequence: number,

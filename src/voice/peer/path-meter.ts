@@ -6,7 +6,7 @@ import {
   type StreamStatistics,
 } from '../latency/index.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { countPacketTicks } from '../opus/index.ts';
+import { countPacketTicks, TICKS_PER_MS } from '../opus/index.ts';
 import type { AudioPacket, Peer } from './peer.ts';
 
 /** The measured network path; a value that could not be measured is undefined. */
@@ -80,7 +80,7 @@ export class PathMeter {
         : findPercentile(this.#roundTripsMs, 95);
     // The most frequent duration, so that a single odd packet does not count.
     const [mostFrequent] = [...this.#packetTicks].sort(([, a], [, b]) => b - a);
-    const packetMs = mostFrequent && mostFrequent[0] / 48;
+    const packetMs = mostFrequent && mostFrequent[0] / TICKS_PER_MS;
     const transitP99Ms = stream.packets < PACKETS_MIN ? undefined : stream.transitP99Ms;
     const parts = {
       ...(roundTripP95Ms !== undefined && { roundTripP95Ms }),

@@ -6,6 +6,7 @@ import { speakWithFlite } from './flite.ts';
 import { SpeechError, type LineResult, type LineSource, type SpokenLine } from './spoken-line.ts';
 import { readWav, WavError, type PcmAudio } from './wav.ts';
 import { isError } from '../../platform/error-origin.ts';
+import { FRAME_MS, TICKS_PER_MS } from '../opus/frame.ts';
 
 const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 type OpusRate = (typeof OPUS_RATES)[number];
@@ -22,9 +23,6 @@ const BITS_PER_SECOND = 24_000;
  */
 const SILENT_FRAMES_BEFORE = 1;
 const SILENT_FRAMES_AFTER = 3;
-
-const FRAME_MS = 20;
-const TICKS_PER_MS = 48;
 
 /** Makes a line. Never rejects; an unexpected error is reported without the text of the line. */
 export async function makeLine(source: LineSource): Promise<LineResult> {

@@ -40,6 +40,10 @@ void t.test('an id that matches no requirement is an error with a suggestion', (
       /of service, but this run checks only .* Did you mean --area service\?$/,
     ],
     [
+      { areas, only: ['CLIENT-001'] },
+      /is a requirement of clients of the service\. Judge a client with sandbox-kit exec --judge-client\.$/,
+    ],
+    [
       { areas: ['chat'], only: ['USERS-001'], recording: { selected: undefined } },
       /"USERS-001" \(--only\) is a requirement of users, but the recording has only chat\. Remove it\.$/,
     ],

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../../src/platform/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
@@ -25,8 +25,6 @@ import {
   type Conversation,
   type Encoding,
 } from '../spans.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** When the conversation `re-sent` starts; others start before and after it. */
 export const RESENT_OFFSET_MS = 4_000;

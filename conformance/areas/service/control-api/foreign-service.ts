@@ -1,5 +1,5 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
-import { isoTime, systemClock } from '../../../../src/platform/clock.ts';
+import { isoTime, systemClock, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { randomSeed } from '../../../../src/platform/random.ts';
 import { jsonResponse, type When } from '../../../engine/mutants/combinators.ts';
 import type {
@@ -10,8 +10,6 @@ import type {
 } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry } from '../../../engine/requirement.ts';
 import { fastClock, hasValidKey } from '../transforms.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Evals that the service has before the run. */
 const existingEvals = {

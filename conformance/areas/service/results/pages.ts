@@ -61,6 +61,7 @@ import {
   PAGING,
   WRONG_TYPE,
 } from './evidence.ts';
+import { HOUR_MS } from '../../../../src/platform/clock.ts';
 
 const OVER_CAP = 'over the cap';
 
@@ -404,8 +405,6 @@ function hasRightTotal(whole: Exchange, count: number): boolean {
 function describeCount(identities: string[]): string {
   return `${identities.length} sessions, ${new Set(identities).size} of them different`;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Requires sessions that start more than an hour apart to be in order. The specification does not

@@ -23,11 +23,14 @@ import {
   isRateLimited,
   retryAfterMsOf,
 } from '../../../engine/transcript/reading.ts';
-import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
+import {
+  INGEST_REQUESTS_PER_MINUTE_MAX,
+  INGEST_BODY_BYTES_MAX,
+} from '../../../../src/contract/index.ts';
+import { HOUR_MS } from '../../../../src/platform/clock.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Sends trace requests and an end call that the service must refuse, next to accepted ones. */
 export const refusals: ServiceProbe = {
@@ -163,7 +166,6 @@ export const unspecified: ServiceProbe = {
 
 /** "10 MB" may mean 10 million bytes or 10 MiB. */
 const TEN_MEGABYTES = 10_000_000;
-const TEN_MEBIBYTES = 10_485_760;
 const MARGIN_BYTES = 500_000;
 
 /** Sends bodies just below and above 10 MB. */
@@ -178,7 +180,7 @@ async function probeBodySizes(context: ServiceProbeContext, request: Step): Prom
     body: { text: pad(TEN_MEGABYTES - MARGIN_BYTES) },
   });
   if (!control) return;
-  const tooLarge = pad(TEN_MEBIBYTES + MARGIN_BYTES);
+  const tooLarge = pad(INGEST_BODY_BYTES_MAX + MARGIN_BYTES);
   await context.send(
     createRefusedStep(control, request, { step: 'over 10 MB', body: { text: tooLarge } }),
   );

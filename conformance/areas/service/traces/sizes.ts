@@ -6,8 +6,9 @@ import { requireIntrusiveRun } from '../findings.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import { accepts, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
 import { isStep } from '../transcript.ts';
+import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
-const isTooLarge: When = ({ body }) => body.length > 10_485_760;
+const isTooLarge: When = ({ body }) => body.length > INGEST_BODY_BYTES_MAX;
 
 export const traceSizes: Subject = {
   requirements: withDefaults(

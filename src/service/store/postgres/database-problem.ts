@@ -1,4 +1,4 @@
-import { isError } from '../../../platform/error-origin.ts';
+import { isError, errorCode } from '../../../platform/error-origin.ts';
 import { certificateProblems } from './certificate-problems.ts';
 
 /** Maximum number of connections of a pool. */
@@ -287,7 +287,7 @@ const NEEDS_TLS_MESSAGE =
  */
 export function findPostgresProblem(error: unknown): PostgresProblem | undefined {
   if (!isError(error)) return undefined;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   const coded = kindByCode.get(code) ?? (isTlsCode(code) ? 'tls_failed' : undefined);
   if (coded === 'authentication_failed' && NEEDS_TLS.test(error.message)) {
     return createProblem('tls_failed', code, NEEDS_TLS_MESSAGE);

@@ -8,6 +8,7 @@ import { isoTime, systemClock } from '../../../platform/clock.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { toDay } from '../span-writer.ts';
 import { inTransaction } from './transaction.ts';
+import { errorCode } from '../../../platform/error-origin.ts';
 
 /** Partitions that are created ahead, so that they exist even if the service is busy or stopped. */
 const DAYS_AHEAD = 3;
@@ -88,7 +89,7 @@ async function mayChange(change: () => Promise<void>): Promise<boolean> {
     await change();
     return true;
   } catch (error) {
-    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return false;
+    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return false;
     throw error;
   }
 }
@@ -137,7 +138,7 @@ async function changeTables(
       });
       return;
     } catch (error) {
-      if (!TRANSIENT.has(codeOf(error)) || attempt === ATTEMPTS_MAX) throw error;
+      if (!TRANSIENT.has(errorCode(error)) || attempt === ATTEMPTS_MAX) throw error;
     }
     await systemClock.sleep(RETRY_MS);
   }
@@ -147,10 +148,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const CHECK_VIOLATION = '23514';
 
 /** The lock timed out, it would have caused a deadlock, or the default partition got a span meanwhile. */
-const TRANSIENT: ReadonlySet<unknown> = new Set(['55P03', '40P01', CHECK_VIOLATION]);
+const TRANSIENT: ReadonlySet<string> = new Set(['55P03', '40P01', CHECK_VIOLATION]);
 
 /** Returns whether a span was sent to the default partition while the one of its day was attached. */
-export const isPartitionAttached = (error: unknown): boolean => codeOf(error) === CHECK_VIOLATION;
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
+export const isPartitionAttached = (error: unknown): boolean =>
+  errorCode(error) === CHECK_VIOLATION;

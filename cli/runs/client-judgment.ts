@@ -10,10 +10,10 @@ import { filePath } from '../../src/options/values.ts';
 import { writeOutput } from '../input/files.ts';
 import { readKnownFailures } from '../input/report-files.ts';
 import { kitVersion } from '../../library/kit-version.ts';
+import { writeCheckReports } from '../output/check-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
-import { writeReports } from './check.ts';
 
 /** The options of `exec` that need --judge-client. */
 const judgmentOptions = {
@@ -78,7 +78,7 @@ export async function prepareClientJudgment(
         writeOutput(values.record, recording, '--record', process.stdout);
       }
       const judged = conformance.applyKnownFailures(report, knownFailures);
-      writeReports(judged, {
+      writeCheckReports(judged, {
         ...{ conformance, process, transcript, verbose: values.verbose, outputs: values },
         // stdout is the output of the command.
         out: createTerminal(process.stderr, process.env),

@@ -1,16 +1,13 @@
-/** The option --merge of `load`, and the output that it shares with a run. */
-import type * as loadModule from '../../load/index.ts';
+/** `load --merge`: judges the reports of all shards together. */
+import { mergeOrReject } from '../../library/merge-load-reports.ts';
 import { loadOptions } from '../../load/options.ts';
-import type { LoadReport } from '../../src/contract/index.ts';
-import { UsageError } from '../errors.ts';
+import { rejectFlags, UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import { findSetFlag } from '../flags/set-flag.ts';
 import { readEarlierReport, readReport } from '../input/report-files.ts';
-import { openOutputs, rejectOverwriting, writeViews, type Outputs } from '../output/outputs.ts';
-import type { Terminal } from '../output/terminal.ts';
+import { writeLoadReports } from '../output/load-reports.ts';
+import { openOutputs, rejectOverwriting, type Outputs } from '../output/outputs.ts';
 import type { CommandProcess } from '../process.ts';
-
-type Load = typeof loadModule;
 
 /** The values that a merge uses. */
 interface MergeValues extends Outputs {
@@ -38,27 +35,14 @@ export async function mergeFiles(
     report: readReport(path, '--merge', 'LoadReport'),
   }));
   const earlier = readEarlierReport(values.compareWith, 'LoadReport');
-  const merged = mergeOrReject(reports, values, loadPackage);
+  const settings = { acceptNotProven: values.acceptNotProven, compareWith: earlier };
+  const report = mergeOrReject(reports, settings, loadPackage, (message) =>
+    rejectFlags(`--merge: ${message}`),
+  );
   const out = openOutputs(values, process);
-  out.write(`${out.style('bold', `sandbox-kit load ${merged.sandbox}`)}\n\n`);
-  const isComparable = earlier !== undefined && loadPackage.hasRun(merged);
-  const report = isComparable ? loadPackage.withComparison(merged, earlier) : merged;
-  writeReports(report, { loadPackage, out, outputs: values, process });
+  out.write(`${out.style('bold', `sandbox-kit load ${report.sandbox}`)}\n\n`);
+  writeLoadReports(report, { loadPackage, out, outputs: values, process });
   return report.exitCode;
-}
-
-/** @throws {UsageError} unless the reports are all shards of one run. */
-function mergeOrReject(
-  reports: Parameters<Load['mergeReports']>[0],
-  { acceptNotProven }: MergeValues,
-  loadPackage: Load,
-): LoadReport {
-  try {
-    return loadPackage.mergeReports(reports, { acceptNotProven });
-  } catch (error) {
-    if (!(error instanceof loadPackage.MergeError)) throw error;
-    throw new UsageError(`--merge: ${error.message}`);
-  }
 }
 
 /** @throws {UsageError} about the first option of a run. Those of a configuration file are ignored. */
@@ -70,24 +54,4 @@ function rejectRunOptions(values: MergeValues, origin: ValueOrigin): void {
   const used = findSetFlag(loadOptions, names, values, origin);
   if (used === undefined) return;
   throw new UsageError(`--merge and --${used} can't be combined: the reports determine the run.`);
-}
-
-/** Writes a report to the terminal and to files. */
-export function writeReports(
-  report: LoadReport,
-  {
-    loadPackage,
-    out,
-    outputs,
-    process,
-  }: { loadPackage: Load; out: Terminal; outputs: Outputs; process: CommandProcess },
-): void {
-  out.write(loadPackage.terminalReport(report, out));
-  const views = {
-    json: report,
-    junit: () => loadPackage.junitReport(report),
-    markdown: () => loadPackage.markdownReport(report),
-    html: () => loadPackage.htmlReport(report),
-  };
-  writeViews(outputs, views, { out, stdout: process.stdout });
 }

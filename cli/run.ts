@@ -5,9 +5,10 @@ import { commandEntries } from './commands/index.ts';
 import { exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
-import { fill } from './output/help-layout.ts';
+import { fill, WIDTH } from './output/help-layout.ts';
 import type { CommandProcess, OutputStream } from './process.ts';
 import { maskUrls } from '../src/platform/base-url.ts';
+import { labeled } from '../src/report-kit/terminal.ts';
 import { isError } from '../src/platform/error-origin.ts';
 
 /** Runs sandbox-kit with command line arguments, and returns the exit code. Reports errors to stderr. */
@@ -67,10 +68,14 @@ function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {
 /** Writes the message of an error, and returns the exit code. */
 export function reportError(error: unknown, stderr: OutputStream): number {
   if (error instanceof UsageError || error instanceof SandboxKitError) {
-    const items = error instanceof UsageError ? error.items : [];
-    // A URL in the wrong place may contain a password.
-    const message = maskUrls(error.message);
-    const lines = [fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${maskUrls(item)}`)];
+    const items = error instanceof UsageError ? error.items.map((item) => `  ${item}`) : [];
+    const problems = error instanceof SandboxKitError ? error.problems : [];
+    const message = problems.length > 0 ? `${problems.length} problems:` : error.message;
+    const lines = [
+      ...[fill(`sandbox-kit: ${message}`), ...items],
+      ...problems.flatMap((problem) => labeled('  ', problem, WIDTH)),
+      // A URL in the wrong place may contain a password.
+    ].map(maskUrls);
     stderr.write(`${lines.join('\n')}\n`);
     return error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
   }

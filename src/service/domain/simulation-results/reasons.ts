@@ -13,6 +13,8 @@ export interface ExplainedSession {
     eval_name: string;
     outcome: string;
     reasoning: string;
+    /** What goes wrong for the user if the eval fails. */
+    reason?: string;
     required?: unknown;
   }[];
   errored_evals: readonly { eval_name: string; reasoning: string }[];
@@ -46,7 +48,11 @@ export function explainSession(session: Session): ExplainedSession {
 export function listReasons(session: ExplainedSession): string[] {
   const failed = session.eval_outcomes
     .filter(({ outcome }) => outcome === 'fail')
-    .map((outcome) => `${outcome.eval_name}${formatOptionalMark(outcome)}: ${outcome.reasoning}`);
+    .map((outcome) => {
+      const { eval_name: name, reasoning, reason } = outcome;
+      const why = reason === undefined ? '' : ` Why it matters: ${reason}`;
+      return `${name}${formatOptionalMark(outcome)}: ${reasoning}${why}`;
+    });
   return [...listInterruptions(session), ...failed, ...listRemarks(session)];
 }
 

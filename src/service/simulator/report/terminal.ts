@@ -127,7 +127,7 @@ function formatReasons(report: SimulationReport, layout: TextLayout): string[] {
     (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
   );
   const groups = groupAlike(notable);
-  const lines = groups.slice(0, GROUPS_MAX).flatMap((group) => {
+  const lines = groups.slice(0, GROUPS_MAX).flatMap((group, index) => {
     const [first] = group;
     if (!first) return [];
     const { verdict } = first;
@@ -138,6 +138,7 @@ function formatReasons(report: SimulationReport, layout: TextLayout): string[] {
     const repetition = describeRepetition(report, first);
     const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     return [
+      ...(index === 0 ? [] : ['']),
       `${head}: ${describeEnd(first)}`,
       ...reasons,
       ...formatFailedTurn(first, layout),

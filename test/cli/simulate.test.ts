@@ -279,7 +279,7 @@ void t.test(
     ]);
     await double.waitForRequests('chat', 1);
     t.equal(await end('SIGINT'), 3);
-    t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
+    t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'canceled' }] });
     t.equal(double.requests.at(-1)?.route, 'delete', 'the user is deleted');
   },
 );

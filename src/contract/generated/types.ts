@@ -138,12 +138,12 @@ export type EndReason =
   | 'agent_error'
   | 'simulator_error'
   | 'infrastructure_error'
-  | 'cancelled';
+  | 'canceled';
 /**
  * completed: the conversation ended and is scored. failed: it did not end properly and is not scored.
  */
 export type SimulationSessionStatus =
-  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
 export type ScenarioStanding = {
   verdict: SimulationVerdict;
   passed: number;
@@ -155,7 +155,7 @@ export type ScenarioChange =
 /**
  * evaluating: all sessions have ended and evals are still being scored.
  */
-export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'cancelled';
+export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'canceled';
 /**
  * Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.
  */
@@ -2603,7 +2603,7 @@ export interface SeedSimulationSession {
   /**
    * Default: completed.
    */
-  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   started_at: string;
   /**
    * Default: started_at.
@@ -2647,7 +2647,7 @@ export interface SeedProductionSession {
   /**
    * Default: completed.
    */
-  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   started_at: string;
   /**
    * Default: started_at.
@@ -2723,7 +2723,7 @@ export interface SessionVerdict {
    */
   id: string;
   kind: 'simulation' | 'production';
-  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   /**
    * failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else.
    */

@@ -91,7 +91,7 @@ function findFailedTurn(
   { outcomes, verdict }: SessionScore,
 ): SimulatedSessionReport['failed_turn'] {
   const last = turns.at(-1);
-  if (channel !== 'chat' || verdict === 'passed' || status === 'cancelled' || !last) return;
+  if (channel !== 'chat' || verdict === 'passed' || status === 'canceled' || !last) return;
   const failed = outcomes.find(({ outcome, required }) => outcome === 'fail' && required);
   const sequence = (failed && turnOf(failed)) ?? last.sequence;
   const messages = turns

@@ -49,8 +49,8 @@ export function findRunProblems(
       catchProblem(() => void parseEval(definition, `/evals/${index}`)),
     ),
     ...scenarios.flatMap((scenario, index) => [
-      ...findScenarioProblems(scenario, { evalIds, personaIds }, `/${index}`),
       ...((scenario.evals ?? []).length > 0 ? [] : [createNoEvalsError(scenario, `/${index}`)]),
+      ...findScenarioProblems(scenario, { evalIds, personaIds }, `/${index}`),
     ]),
   ];
 }

@@ -5,9 +5,10 @@ import { commandEntries } from './commands/index.ts';
 import { CommandError, exitCodes, SandboxKitError } from './errors.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
-import { fill } from './output/help-layout.ts';
+import { fill, WIDTH } from './output/help-layout.ts';
 import type { CommandProcess, OutputStream } from './process.ts';
 import { maskUrls } from '../src/platform/base-url.ts';
+import { labeled } from '../src/report-kit/terminal.ts';
 import { isError } from '../src/platform/error-origin.ts';
 
 /** Runs sandbox-kit with command line arguments, and returns the exit code. Reports errors to stderr. */
@@ -69,9 +70,13 @@ export function reportError(error: unknown, stderr: OutputStream): number {
   if (error instanceof CommandError || error instanceof SandboxKitError) {
     const { items, exitCode } =
       error instanceof CommandError ? error : { items: [], exitCode: exitCodes.usage };
-    // A URL in the wrong place may contain a password.
-    const message = maskUrls(error.message);
-    const lines = [fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${maskUrls(item)}`)];
+    const problems = error instanceof SandboxKitError ? error.problems : [];
+    const message = problems.length > 0 ? `${problems.length} problems:` : error.message;
+    const lines = [
+      ...[fill(`sandbox-kit: ${message}`), ...items.map((item) => `  ${item}`)],
+      ...problems.flatMap((problem) => labeled('  ', problem, WIDTH)),
+      // A URL in the wrong place may contain a password.
+    ].map(maskUrls);
     stderr.write(`${lines.join('\n')}\n`);
     return exitCode;
   }

@@ -12,21 +12,21 @@
  *
  * @packageDocumentation
  */
-export {
-  startAgent,
-  type AgentCalls,
-  type AgentControls,
-  type AgentFaultStatus,
-  type AgentOptions,
-  type AgentRequest,
-  type RunningAgent,
-  type Script,
-  type ScriptConditions,
-  type ScriptReply,
-  type ScriptRule,
-  type ScriptToolCall,
-  type TlsOptions,
-  type VoiceOptions,
+export { startAgent } from './agent.ts';
+export type {
+  AgentCalls,
+  AgentControls,
+  AgentFaultStatus,
+  AgentOptions,
+  AgentRequest,
+  RunningAgent,
+  Script,
+  ScriptConditions,
+  ScriptReply,
+  ScriptRule,
+  ScriptToolCall,
+  TlsOptions,
+  VoiceOptions,
 } from '../reference-agent/index.ts';
 export type {
   CallerRecording,

@@ -27,7 +27,7 @@ export function createKitFunctions(): KitFunctions {
     },
     async readStarters() {
       const { readScenarioSet } = await import('./input/scenario-files.ts');
-      return readScenarioSet(undefined);
+      return { general: readScenarioSet('general'), shop: readScenarioSet('shop') };
     },
   };
 }

@@ -45,6 +45,7 @@ export async function runSimulation({
         ...{ apiKey, ca, connection, seed, signal },
         target: url,
         kitVersion: kitVersion(),
+        voice: options.voice && pickAddress(options.voice),
       }),
   });
   const isComparable = compareWith !== undefined && !report.blockedBy;
@@ -59,9 +60,21 @@ async function runPreflight(
   conformance: typeof conformanceModule,
   access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
 ): Promise<SimulationBlocker | undefined> {
+  const needsVoice = access.voice !== undefined;
   const diagnose = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
-    const { blockedBy } = await conformance.diagnose({ ...access, areas });
+    const { blockedBy } = await conformance.diagnose({
+      ...{ ...access, areas },
+      needsVoice: areas.includes('voice'),
+    });
     return blockedBy && { message: blockedBy.message, cure: blockedBy.cure };
   };
-  return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
+  if (await diagnose(['health', 'users'])) return diagnose(['chat', 'health', 'users']);
+  return needsVoice ? diagnose(['voice']) : undefined;
 }
+
+/** Returns where and how calls are placed, in the form of the conformance package. */
+const pickAddress = ({ url, answerForm, mediaAddress }: NonNullable<PackageOptions['voice']>) => ({
+  ...(url !== undefined && { url }),
+  ...(answerForm && { answerForm }),
+  mediaAddress,
+});

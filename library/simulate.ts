@@ -17,7 +17,7 @@ import { simulateOptions } from '../src/service/simulator/options.ts';
 import { resolveCallTarget } from './call-target.ts';
 import { connectionOf } from './connection.ts';
 import { rejectExposure } from './exposure.ts';
-import { readScenarioSet } from './input/scenario-files.ts';
+import { selectScenarios } from './input/scenario-files.ts';
 import { runSimulation } from './run-simulation.ts';
 
 const schema = optionsSchema(simulateOptions);
@@ -57,13 +57,17 @@ interface Documents {
 }
 
 /** Returns the scenarios of files and options, with the personas and evals that they may refer to. */
-function readDocuments({ scenarios, personas = [], evals = [] }: SimulateOptions): Documents {
+function readDocuments(options: SimulateOptions): Documents {
+  const { scenarios, set, channel, personas = [], evals = [] } = options;
+  if (scenarios && set !== undefined) {
+    throw new TypeError("simulate: scenarios and set can't be combined.");
+  }
   const patterns = scenarios?.filter((scenario) => typeof scenario === 'string');
   const inline = scenarios?.filter((scenario) => typeof scenario !== 'string') ?? [];
   const files =
     patterns?.length === 0
       ? { scenarios: [], personas: [], evals: [] }
-      : readScenarioSet(patterns, 'scenarios');
+      : selectScenarios({ patterns, set, byVoice: channel === 'voice' }, 'scenarios');
   for (const [index, scenario] of (scenarios ?? []).entries()) {
     if (typeof scenario !== 'string') rejectInvalid(`scenarios[${index}]`, 'Scenario', scenario);
   }
@@ -86,19 +90,13 @@ function rejectInvalid(path: string, name: MessageName, value: unknown): void {
 }
 
 /** @throws {TypeError} if scenarios, personas, and evals do not fit together. */
-function rejectInconsistent(
-  documents: Documents,
-  { resolveScenarios, InvalidDocumentError }: typeof serviceModule,
-): void {
-  try {
-    resolveScenarios(documents.scenarios, documents);
-  } catch (error) {
-    if (!(error instanceof InvalidDocumentError)) throw error;
-    const { pointer, problem } = error;
-    const place = pointer.startsWith('/evals')
-      ? formatPlace('evals', pointer.replace('/evals', ''))
-      : formatPlace('scenarios', pointer);
-    const rest = problem.slice(pointer.length).trimStart();
-    throw new TypeError(toSentence(`simulate: ${place} ${rest}`), { cause: error });
-  }
+function rejectInconsistent(documents: Documents, { findRunProblems }: typeof serviceModule): void {
+  const [first] = findRunProblems(documents.scenarios, documents);
+  if (!first) return;
+  const { pointer, problem } = first;
+  const place = pointer.startsWith('/evals')
+    ? formatPlace('evals', pointer.replace('/evals', ''))
+    : formatPlace('scenarios', pointer);
+  const rest = problem.slice(pointer.length).trimStart();
+  throw new TypeError(toSentence(`simulate: ${place} ${rest}`), { cause: first });
 }

@@ -53,18 +53,34 @@ const HOURS_TOPIC: Topic = {
   reply: tellHours,
 };
 
+const OFFER = 'I can look up an order, refund it, or tell you our opening hours.';
+
 /** Replies to a message without a topic; the first match applies. */
 const COURTESIES: { pattern: RegExp; text: string }[] = [
+  {
+    pattern: /[¡¿]|\b(?:hola|bonjour|guten|danke|merci|ciao)\b/i,
+    text: `I speak English. ${OFFER}`,
+  },
+  {
+    pattern: /\b(?:other words|rephrase|(?:did not|didn't|don't) understand)\b/i,
+    text: 'Tell me the number of an order, and I say where it is or return your money.',
+  },
+  {
+    pattern: /\btell me more\b/i,
+    text: 'An order number is a letter and four digits, such as A-1001. I refund what was not canceled.',
+  },
+  { pattern: /\b(?:what can you|help me with|can you do)\b/i, text: OFFER },
   { pattern: /\b(?:thanks|thank you|great|perfect)\b/i, text: 'You are welcome.' },
   { pattern: /\b(?:bye|goodbye|see you)\b/i, text: 'Goodbye, and thank you for your visit.' },
 ];
 const GREETING = /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b/i;
-const OFFER = 'I can look up an order, refund it, or tell you our opening hours.';
+const NAME_QUESTION = /\bwhat(?:'s| is)? my name\b/i;
+const NAME = /\b[Mm]y name is (\p{Lu}\p{L}{0,40})/u;
 const UPSET = /\b(?:angry|annoyed|terrible|unacceptable|ridiculous|frustrat|upset|complain)/i;
 const UPSET_PERSONA = /angry|annoyed|frustrated|impatient|upset/i;
 
 // Longer than any message that a person sends. More text would only slow down the patterns.
-const CHARACTERS_READ_MAX = 4_000;
+const CHARACTERS_READ_MAX = 10_000;
 const MESSAGES_READ_MAX = 100;
 const ORDERS_PER_MESSAGE_MAX = 5;
 
@@ -132,16 +148,36 @@ function truncate(text: string): string {
 
 function smallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
   const reply = { tools: [], tellsStatus: false };
+  const name = talkAboutName(conversation, userText);
+  if (name !== undefined) {
+    return { ...reply, content: name, confidence: 0.9, understood: true, informs: true };
+  }
   const courtesy = COURTESIES.find(({ pattern }) => pattern.test(userText));
   if (courtesy) {
     return { ...reply, content: courtesy.text, confidence: 0.9, understood: true, informs: true };
   }
-  if (userText === '' || GREETING.test(userText)) {
+  if (userText.trim() === '' || GREETING.test(userText)) {
     const content = `${greet(conversation)}, welcome to the mug shop. ${OFFER}`;
     return { ...reply, content, confidence: 0.9, understood: true, informs: true };
   }
   const content = `I am not sure that I understand. ${OFFER}`;
   return { ...reply, content, confidence: 0.3, understood: false, informs: false };
+}
+
+/** Replies to a message that says a name or asks for it. The name that was said last applies. */
+function talkAboutName(
+  { messages, customerName }: Conversation,
+  userText: string,
+): string | undefined {
+  if (!NAME_QUESTION.test(userText)) {
+    const said = NAME.exec(userText)?.[1];
+    return said && `Thank you, ${said}. How can I help you?`;
+  }
+  const said = messages
+    .slice(-MESSAGES_READ_MAX)
+    .findLast(({ role, content }) => role === 'user' && NAME.test(truncate(content)));
+  const name = NAME.exec(truncate(said?.content ?? ''))?.[1] ?? customerName;
+  return name === undefined ? 'You have not told me your name yet.' : `Your name is ${name}.`;
 }
 
 function greet({ customerName, metadata }: Conversation): string {

@@ -342,7 +342,7 @@ function turnsOf({ call }: ExchangeRecord): { user: string; agent: string }[] {
   });
 }
 
-/** Short starter scenarios: a call takes as long as its speech. */
+/** Short shipped scenarios: a call takes as long as its speech. */
 const scenarioOf = { chat: 'order-status', voice: 'opening-hours' } as const;
 
 /** Starts a simulation by chat and, if this machine can speak, one by voice. They never reject. */

@@ -6,7 +6,7 @@ import type {
   SimulationReport,
 } from '../../src/contract/index.ts';
 import { resolveCallTarget } from '../../library/call-target.ts';
-import { readScenarioSet, type ScenarioSet } from '../../library/input/scenario-files.ts';
+import { selectScenarios, type ScenarioSet } from '../../library/input/scenario-files.ts';
 import {
   defaultConcurrency,
   runSimulation,
@@ -45,7 +45,7 @@ type Service = typeof serviceModule;
 
 export const simulate = defineCommand({
   description: [
-    'Without --scenario, runs the starter scenarios, which are for the support agent of a shop. Each session creates a user and deletes it at the end.',
+    'Without --scenario, runs scenarios that fit every agent: it greets, remembers, takes a correction, keeps two sessions apart. Each session creates a user and deletes it at the end.',
   ],
   arguments: positionals,
   options: simulateOptions,
@@ -59,6 +59,10 @@ export const simulate = defineCommand({
       command: 'sandbox-kit simulate URL --html run.html --compare earlier.json',
     },
     { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
+    {
+      note: 'Run the scenarios of the reference agent',
+      command: 'sandbox-kit simulate URL --set shop',
+    },
   ],
   notes: [
     'The column pass^k estimates the probability that k sessions in a row pass. k is the number of judged sessions of the scenario, at most 10.',
@@ -69,7 +73,11 @@ export const simulate = defineCommand({
     3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
   },
   async run(values, { process, origin }) {
-    const set = readScenarioSet(values.scenarios);
+    const { scenarios: patterns, set: name, byVoice } = values;
+    if (patterns && name !== undefined) {
+      throw new UsageError("--scenario and --set can't be combined.");
+    }
+    const set = selectScenarios({ patterns, set: name, byVoice });
     const earlier = readEarlierReport(values.compareWith, 'SimulationReport');
     const service = await import('../../src/service/index.ts');
     const resolved = resolveScenarios(set, service);
@@ -105,12 +113,9 @@ function resolveScenarios(
   set: ScenarioSet,
   service: Service,
 ): ReturnType<Service['resolveScenarios']> {
-  try {
-    return service.resolveScenarios(set.scenarios, set);
-  } catch (error) {
-    if (!(error instanceof service.InvalidDocumentError)) throw error;
-    throw set.errorAt(error.pointer, error.problem);
-  }
+  const problems = service.findRunProblems(set.scenarios, set);
+  if (problems.length > 0) throw set.errorAt(problems);
+  return service.resolveScenarios(set.scenarios, set);
 }
 
 type OnAudio = NonNullable<NonNullable<SimulationRun['voice']>['onAudio']>;
@@ -213,6 +218,7 @@ async function runSessions(
   const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
   out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
   const terminal = createTerminal(process.stderr, process.env);
+  const format = values.isVerbose ? service.formatVerboseSession : service.formatSessionLine;
   const progress = createSessionProgress(terminal, systemClock, total);
   using interrupt = abortOnStopSignal(
     process,
@@ -227,8 +233,8 @@ async function runSessions(
       log: createLog('error', process.stderr),
       signal: interrupt.signal,
       onSession: (session) => {
-        const hasStarted = session.status !== 'cancelled' || session.traces.length > 0;
-        progress.write(hasStarted ? service.formatSessionLine(session, terminal) : '');
+        const hasStarted = session.status !== 'canceled' || session.traces.length > 0;
+        progress.write(hasStarted ? format(session, terminal) : '');
       },
     });
   } finally {

@@ -3,7 +3,7 @@ import { wrap } from '../../src/report-kit/terminal.ts';
 import type { Example } from '../command.ts';
 
 /** Every help text fits this width. */
-const WIDTH = 80;
+export const WIDTH = 80;
 const NAME_WIDTH_MAX = 28;
 
 /** A name and its description. */

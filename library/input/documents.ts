@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/index.ts';
 import type { ReadDocument, TextPlace } from '../../src/service/index.ts';
 import { errorMessage } from '../../src/platform/error-origin.ts';
-import { SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
+import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { findClosest } from '../../src/platform/suggest.ts';
 import { readTextFile } from './read-file.ts';
 import { unescapePointerKey } from '../../src/platform/json-pointer.ts';
@@ -28,14 +28,14 @@ export const writeDocumentText = (document: object): string =>
   stringify(document, { lineWidth: 100 });
 
 /**
- * Reads all documents of a YAML or JSON file. Each of them must match the message.
+ * Reads all documents of a YAML or JSON file. Each of them must match the message: the documents that
+ * don't are left out, and `problems` receives what is wrong with them, with the path and the position.
  *
- * @throws {SandboxKitError} with the option, the path, and the position of the error.
+ * @throws {SandboxKitError} with the option and the path, if the file can't be read or has no document.
  */
 export function readYamlFile<Name extends MessageName>(
   path: string,
-  option: string,
-  name: Name,
+  { option, name, problems }: { option: string; name: Name; problems: string[] },
 ): YamlDocument<Name>[] {
   const text = readTextFile(path, option);
   const lines = new LineCounter();
@@ -43,11 +43,19 @@ export function readYamlFile<Name extends MessageName>(
   const documents = 'empty' in parsed ? [] : parsed;
   if (documents.length === 0)
     throw new SandboxKitError('invalid_file', `${path} (${option}) contains no ${name}.`);
-  return documents.map((document) => {
+  return documents.flatMap((document) => {
     const source = createSource({ path, text, lines, document });
-    const value = source.read();
-    source.check(name, value, `the ${name}`);
-    return { value: value as Messages[Name], locate: (pointer) => source.locate(pointer, value) };
+    try {
+      const value = source.read();
+      source.check(name, value, `the ${name}`);
+      return [
+        { value: value as Messages[Name], locate: (pointer) => source.locate(pointer, value) },
+      ];
+    } catch (error) {
+      if (!(error instanceof SandboxKitError)) throw error;
+      problems.push(...(error.problems.length > 0 ? error.problems : [error.message]));
+      return [];
+    }
   });
 }
 
@@ -229,10 +237,18 @@ function createSource(file: {
       }
     },
     check(name, value, root) {
-      const problem = describeViolation(findViolations(name, value), document, value, root);
-      if (!problem) return;
-      const nameOffset = problem.isName ? offsetOfKey(document, problem.pointer) : undefined;
-      throw errorAt(nameOffset ?? offsetOf(problem.pointer, value), problem.message);
+      const problems = describeViolations(findViolations(name, value), document, value, root)
+        .map(({ pointer, isName, message }) => {
+          const nameOffset = isName ? offsetOfKey(document, pointer) : undefined;
+          return { at: nameOffset ?? offsetOf(pointer, value), message };
+        })
+        .sort((one, other) => one.at - other.at);
+      const [first, ...others] = problems;
+      if (!first) return;
+      if (others.length === 0 || file.createError) throw errorAt(first.at, first.message);
+      throw createFileError(
+        problems.map(({ at, message }) => `${formatPosition(path, lines, at)}: ${message}`),
+      );
     },
     locate: (pointer, value) => formatPosition(path, lines, offsetOf(pointer, value)),
     lineOf: (pointer, value) => lines.linePos(offsetOf(pointer, value)).line,
@@ -305,19 +321,32 @@ interface DocumentProblem {
   message: string;
 }
 
-/**
- * Describes the most helpful violation. An unknown field comes first: if it is misspelled, the right
- * name is also reported as missing.
- */
-function describeViolation(
+/** Describes violations, one for each place. The right name of a misspelled field is not missing. */
+function describeViolations(
   all: readonly Violation[],
   document: Document,
   value: unknown,
   root: string,
-): DocumentProblem | undefined {
-  const violation = all.find(({ fields }) => fields !== undefined) ?? all[0];
-  if (!violation) return undefined;
-  const { pointer, expected, received, fields } = violation;
+): DocumentProblem[] {
+  const misspelled = new Set(all.map(meantPointer));
+  const byPointer = new Map(
+    all.filter(({ pointer }) => !misspelled.has(pointer)).map((each) => [each.pointer, each]),
+  );
+  return [...byPointer.values()].map((each) => describeViolation(each, document, value, root));
+}
+
+/** Returns the place of the field that an unknown one probably means. */
+function meantPointer({ pointer, fields = [] }: Violation): string | undefined {
+  const meant = findClosest(keysOf(pointer).at(-1) ?? '', fields);
+  return meant && `${pointer.slice(0, pointer.lastIndexOf('/'))}/${meant}`;
+}
+
+function describeViolation(
+  { pointer, expected, received, fields }: Violation,
+  document: Document,
+  value: unknown,
+  root: string,
+): DocumentProblem {
   if (fields !== undefined) {
     const name = keysOf(pointer).at(-1) ?? '';
     const closest = findClosest(name, fields);

@@ -2,8 +2,13 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../../src/contract/index.ts';
-import { SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
+import { createFileError, SandboxKitError } from '../../src/platform/sandbox-kit-error.ts';
 import { didYouMean } from '../../src/platform/suggest.ts';
+import {
+  DEFAULT_SET,
+  SCENARIO_SETS,
+  type ScenarioSetName,
+} from '../../src/service/simulator/options.ts';
 import { readYamlFile, type YamlDocument } from './documents.ts';
 
 /** Scenarios from files, and the personas and evals in the same directories. */
@@ -12,61 +17,93 @@ export interface ScenarioSet {
   personas: Persona[];
   evals: EvalDefinition[];
   /**
-   * Creates an error about a place: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in
-   * the first eval of the directories. `message` is a sentence without a full stop.
+   * Creates an error about places: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in
+   * the first eval of the directories. A problem is a sentence without a full stop.
    */
-  errorAt: (pointer: string, message: string) => SandboxKitError;
+  errorAt: (problems: readonly { pointer: string; problem: string }[]) => SandboxKitError;
 }
 
 /** The option that names the files, as the CLI shows it. */
 const CLI_OPTION = '--scenario';
 const SCENARIO_SUFFIX = '.scenario.yaml';
 const EXPECTED =
-  "Expected a file, a directory, a glob such as 'scenarios/*.scenario.yaml', or ids of starter scenarios such as 'refund-*'.";
+  "Expected a file, a directory, a glob such as 'scenarios/*.scenario.yaml', or ids of shipped scenarios such as 'refund-*'.";
 
 /**
- * Reads the scenarios that match the patterns, or the starter scenarios without patterns. Their
- * personas and evals come from `*.persona.yaml` and `*.eval.yaml` in the same directories.
+ * Reads the scenarios that match the patterns, or those of a shipped set. Their personas and evals
+ * come from `*.persona.yaml` and `*.eval.yaml` in the same directories.
  *
  * @param option The option that messages name.
- * @throws {SandboxKitError} with path, line, and column if a file is invalid, or if nothing matches.
+ * @throws {SandboxKitError} with path, line, and column of all problems if a file is invalid, or if
+ *   nothing matches.
  */
 export function readScenarioSet(
-  patterns: readonly string[] | undefined,
+  selection: readonly string[] | ScenarioSetName,
   option = CLI_OPTION,
 ): ScenarioSet {
-  const matches = patterns
-    ? patterns.flatMap((pattern) => findScenarios(pattern, option))
-    : readStarterScenarios(option);
+  const problems: string[] = [];
+  const context = { option, problems };
+  const matches =
+    typeof selection === 'string'
+      ? readShippedScenarios(selection, context)
+      : selection.flatMap((pattern) => findScenarios(pattern, context));
   // Two patterns can match one file.
   const scenarios = [...new Map(matches.map((match) => [match.locate(''), match])).values()];
   rejectDuplicateIds(scenarios);
   const directories = [...new Set(scenarios.map(({ directory }) => directory))];
   const readAll = <Name extends 'Persona' | 'EvalDefinition'>(suffix: string, name: Name) => {
     const all = directories.flatMap((directory) =>
-      listFiles(directory, suffix).flatMap((path) => readYamlFile(path, option, name)),
+      listFiles(directory, suffix).flatMap((path) => readYamlFile(path, { ...context, name })),
     );
     rejectDuplicateIds(all);
     return all;
   };
   const personas = readAll('.persona.yaml', 'Persona');
   const evals = readAll('.eval.yaml', 'EvalDefinition');
+  if (problems.length > 0) throw createFileError(problems);
   return {
     scenarios: scenarios.map(({ value }) => value),
     personas: personas.map(({ value }) => value),
     evals: evals.map(({ value }) => value),
-    errorAt(pointer, message) {
-      const [, kind = '', index = '', rest = ''] =
-        /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
-      const document = (kind === '' ? scenarios : evals)[Number(index)];
-      const place = document?.locate(rest) ?? option;
-      // In the message, pointers are also relative to the document.
-      return new SandboxKitError(
-        'invalid_file',
-        `${place}: ${message.replace(`${kind}/${index}/`, '/')}.`,
-      );
-    },
+    errorAt: (found) =>
+      createFileError(
+        found.map(({ pointer, problem }) => {
+          const [, kind = '', index = '', rest = ''] =
+            /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
+          const document = (kind === '' ? scenarios : evals)[Number(index)];
+          // In the message, pointers are also relative to the document.
+          const message = problem
+            .replace(`${kind}/${index}/`, '/')
+            .replace(`/${index} `, 'The scenario ');
+          return `${document?.locate(rest) ?? option}: ${message}`;
+        }),
+      ),
   };
+}
+
+/** Which scenarios a run uses. */
+export interface ScenarioSelection {
+  /** Files, globs, or ids of shipped scenarios. */
+  patterns: readonly string[] | undefined;
+  /** The shipped set, unless there are patterns. */
+  set: ScenarioSetName | undefined;
+  byVoice: boolean;
+}
+
+/**
+ * Reads the scenarios of a run. By voice, a shipped set leaves out what only chat can do, such as a
+ * blank message.
+ *
+ * @throws {SandboxKitError} as `readScenarioSet` does.
+ */
+export function selectScenarios(
+  { patterns, set = DEFAULT_SET, byVoice }: ScenarioSelection,
+  option = CLI_OPTION,
+): ScenarioSet {
+  if (patterns) return readScenarioSet(patterns, option);
+  const all = readScenarioSet(set, option);
+  if (!byVoice) return all;
+  return { ...all, scenarios: all.scenarios.filter(({ channel }) => channel !== 'chat') };
 }
 
 /**
@@ -83,14 +120,22 @@ export function readUserLines(patterns: readonly string[]): string[][] {
 
 type LocatedScenario = YamlDocument<'Scenario'> & { directory: string };
 
-function findScenarios(pattern: string, option: string): LocatedScenario[] {
+/** What the readers of files share. */
+interface ReadContext {
+  option: string;
+  /** Receives the problems of all files. */
+  problems: string[];
+}
+
+function findScenarios(pattern: string, context: ReadContext): LocatedScenario[] {
+  const { option } = context;
   const files = findFiles(pattern, SCENARIO_SUFFIX);
-  if (files.length > 0) return files.flatMap((path) => readScenarios(path, option));
-  const starters = readStarterScenarios(option);
+  if (files.length > 0) return files.flatMap((path) => readScenarios(path, context));
+  const shipped = SCENARIO_SETS.flatMap((name) => readShippedScenarios(name, context));
   const expression = globToRegExp(pattern);
-  const matches = starters.filter(({ value }) => expression.test(value.id));
+  const matches = shipped.filter(({ value }) => expression.test(value.id));
   if (matches.length > 0) return matches;
-  const ids = starters.map(({ value }) => value.id);
+  const ids = shipped.map(({ value }) => value.id);
   const hint = didYouMean(pattern, ids, EXPECTED);
   throw new SandboxKitError(
     'unreadable_file',
@@ -98,21 +143,22 @@ function findScenarios(pattern: string, option: string): LocatedScenario[] {
   );
 }
 
-function readScenarios(path: string, option: string): LocatedScenario[] {
-  return readYamlFile(path, option, 'Scenario').map((document) => ({
+function readScenarios(path: string, context: ReadContext): LocatedScenario[] {
+  return readYamlFile(path, { ...context, name: 'Scenario' }).map((document) => ({
     ...document,
     directory: dirname(path),
   }));
 }
 
-/** Reads the scenarios that the package contains. They are for the support agent of a shop. */
-function readStarterScenarios(option: string): LocatedScenario[] {
+/** Reads a set of scenarios that the package contains. */
+function readShippedScenarios(name: ScenarioSetName, context: ReadContext): LocatedScenario[] {
   const require = createRequire(import.meta.url);
   const directory = join(
     dirname(require.resolve('sandbox-kit/package.json')),
-    'shipped/scenarios/shop',
+    'shipped/scenarios',
+    name,
   );
-  return listFiles(directory, SCENARIO_SUFFIX).flatMap((path) => readScenarios(path, option));
+  return listFiles(directory, SCENARIO_SUFFIX).flatMap((path) => readScenarios(path, context));
 }
 
 function rejectDuplicateIds(

@@ -19,6 +19,11 @@ export interface AgentOptions {
   seed: string;
   /** Certificate for HTTPS; null, the default, serves plain HTTP. */
   tls: TlsOptions | null;
+  /**
+   * Breaks one requirement: an id that `sandbox-kit selftest --list` lists, such as
+   * `chat/content-null`.
+   */
+  mutant: string;
   /** Scripted replies, which take precedence over the agent's own (default: null, no script). */
   script: Script | null;
   /** Faults at the start (default: null, no faults). */

@@ -66,7 +66,7 @@ export const timeoutMs = optionWithDefault(
 export const scenarios = listOption(
   values.text,
   'PATTERN',
-  'Scenario file, directory, glob, or id of a starter scenario; repeatable',
+  'Scenario file, directory, glob, or id of a shipped scenario; repeatable',
   { flag: 'scenario' },
 );
 

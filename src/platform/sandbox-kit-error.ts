@@ -20,11 +20,27 @@ export type SandboxKitErrorCode =
 export class SandboxKitError extends Error {
   override name = 'SandboxKitError';
   readonly code: SandboxKitErrorCode;
+  /** All problems of the files, if there are several. The message has them too. */
+  readonly problems: readonly string[];
 
-  constructor(code: SandboxKitErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(
+    code: SandboxKitErrorCode,
+    message: string,
+    options: { cause?: unknown; problems?: readonly string[] } = {},
+  ) {
     super(toSentence(message), options);
     this.code = code;
+    this.problems = options.problems ?? [];
   }
+}
+
+/** Creates the error about one or several problems of files. */
+export function createFileError(problems: readonly string[]): SandboxKitError {
+  const sentences = problems.map(toSentence);
+  const [first = ''] = sentences;
+  if (problems.length < 2) return new SandboxKitError('invalid_file', first);
+  const message = `${problems.length} problems: ${sentences.join(' ')}`;
+  return new SandboxKitError('invalid_file', message, { problems: sentences });
 }
 
 /** Joins the lines of a message, and adds a full stop if it has no end mark. */

@@ -19,7 +19,7 @@ export type {
   TextPlace,
 } from './domain/kit-functions.ts';
 export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
-export { resolveScenarios } from './domain/resolved-scenario.ts';
+export { findRunProblems, resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';
 export type { SimulateOptions } from './generated/options.ts';
@@ -29,4 +29,8 @@ export { junitReport } from './simulator/report/junit.ts';
 export { markdownReport } from './simulator/report/markdown.ts';
 export { htmlReport } from './simulator/report/page.ts';
 export { createCallSummaries, type CallSummaries } from './simulator/call-summaries.ts';
-export { formatSessionLine, terminalReport } from './simulator/report/terminal.ts';
+export {
+  formatSessionLine,
+  formatVerboseSession,
+  terminalReport,
+} from './simulator/report/terminal.ts';

@@ -44,7 +44,7 @@ void t.test(
       `sandbox-kit simulate URL --scenario ${out}\n`,
       'states what to do next',
     );
-    const [scenario] = readYamlFile(out, '--out', 'Scenario');
+    const [scenario] = readYamlFile(out, { option: '--out', name: 'Scenario', problems: [] });
     t.match(scenario?.value, {
       id: 'from-conv-1',
       user: { mode: 'scripted', opening: inputs[0], steps: [{ say: inputs[1] }] },

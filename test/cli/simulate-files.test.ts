@@ -21,6 +21,8 @@ evals:
   - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
 `;
 
+const EVALS = 'evals: [{ id: e, name: E, kind: no_repetition }]';
+
 const invalidFiles: [problem: string, text: string, message: RegExp][] = [
   ['invalid YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
   [
@@ -64,19 +66,31 @@ const invalidFiles: [problem: string, text: string, message: RegExp][] = [
   ['a misspelled eval', `${HELLO}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
   [
     'a misspelled placeholder',
-    'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: v, say: "It is {valeu}." }]',
+    'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: v, say: "It is {valeu}." }]\n' +
+      EVALS,
     /:5:37: \/user\/facts\/0\/say has the unknown placeholder "\{valeu\}"; did you mean `\{value\}`\?$/m,
   ],
   ['an unknown persona', `${HELLO}persona: x\n`, /:6:10: \/persona must be the id of a persona/],
   [
     'an unknown step',
-    'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]',
+    'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]\n' +
+      EVALS,
     /:5:27: .* id of a step, got "z"; known ids: last\.$/m,
   ],
   [
     'two scenarios with one id',
     `${HELLO}---\n${HELLO}`,
     /:7:5: Duplicate id "hello", first at .*:1:5/,
+  ],
+  [
+    'no evals',
+    'id: a\nname: A\nuser: { opening: x }',
+    /:1:1: The scenario has no evals, so its sessions could neither pass nor fail\. Add at least one eval\.$/m,
+  ],
+  [
+    'an empty list of evals',
+    'id: a\nname: A\nuser: { opening: x }\nevals: []\n',
+    /:4:8: \/evals is empty, so its sessions could neither pass nor fail\./,
   ],
   ['an empty file', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],
 ];
@@ -106,6 +120,32 @@ void t.test(
     t.same(double.requests, [], 'nothing is sent');
   },
 );
+
+void t.test('all problems of all files are listed, each with its line', async (t) => {
+  const double = await withSandboxDouble(t);
+  const wrong = 'id: 7\nname: A\nmood: bad\nuser:\n  openning: Hello\n';
+  const broken = 'id: [b\nname: B';
+  const pattern = `${FOLDER}/many/*.scenario.yaml`;
+  file('many/a.scenario.yaml', `${wrong}---\n${HELLO}`);
+  file('many/b.scenario.yaml', broken);
+  file('many/c.eval.yaml', 'id: c\nname: C\nkind: magic\n');
+  const shape = await run(['simulate', double.url, '--scenario', pattern]);
+  t.equal(shape.code, 2);
+  t.same(
+    shape.stderr.match(/(?<=many\/).*\.yaml:\d+:\d+/g),
+    [
+      ...['a.scenario.yaml:1:5', 'a.scenario.yaml:3:1', 'a.scenario.yaml:5:3'],
+      ...['b.scenario.yaml:2:1', 'c.eval.yaml:3:7'],
+    ],
+    shape.stderr,
+  );
+  t.match(shape.stderr, /^sandbox-kit: 5 problems:\n {2}/);
+  const path = file('two/a.scenario.yaml', `${HELLO}  - x\npersona: y\n`);
+  const meaning = await run(['simulate', double.url, '--scenario', path]);
+  const text = unwrap(meaning.stderr);
+  t.match(text, /2 problems:.*:7:10: .* id of a persona.*:6:5: .* id of an eval/s);
+  t.same(double.requests, [], 'nothing is sent');
+});
 
 void t.test('10 concurrent sessions if any uses voice, 5 if all use chat', async (t) => {
   const { url } = await withSandboxDouble(t);

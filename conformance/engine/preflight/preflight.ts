@@ -255,12 +255,30 @@ function findMissingInterface(
   if (!first || isHealthOnly || !exchanges.every(isMissing) || !exchanges.some(isNotFound)) {
     return undefined;
   }
+  if (peer === 'sandbox' && exchanges.every(isOfService)) {
+    return {
+      id: 'no_interface',
+      message: `The server at ${run.target} is an evaluation service of sandbox-kit, not a sandbox.`,
+      cure: 'Check it with --area service, or pass the URL of your sandbox.',
+      evidence: first,
+    };
+  }
   return {
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
     cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
     evidence: first,
   };
+}
+
+/** Returns whether `sandbox-kit serve` refused an unknown route. */
+function isOfService({ json }: Exchange): boolean {
+  const { message, ...others } = isObject(json) ? json : {};
+  return (
+    typeof message === 'string' &&
+    /^Route [A-Z]+ \/\S* does not exist\.$/.test(message) &&
+    Object.keys(others).length === 0
+  );
 }
 
 /** Explains a prefix that is missing or doubled: base URLs of OpenAI-compatible servers end in /v1. */

@@ -138,12 +138,12 @@ export type EndReason =
   | 'agent_error'
   | 'simulator_error'
   | 'infrastructure_error'
-  | 'cancelled';
+  | 'canceled';
 /**
  * completed: the conversation ended and is scored. failed: it did not end properly and is not scored.
  */
 export type SimulationSessionStatus =
-  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
 export type ScenarioStanding = {
   verdict: SimulationVerdict;
   passed: number;
@@ -155,7 +155,7 @@ export type ScenarioChange =
 /**
  * evaluating: all sessions have ended and evals are still being scored.
  */
-export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'cancelled';
+export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'canceled';
 /**
  * Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.
  */
@@ -795,6 +795,7 @@ export interface EvalDefinition {
     | 'tool_order'
     | 'max_turns'
     | 'max_latency'
+    | 'no_repetition'
     | 'json_path'
     | 'evaluation_metadata'
     | 'judge';
@@ -804,6 +805,10 @@ export interface EvalDefinition {
   params?: {
     [k: string]: unknown;
   };
+  /**
+   * What goes wrong for the user if the eval fails; shown with a failure of a simulated session.
+   */
+  reason?: string;
   /**
    * If false, a failure counts as an outcome but does not fail the session. Default: true.
    */
@@ -827,6 +832,14 @@ export interface EvalOutcome {
    */
   outcome: string;
   reasoning: string;
+  /**
+   * Our extension, in reports of simulations: the turn that decides the outcome, if it is one turn.
+   */
+  turn?: number;
+  /**
+   * Our extension, in reports of simulations: what goes wrong for the user if the eval fails.
+   */
+  reason?: string;
   [k: string]: unknown;
 }
 /**
@@ -1997,7 +2010,7 @@ export interface Persona {
    */
   verbosity?: 'minimal' | 'standard' | 'chatty';
   /**
-   * Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never.
+   * Number of consecutive unhelpful replies after which the user gives up (end reason user_stop): replies that bring a user of mode graph no further, or that repeat the reply before word for word to a user of mode llm. A user of mode scripted says all its lines. Default: 3.
    */
   patience_turns?: number;
   /**
@@ -2244,6 +2257,13 @@ export interface Scenario {
    */
   evals?: (string | EvalDefinition)[];
   user: ScenarioUser;
+  /**
+   * Lines that another user says in a session of its own before this session starts. Both sessions stay open until the end. Only this session is scored: an agent that mixes sessions up tells it what the other user said.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  other_session?: [string, ...string[]];
   metadata?: ScenarioContext;
   profile?: ScenarioProfile;
   /**
@@ -2584,7 +2604,7 @@ export interface SeedSimulationSession {
   /**
    * Default: completed.
    */
-  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   started_at: string;
   /**
    * Default: started_at.
@@ -2628,7 +2648,7 @@ export interface SeedProductionSession {
   /**
    * Default: completed.
    */
-  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   started_at: string;
   /**
    * Default: started_at.
@@ -2704,7 +2724,7 @@ export interface SessionVerdict {
    */
   id: string;
   kind: 'simulation' | 'production';
-  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   /**
    * failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else.
    */
@@ -2767,6 +2787,22 @@ export interface OutcomeEvidence {
    */
   end?: number;
 }
+export interface SimulatedTurnReport {
+  session_sequence: number;
+  user_input: string;
+  /**
+   * Why the simulated user said the line.
+   */
+  user_reason: string;
+  agent_response: string;
+  tool_calls?: SimulatedToolCall[];
+}
+export interface SimulatedToolCall {
+  name: string;
+  arguments?: unknown;
+  result?: unknown;
+  [k: string]: unknown;
+}
 /**
  * Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
  */
@@ -2821,6 +2857,10 @@ export interface SimulationReport {
    */
   sandbox: string;
   seed: string;
+  /**
+   * Whether the requests to the sandbox had an API key.
+   */
+  hasKey?: boolean;
   blockedBy?: SimulationBlocker;
   startedAt: string;
   endedAt: string;
@@ -2892,6 +2932,8 @@ export interface SimulatedSessionReport {
    */
   trace_ids?: string[];
   traces: SimulatedTurnReport[];
+  failed_turn?: FailedTurn;
+  other_session?: OtherSessionReport;
   /**
    * Outcomes that pass or fail, as in the results endpoint.
    */
@@ -2907,21 +2949,38 @@ export interface SimulatedSessionReport {
    */
   notes: string[];
 }
-export interface SimulatedTurnReport {
+/**
+ * The turn that failed or stopped a session by chat.
+ */
+export interface FailedTurn {
   session_sequence: number;
-  user_input: string;
-  /**
-   * Why the simulated user said the line.
-   */
-  user_reason: string;
-  agent_response: string;
-  tool_calls?: SimulatedToolCall[];
+  request: ChatRequest1;
 }
-export interface SimulatedToolCall {
-  name: string;
-  arguments?: unknown;
-  result?: unknown;
+/**
+ * Body of its chat request, to send again. It has no user id, because the user was deleted.
+ */
+export interface ChatRequest1 {
+  /**
+   * The conversation so far, oldest first.
+   */
+  messages: ChatMessage[];
+  /**
+   * Id of the simulated user.
+   */
+  user_id?: string;
+  /**
+   * Id of the session; the response echoes it.
+   */
+  session_id?: string;
+  metadata?: ScenarioMetadata;
   [k: string]: unknown;
+}
+/**
+ * The session of the other user, which is not scored.
+ */
+export interface OtherSessionReport {
+  id: string;
+  traces: SimulatedTurnReport[];
 }
 export interface ErroredEval {
   eval: string;

@@ -105,6 +105,7 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
     sessions,
     sandbox: url,
     seed,
+    hasKey: apiKey !== undefined,
     blockedBy,
     kitVersion,
     startedAtMs,

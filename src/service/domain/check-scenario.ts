@@ -5,54 +5,92 @@ import { InvalidDocumentError } from './errors.ts';
 import { checkUnique, unknownIdError } from './document-checks.ts';
 import { checkEvalIds, parseEval } from './evals.ts';
 
+/** The ids to which a scenario may refer. */
+interface KnownIds {
+  evalIds: readonly string[];
+  personaIds: readonly string[];
+}
+
 /**
  * Checks the rules of a scenario that a schema can't express: the persona and the evals exist, every
  * step leads to an existing step, names are unique, placeholders are known and patterns are valid.
  * @param at JSON pointer to the scenario.
- * @throws InvalidDocumentError.
+ * @throws InvalidDocumentError about the first problem.
  */
-export function checkScenario(
-  { persona, evals = [], user }: Scenario,
-  known: { evalIds: readonly string[]; personaIds: readonly string[] },
+export function checkScenario(scenario: Scenario, known: KnownIds, at: string): void {
+  for (const check of listChecks(scenario, known, at)) check();
+}
+
+/** Returns all problems that `checkScenario` finds. */
+export function findScenarioProblems(
+  scenario: Scenario,
+  known: KnownIds,
   at: string,
-): void {
-  if (typeof persona === 'string' && !known.personaIds.includes(persona)) {
-    throw unknownIdError(`${at}/persona`, 'a persona', persona, known.personaIds);
+): InvalidDocumentError[] {
+  return listChecks(scenario, known, at).flatMap(catchProblem);
+}
+
+/** Returns the problem that a check finds. */
+export function catchProblem(check: () => void): InvalidDocumentError[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidDocumentError) return [error];
+    throw error;
   }
-  for (const [index, reference] of evals.entries()) {
-    if (typeof reference !== 'string') parseEval(reference, `${at}/evals/${index}`);
-  }
+}
+
+function listChecks(
+  { persona, evals = [], user }: Scenario,
+  known: KnownIds,
+  at: string,
+): (() => void)[] {
   const inlineIds = evals.flatMap((reference) =>
     typeof reference === 'string' ? [] : reference.id,
   );
   const allIds = evals.map((reference) =>
     typeof reference === 'string' ? reference : reference.id,
   );
-  checkEvalIds(allIds, [...known.evalIds, ...inlineIds], at);
   const { steps = [], facts = [], reactions = [], stop_when: stops = [] } = user;
   const stepIds = steps.map(({ id }) => id);
-  checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`);
-  checkUnique(
-    facts.map(({ name }) => name),
-    (index) => `${at}/user/facts/${index}/name`,
-  );
-  for (const [index, { say = '' }] of facts.entries()) {
-    checkPlaceholders(say, `${at}/user/facts/${index}/say`);
-  }
-  for (const [index, { next, when }] of steps.entries()) {
-    const step = `${at}/user/steps/${index}`;
-    if (next !== undefined && !stepIds.includes(next)) {
+  const conditions = [
+    ...steps.map(({ when }, index) => [when, `steps/${index}/when`] as const),
+    ...reactions.map(({ when }, index) => [when, `reactions/${index}/when`] as const),
+    ...stops.map((condition, index) => [condition, `stop_when/${index}`] as const),
+  ];
+  return [
+    () => {
+      if (typeof persona === 'string' && !known.personaIds.includes(persona)) {
+        throw unknownIdError(`${at}/persona`, 'a persona', persona, known.personaIds);
+      }
+    },
+    ...evals.map((reference, index) => () => {
+      if (typeof reference !== 'string') parseEval(reference, `${at}/evals/${index}`);
+    }),
+    () => checkEvalIds(allIds, [...known.evalIds, ...inlineIds], at),
+    () => checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`),
+    () =>
+      checkUnique(
+        facts.map(({ name }) => name),
+        (index) => `${at}/user/facts/${index}/name`,
+      ),
+    ...facts.map(
+      ({ say = '' }, index) =>
+        () =>
+          checkPlaceholders(say, `${at}/user/facts/${index}/say`),
+    ),
+    ...steps.map(({ next }, index) => () => {
+      if (next === undefined || stepIds.includes(next)) return;
       const ids = stepIds.filter((id) => id !== undefined);
-      throw unknownIdError(`${step}/next`, 'a step', next, ids);
-    }
-    checkPattern(when, `${step}/when`);
-  }
-  for (const [index, { when }] of reactions.entries()) {
-    checkPattern(when, `${at}/user/reactions/${index}/when`);
-  }
-  for (const [index, condition] of stops.entries()) {
-    checkPattern(condition, `${at}/user/stop_when/${index}`);
-  }
+      throw unknownIdError(`${at}/user/steps/${index}/next`, 'a step', next, ids);
+    }),
+    ...conditions.map(
+      ([condition, path]) =>
+        () =>
+          checkPattern(condition, `${at}/user/${path}`),
+    ),
+  ];
 }
 
 /** Rejects unknown placeholders, because the user would send them to the agent unchanged. */

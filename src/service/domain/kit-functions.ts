@@ -18,8 +18,8 @@ export interface KitFunctions {
   readDocument<Name extends MessageName>(text: string, name: Name): Promise<ReadDocument<Name>>;
   /** Writes a document as YAML. */
   writeYaml(document: object): Promise<string>;
-  /** Returns the starter scenarios of the kit, with their personas and evals. */
-  readStarters(): Promise<Starters>;
+  /** Returns the sets of scenarios of the kit, with their personas and evals. */
+  readStarters(): Promise<Readonly<Record<'general' | 'shop', Starters>>>;
 }
 
 /** A sandbox to test. */

@@ -1,5 +1,6 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { checkScenario } from './check-scenario.ts';
+import { catchProblem, checkScenario, findScenarioProblems } from './check-scenario.ts';
+import { InvalidDocumentError } from './errors.ts';
 import { parseEval } from './evals.ts';
 
 /** A scenario with its persona and evals. */
@@ -31,6 +32,34 @@ export function resolveScenarios(
     parseEval(definition, `/evals/${index}`);
   }
   return scenarios.map((scenario, index) => resolveScenario(scenario, references, `/${index}`));
+}
+
+/**
+ * Returns all problems for which a run of scenarios would be refused: what `resolveScenarios` throws,
+ * and scenarios without evals, whose sessions would cost turns and prove nothing.
+ */
+export function findRunProblems(
+  scenarios: readonly Scenario[],
+  references: ScenarioReferences,
+): InvalidDocumentError[] {
+  const evalIds = references.evals.map(({ id }) => id);
+  const personaIds = references.personas.map(({ id }) => id);
+  return [
+    ...references.evals.flatMap((definition, index) =>
+      catchProblem(() => void parseEval(definition, `/evals/${index}`)),
+    ),
+    ...scenarios.flatMap((scenario, index) => [
+      ...((scenario.evals ?? []).length > 0 ? [] : [createNoEvalsError(scenario, `/${index}`)]),
+      ...findScenarioProblems(scenario, { evalIds, personaIds }, `/${index}`),
+    ]),
+  ];
+}
+
+function createNoEvalsError({ evals }: Scenario, at: string): InvalidDocumentError {
+  const result = 'so its sessions could neither pass nor fail. Add at least one eval';
+  return evals
+    ? new InvalidDocumentError(`${at}/evals`, `is empty, ${result}`)
+    : new InvalidDocumentError(at, `has no evals, ${result}`);
 }
 
 /**

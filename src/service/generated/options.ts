@@ -18,10 +18,15 @@ import type { SpeechModel } from '../../voice/speech/index.ts';
 export interface SimulateOptions extends RunOptions {
   /**
    * Scenarios, or patterns of scenario files: a file, a directory, a glob such as
-   * `scenarios/*.scenario.yaml`, or ids of starter scenarios such as `refund-*` (default: all
-   * starter scenarios, which are for the support agent of a shop).
+   * `scenarios/*.scenario.yaml`, or ids of shipped scenarios such as `refund-*` (default: those of
+   * `set`).
    */
   scenarios?: readonly (Scenario | string)[] | undefined;
+  /**
+   * Shipped scenarios to run, unless `scenarios` selects others: `general` is for any agent that
+   * talks, `shop` for the reference agent (default: general).
+   */
+  set?: 'general' | 'shop' | undefined;
   /** Personas that scenarios refer to, in addition to those next to the files. */
   personas?: readonly Persona[] | undefined;
   /** Evals that scenarios refer to, in addition to those next to the files. */

@@ -4,6 +4,7 @@ import { parsePath, findValues, type PathStep } from '../domain/json-path.ts';
 import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
+import { scoreNoRepetition } from './repetition.ts';
 import { formatCount, quoteExcerpt, formatList, quote, shorten } from './quoting.ts';
 import {
   createErrorScore,
@@ -29,6 +30,7 @@ const scorers: Record<EvalDefinition['kind'], Scorer> = {
   tool_order: scoreToolOrder,
   max_turns: scoreMaxTurns,
   max_latency: scoreMaxLatency,
+  no_repetition: scoreNoRepetition,
   json_path: scoreJsonPath,
   evaluation_metadata: scoreEvaluationMetadata,
   judge: scoreJudge,
@@ -114,43 +116,45 @@ interface Message {
   text: string;
 }
 
-/** `contains`: at least one message contains the text; case-insensitive unless `case_sensitive`. */
+/**
+ * `contains`: a message contains the text, or none does if `absent` is true; case-insensitive unless
+ * `case_sensitive`.
+ */
 function scoreContains({ params, session }: Scoring): Score {
   const text = params.readText('text');
   const normalize = params.readFlag('case_sensitive') ? normalizeAccents : normalizeCase;
   const expected = normalize(text);
-  const { filter, messages } = filterMessages(session, params);
-  const message = messages.find((candidate) => normalize(candidate.text).includes(expected));
-  const search = `Looked for ${quote(text)} in ${speakerNames[filter]}`;
-  if (!message) return createScore(false, `${search}: ${describeAbsence(messages)}`);
-  const at = normalize(message.text).indexOf(expected);
+  const filter = filterMessages(session, params);
+  const message = filter.messages.find((candidate) => normalize(candidate.text).includes(expected));
+  if (!message) return scoreSearch(quote(text), filter, undefined);
+  const start = normalize(message.text).indexOf(expected);
   // Normalizing can change the length; then the place in the original text is unknown.
   const isSameLength = normalize(message.text).length === message.text.length;
-  const place = isSameLength ? { start: at, end: at + expected.length } : {};
-  return createScore(true, `${search}: ${describeMatch(message, at)}`, [
-    { turn: message.turn, part: message.speaker, ...place },
-  ]);
+  const place = isSameLength ? { start, end: start + expected.length } : {};
+  return scoreSearch(quote(text), filter, { message, at: start, place });
 }
 
-/** `regex`: at least one message matches the pattern. A pattern that takes too long is an error. */
+/**
+ * `regex`: a message matches the pattern, or none does if `absent` is true. A pattern that takes too
+ * long is an error.
+ */
 async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> {
   const pattern = params.readText('pattern');
   const flags = params.readOptionalText('flags') ?? '';
-  const { filter, messages } = filterMessages(session, params);
-  const texts = messages.map(({ text }) => text);
+  const filter = filterMessages(session, params);
+  const texts = filter.messages.map(({ text }) => text);
   const result = await findFirstMatch({ pattern, flags, texts }, signal);
-  const search = `Looked for a match of /${quote(pattern).slice(1, -1)}/${flags} in ${speakerNames[filter]}`;
+  const expected = `a match of /${quote(pattern).slice(1, -1)}/${flags}`;
+  const search = `Looked for ${expected} in ${filter.place}`;
   switch (result.kind) {
     case 'found': {
-      const message = messages[result.index];
-      if (!message) throw new Error(`There is no message ${result.index} of ${messages.length}.`);
+      const message = filter.messages[result.index];
+      if (!message) throw new Error(`There is no message ${result.index} of ${texts.length}.`);
       const { at, length } = result;
-      return createScore(true, `${search}: ${describeMatch(message, at)}`, [
-        { turn: message.turn, part: message.speaker, start: at, end: at + length },
-      ]);
+      return scoreSearch(expected, filter, { message, at, place: { start: at, end: at + length } });
     }
     case 'absent':
-      return createScore(false, `${search}: ${describeAbsence(messages)}`);
+      return scoreSearch(expected, filter, undefined);
     case 'invalid':
       return createErrorScore(
         `${search}: the pattern is invalid (${shorten(result.reason, 200)}).`,
@@ -163,19 +167,61 @@ async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> 
   }
 }
 
-function filterMessages(
-  session: ScoredSession,
-  params: Params,
-): { filter: SpeakerFilter; messages: Message[] } {
+/** The messages that a search covers. */
+interface SearchedMessages {
+  /** Where they are, in words. */
+  place: string;
+  messages: Message[];
+  /** The only turn that is searched. */
+  turn: number | undefined;
+  /** Whether no message may have what is searched for. */
+  isAbsent: boolean;
+}
+
+function filterMessages(session: ScoredSession, params: Params): SearchedMessages {
   const filter = params.readWord('in', SPEAKERS);
-  const messages = session.turns.flatMap(({ sequence, userInput, agentResponse }): Message[] => [
-    { turn: sequence, speaker: 'user', text: userInput },
-    { turn: sequence, speaker: 'agent', text: agentResponse },
-  ]);
+  const turn = params.readOptionalNumber('turn');
+  const messages = session.turns
+    .filter(({ sequence }) => turn === undefined || sequence === turn)
+    .flatMap(({ sequence, userInput, agentResponse }): Message[] => [
+      { turn: sequence, speaker: 'user', text: userInput },
+      { turn: sequence, speaker: 'agent', text: agentResponse },
+    ]);
   return {
-    filter,
+    place: `${speakerNames[filter]}${turn === undefined ? '' : ` of turn ${turn}`}`,
     messages: messages.filter(({ speaker }) => filter === 'any' || filter === speaker),
+    turn,
+    isAbsent: params.readFlag('absent'),
   };
+}
+
+/** A message that has what is searched for, and where. */
+interface SearchMatch {
+  message: Message;
+  at: number;
+  place: { start?: number; end?: number };
+}
+
+function scoreSearch(
+  expected: string,
+  { place, messages, turn, isAbsent }: SearchedMessages,
+  match: SearchMatch | undefined,
+): Score {
+  const search = isAbsent
+    ? `Expected nothing like ${expected} in ${place}`
+    : `Looked for ${expected} in ${place}`;
+  if (match) {
+    const { message, at } = match;
+    return createScore(!isAbsent, `${search}: ${describeMatch(message, at)}`, [
+      { turn: message.turn, part: message.speaker, ...match.place },
+    ]);
+  }
+  const [first] = messages;
+  // Without messages, nothing shows that the agent would not say it.
+  if (isAbsent && first) return createScore(true, `${search}: none has it.`);
+  const evidence: OutcomeEvidence[] =
+    turn !== undefined && first ? [{ turn, part: first.speaker }] : [];
+  return createScore(false, `${search}: ${describeAbsence(messages)}`, evidence);
 }
 
 function describeMatch({ turn, speaker, text }: Message, at: number): string {

@@ -15,6 +15,8 @@ export interface Params {
   readOptionalText(key: string): string | undefined;
   readTexts(key: string): string[];
   readNumber(key: string): number;
+  /** Undefined if absent. */
+  readOptionalNumber(key: string): number | undefined;
   /** False if absent. */
   readFlag(key: string): boolean;
   /** Any JSON value. */
@@ -36,6 +38,10 @@ export function readParams(definition: EvalDefinition): Params {
     const text = getValue(key);
     return text === undefined || typeof text === 'string' ? text : refuse(key, 'a string');
   };
+  const readOptionalNumber = (key: string): number | undefined => {
+    const number = getValue(key);
+    return number === undefined || typeof number === 'number' ? number : refuse(key, 'a number');
+  };
   return {
     readOptionalText,
     readText: (key) => readOptionalText(key) ?? refuse(key, 'a string'),
@@ -45,10 +51,8 @@ export function readParams(definition: EvalDefinition): Params {
         ? texts
         : refuse(key, 'a list of strings');
     },
-    readNumber(key) {
-      const number = getValue(key);
-      return typeof number === 'number' ? number : refuse(key, 'a number');
-    },
+    readOptionalNumber,
+    readNumber: (key) => readOptionalNumber(key) ?? refuse(key, 'a number'),
     readFlag(key) {
       const flag = getValue(key) ?? false;
       return typeof flag === 'boolean' ? flag : refuse(key, 'true or false');

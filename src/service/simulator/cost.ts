@@ -1,6 +1,6 @@
 import { formatCount } from '../../report-kit/format.ts';
 import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
-import { countSessions, maxTurnsOf, type PlanInput } from './session-plan.ts';
+import { countSessions, maxTurnsOf, otherTurnsOf, type PlanInput } from './session-plan.ts';
 
 /** The most that a run of simulated users sends. */
 export interface SimulationCost {
@@ -24,8 +24,11 @@ export function estimateCost(input: Omit<PlanInput, 'seed'>): SimulationCost {
       0,
     );
   return {
-    calls: sum(({ scenario }) => Number((channel ?? scenario.channel) === 'voice')),
-    turns: sum(maxTurnsOf),
+    calls: sum((resolved) => {
+      const isCall = (channel ?? resolved.scenario.channel) === 'voice';
+      return Number(isCall) + Number(isCall && otherTurnsOf(resolved) > 0);
+    }),
+    turns: sum((resolved) => maxTurnsOf(resolved) + otherTurnsOf(resolved)),
     // After its last line, the user decides once more.
     userModelRequests: sum((resolved) =>
       resolved.scenario.user.mode === 'llm' ? maxTurnsOf(resolved) + 1 : 0,

@@ -1,6 +1,6 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../contract/index.ts';
 import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
-import type { AgentMessage, Move, SimulatedUser } from './simulated-user.ts';
+import { patienceOf, type AgentMessage, type Move, type SimulatedUser } from './simulated-user.ts';
 
 type Line = Extract<Move, { does: 'say' }>;
 
@@ -40,7 +40,7 @@ class GraphUser implements SimulatedUser {
   constructor({ user }: Scenario, persona: Persona) {
     this.#user = user;
     this.#steps = user.steps ?? [];
-    this.#patienceTurns = persona.patience_turns ?? Infinity;
+    this.#patienceTurns = patienceOf(persona);
   }
 
   async next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move> {

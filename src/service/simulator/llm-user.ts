@@ -1,7 +1,7 @@
 import { seededRandom } from '../../platform/random.ts';
 import { isFarewell, meetsCondition } from './reply-conditions.ts';
 import type { SessionPlan } from './session-plan.ts';
-import type { SimulatedUser } from './simulated-user.ts';
+import { patienceOf, type SimulatedUser } from './simulated-user.ts';
 import type { UserModel } from './user-model.ts';
 import { buildUserPrompt, type Exchange } from './user-prompt.ts';
 
@@ -10,16 +10,20 @@ const FAREWELLS_MAX = 2;
 
 /**
  * Creates a user that a language model plays. The opening is said as written, and stop_when is checked
- * without the model.
+ * without the model. An agent that keeps saying the same thing loses the user, whatever the model says.
  */
 export function createLlmUser(plan: SessionPlan, model: UserModel): SimulatedUser {
-  const { scenario } = plan;
+  const { scenario, persona } = plan;
   const random = seededRandom(plan.sessionId).fork('user');
   const exchanges: Exchange[] = [];
   let line = '';
   let farewells = 0;
+  let repeats = 0;
   return {
     async next(agentMessage, signal) {
+      const isRepeated = agentMessage && agentMessage.content === exchanges.at(-1)?.agent;
+      repeats = isRepeated ? repeats + 1 : 0;
+      if (repeats >= patienceOf(persona)) return { does: 'end', reason: 'user_stop' };
       if (agentMessage) exchanges.push({ user: line, agent: agentMessage.content });
       const { opening, stop_when: stopConditions = [] } = scenario.user;
       if (line === '' && opening !== undefined) {

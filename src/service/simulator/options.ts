@@ -22,13 +22,18 @@ export const VOICE_CONCURRENCY = 10;
 
 const SCENARIOS_MAX = 1_000;
 
+/** The sets of scenarios that the package contains. */
+export const SCENARIO_SETS = ['general', 'shop'] as const;
+export type ScenarioSetName = (typeof SCENARIO_SETS)[number];
+export const DEFAULT_SET: ScenarioSetName = 'general';
+
 /** Options of a simulation. Scenarios, personas, and evals are validated separately. */
 export const simulateOptions = {
   url,
   scenarios: listOption(
     values.text,
     'PATTERN',
-    'Scenario file, directory, glob, or id of a starter scenario; repeatable',
+    'Scenario file, directory, glob, or id of a shipped scenario; repeatable',
     {
       flag: 'scenario',
       inCode: {
@@ -38,7 +43,19 @@ export const simulateOptions = {
           .max(SCENARIOS_MAX, `an array of at most ${SCENARIOS_MAX} scenarios`),
         type: 'readonly (Scenario | string)[]',
         about:
-          'Scenarios, or patterns of scenario files: a file, a directory, a glob such as `scenarios/*.scenario.yaml`, or ids of starter scenarios such as `refund-*` (default: all starter scenarios, which are for the support agent of a shop).',
+          'Scenarios, or patterns of scenario files: a file, a directory, a glob such as `scenarios/*.scenario.yaml`, or ids of shipped scenarios such as `refund-*` (default: those of `set`).',
+      },
+    },
+  ),
+  set: option(
+    values.oneOf(SCENARIO_SETS),
+    'NAME',
+    'Shipped scenarios to run: general (any agent) or shop (the reference agent)',
+    {
+      default: DEFAULT_SET,
+      inCode: {
+        type: SCENARIO_SETS.map((name) => `'${name}'`).join(' | '),
+        about: `Shipped scenarios to run, unless \`scenarios\` selects others: \`general\` is for any agent that talks, \`shop\` for the reference agent (default: ${DEFAULT_SET}).`,
       },
     },
   ),
@@ -66,7 +83,11 @@ export const simulateOptions = {
   ),
   seed: runSeed,
   ...sandboxAccess,
-  ...group('Report', { ...reportFiles, compareWith: compareWith('SimulationReport') }),
+  ...group('Report', {
+    ...flagOnly({ isVerbose: switchOption('Show each turn', { flag: 'verbose' }) }),
+    ...reportFiles,
+    compareWith: compareWith('SimulationReport'),
+  }),
   ...group(
     'Voice',
     flagOnly({

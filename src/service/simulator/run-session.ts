@@ -11,7 +11,12 @@ import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
 import type { Sandbox, SandboxConnections } from './sandbox.ts';
-import { createCallTraceparent, maxTurnsOf, type SessionPlan } from './session-plan.ts';
+import {
+  createCallTraceparent,
+  maxTurnsOf,
+  planOtherSession,
+  type SessionPlan,
+} from './session-plan.ts';
 import { SessionError, type AgentReply, type SimulatedSession } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import {
@@ -57,17 +62,18 @@ export async function runSession(
   const sandbox = deps.sandbox.inSession(plan.sessionId);
   const progress: SessionProgress = {
     turns: deps.turns ?? [],
-    mayHaveUser: false,
-    userId: undefined,
+    users: [],
+    other: undefined,
     notes: [],
     callTraceId: undefined,
     reportsTools: true,
     isAskingModel: false,
   };
-  const ended = await holdConversation(plan, { ...deps, sandbox }, progress, limit.signal).then(
+  const needs = { ...deps, sandbox, sandboxes: deps.sandbox };
+  const ended = await holdConversation(plan, needs, progress, limit.signal).then(
     (endReason): Ending => ({ status: 'completed', endReason, error: undefined }),
     (error: unknown): Ending => {
-      if (signal.aborted) return { status: 'cancelled', endReason: 'cancelled', error: undefined };
+      if (signal.aborted) return { status: 'canceled', endReason: 'canceled', error: undefined };
       if (!limit.signal.aborted) return describeError(error, deps.log, plan);
       const bound = `max_duration_ms (${durationMsMax} ms)`;
       if (progress.isAskingModel) {
@@ -79,21 +85,24 @@ export async function runSession(
     },
   );
   const traceIds = [
+    ...(progress.other?.sandbox.traceIds ?? []),
     ...sandbox.traceIds,
     ...(progress.callTraceId === undefined ? [] : [progress.callTraceId]),
   ];
-  if (progress.mayHaveUser) {
-    const note = await sandbox.deleteUser(plan.userId, signal.aborted);
-    if (note !== undefined && progress.userId !== undefined) progress.notes.push(note);
+  for (const { of, userId, isCreated } of progress.users) {
+    const note = await of.deleteUser(userId, signal.aborted);
+    if (note !== undefined && isCreated) progress.notes.push(note);
   }
   const { status, endReason, error } = ended;
-  const { turns, notes, userId } = progress;
+  const { turns, notes, users } = progress;
+  const userId = users.find((user) => user.isCreated && user.userId === plan.userId)?.userId;
   const { scenario, evals } = plan;
   const review = await reviewUser({ scenario, turns, endReason });
   const scorable = progress.reportsTools ? { evals, notes: [] } : skipToolEvals(scenario, evals);
   return {
     ...{ status, endReason, error, turns, review, userId, startedAtMs, traceIds },
     evals: scorable.evals,
+    otherSession: progress.other && { id: progress.other.id, turns: progress.other.turns },
     notes: [...notes, ...(status === 'completed' ? scorable.notes : [])],
     endedAtMs: clock.nowMs(),
   };
@@ -104,10 +113,10 @@ type Ending = Pick<SimulatedSession, 'status' | 'endReason' | 'error'>;
 /** The state of a session while it runs. */
 interface SessionProgress {
   turns: SimulatedTurn[];
-  /** Whether the sandbox may have the user, even if it did not respond to the request. */
-  mayHaveUser: boolean;
-  /** Set once the user is created. */
-  userId: string | undefined;
+  /** The users that the sandbox may have, even if it did not respond to the request. */
+  users: { of: Sandbox; userId: string; isCreated: boolean }[];
+  /** The session of the other user of the scenario. */
+  other: { id: string; sandbox: Sandbox; turns: SimulatedTurn[] } | undefined;
   notes: string[];
   /** The trace id of the call, once it is placed. */
   callTraceId: string | undefined;
@@ -117,35 +126,60 @@ interface SessionProgress {
   isAskingModel: boolean;
 }
 
+type SessionNeeds = Omit<SessionDeps, 'sandbox'> & { sandbox: Sandbox };
+
 async function holdConversation(
   plan: SessionPlan,
-  {
-    sandbox,
-    model,
-    call,
-    machineClock: clock,
-  }: Omit<SessionDeps, 'sandbox'> & { sandbox: Sandbox },
+  { sandboxes, ...deps }: SessionNeeds & { sandboxes: SessionDeps['sandbox'] },
   progress: SessionProgress,
   signal: AbortSignal,
 ): Promise<EndReason> {
+  const { sandbox, model, machineClock: clock } = deps;
   const user = createUser(plan, model && trackModel(model, progress));
   await sandbox.checkHealth(signal);
-  progress.mayHaveUser = true;
-  progress.mayHaveUser = await sandbox.createUser(toUserRequest(plan), signal);
-  if (progress.mayHaveUser) progress.userId = plan.userId;
-  if (plan.channel === 'voice')
-    progress.callTraceId = traceIdOf(createCallTraceparent(plan.sessionId));
-  const channel =
-    plan.channel === 'voice'
-      ? await call(plan, progress.userId, signal)
-      : openChatChannel({ sandbox, clock }, plan, progress.userId);
-  try {
-    return await converse(plan, { user, channel, turns: progress.turns, clock }, signal);
-  } finally {
-    progress.reportsTools = channel.reportsTools;
-    progress.notes.push(...channel.notes);
-    await channel.close();
+  const otherPlan = plan.scenario.other_session && planOtherSession(plan);
+  if (otherPlan) {
+    const { sessionId: id } = otherPlan;
+    progress.other = { id, sandbox: sandboxes.inSession(id), turns: [] };
   }
+  const otherDeps = { ...deps, sandbox: progress.other?.sandbox ?? sandbox };
+  const otherChannel = otherPlan && (await openChannel(otherPlan, otherDeps, progress, signal));
+  try {
+    for (const line of plan.scenario.other_session ?? []) {
+      if (!otherChannel || !progress.other) break;
+      const conversation = { channel: otherChannel, turns: progress.other.turns, clock };
+      const said = { line, reason: 'another user, in a session of its own' };
+      await takeTurn(conversation, said, () => otherChannel.say(line, signal));
+    }
+    const channel = await openChannel(plan, deps, progress, signal);
+    try {
+      return await converse(plan, { user, channel, turns: progress.turns, clock }, signal);
+    } finally {
+      progress.reportsTools = channel.reportsTools;
+      progress.notes.push(...channel.notes);
+      await channel.close();
+    }
+  } finally {
+    await otherChannel?.close();
+  }
+}
+
+/** Creates the user of a plan, and opens its channel. */
+async function openChannel(
+  plan: SessionPlan,
+  { sandbox, call, machineClock: clock }: SessionNeeds,
+  progress: SessionProgress,
+  signal: AbortSignal,
+): Promise<Channel> {
+  const user = { of: sandbox, userId: plan.userId, isCreated: false };
+  progress.users.push(user);
+  user.isCreated = await sandbox.createUser(toUserRequest(plan), signal);
+  // Without the endpoint, there is no user to delete.
+  if (!user.isCreated) progress.users.pop();
+  const userId = user.isCreated ? plan.userId : undefined;
+  if (plan.channel === 'chat') return openChatChannel({ sandbox, clock }, plan, userId);
+  progress.callTraceId = traceIdOf(createCallTraceparent(plan.sessionId));
+  return call(plan, userId, signal);
 }
 
 function toUserRequest({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
@@ -231,7 +265,7 @@ interface TurnResult {
  * not said.
  */
 async function takeTurn(
-  { turns, channel, clock }: Conversation,
+  { turns, channel, clock }: Omit<Conversation, 'user'>,
   { line, reason }: Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'>,
   requestReply: () => Promise<AgentReply | undefined>,
 ): Promise<TurnResult | undefined> {

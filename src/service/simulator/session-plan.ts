@@ -30,6 +30,10 @@ export interface PlanInput {
 
 const TURNS_MAX_DEFAULT = 10;
 
+/** Returns the number of turns of the other user of a scenario. */
+export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): number =>
+  scenario.other_session?.length ?? 0;
+
 /** Returns the most turns that a session can have. */
 export function maxTurnsOf({ scenario: { limits, user } }: Pick<SessionPlan, 'scenario'>): number {
   const turnsMax = limits?.max_turns ?? TURNS_MAX_DEFAULT;
@@ -64,6 +68,12 @@ export function planSessions(input: PlanInput): SessionPlan[] {
       };
     });
   });
+}
+
+/** Returns the plan of the session that another user has at the same time as a session. */
+export function planOtherSession(plan: SessionPlan): SessionPlan {
+  const sessionId = createIdMaker(plan.sessionId)('ses', ['other']);
+  return { ...plan, sessionId, userId: sessionId.replace('ses_', 'sim_user_') };
 }
 
 /** Counts the sessions that a plan would have. */

@@ -21,7 +21,7 @@ export interface AgentReply {
  * session is scored.
  */
 export interface SimulatedSession {
-  status: 'completed' | 'failed' | 'cancelled';
+  status: 'completed' | 'failed' | 'canceled';
   endReason: EndReason;
   /** What went wrong, without text of the conversation. */
   error: string | undefined;
@@ -29,6 +29,8 @@ export interface SimulatedSession {
   review: UserReview;
   /** Undefined if the sandbox has no `POST /users`. */
   userId: string | undefined;
+  /** The session of the other user of the scenario. */
+  otherSession: { id: string; turns: SimulatedTurn[] } | undefined;
   notes: string[];
   /** The evals that can be scored. By voice, few sandboxes report their tool calls. */
   evals: readonly EvalDefinition[];

@@ -1,4 +1,4 @@
-import type { EndReason, Scenario } from '../../contract/index.ts';
+import type { EndReason, Persona, Scenario } from '../../contract/index.ts';
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
 export interface AgentMessage {
@@ -22,6 +22,16 @@ export interface SimulatedUser {
    */
   next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move>;
 }
+
+/**
+ * How many unhelpful replies in a row a user accepts. The third time, an agent that did not understand
+ * the user will not either, and each turn costs a request to its model.
+ */
+const PATIENCE_TURNS_DEFAULT = 3;
+
+/** Returns the number of consecutive unhelpful replies after which a user gives up. */
+export const patienceOf = ({ patience_turns: turns }: Persona): number =>
+  turns ?? PATIENCE_TURNS_DEFAULT;
 
 /** Creates a user that says the opening and then each step in order, regardless of the replies. */
 export function createScriptedUser({ user }: Scenario): SimulatedUser {

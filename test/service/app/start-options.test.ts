@@ -151,6 +151,7 @@ void t.test('The package exports the types of all options', async (t) => {
     faults: [{ kind: 'unhealthy' }],
     script: { rules: [] },
     voice: { hangOverMs: 200, ports: [40_000, 40_400] },
+    mutant: 'chat/content-null',
     journalEntriesMax: 3,
     journalBodies: true,
   };

@@ -14,7 +14,7 @@ import {
   omitTimes,
 } from '../../helpers/simulation.ts';
 
-const starters = readScenarioSet(undefined);
+const starters = readScenarioSet('shop');
 const { personas, evals } = starters;
 
 /** How often each scenario of a large run is played. */

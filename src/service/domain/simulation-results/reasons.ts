@@ -13,6 +13,8 @@ export interface ExplainedSession {
     eval_name: string;
     outcome: string;
     reasoning: string;
+    /** What goes wrong for the user if the eval fails. */
+    reason?: string;
     required?: unknown;
   }[];
   errored_evals: readonly { eval_name: string; reasoning: string }[];
@@ -46,7 +48,11 @@ export function explainSession(session: Session): ExplainedSession {
 export function listReasons(session: ExplainedSession): string[] {
   const failed = session.eval_outcomes
     .filter(({ outcome }) => outcome === 'fail')
-    .map((outcome) => `${outcome.eval_name}${formatOptionalMark(outcome)}: ${outcome.reasoning}`);
+    .map((outcome) => {
+      const { eval_name: name, reasoning, reason } = outcome;
+      const why = reason === undefined ? '' : ` Why it matters: ${reason}`;
+      return `${name}${formatOptionalMark(outcome)}: ${reasoning}${why}`;
+    });
   return [...listInterruptions(session), ...failed, ...listRemarks(session)];
 }
 
@@ -56,10 +62,7 @@ export function listOtherReasons(session: ExplainedSession): string[] {
 }
 
 function listInterruptions({ error, status }: ExplainedSession): string[] {
-  return [
-    ...(error === undefined ? [] : [error]),
-    ...(status === 'cancelled' ? ['Canceled.'] : []),
-  ];
+  return [...(error === undefined ? [] : [error]), ...(status === 'canceled' ? ['Canceled.'] : [])];
 }
 
 function listRemarks(session: ExplainedSession): string[] {
@@ -92,7 +95,7 @@ export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
   evaluating: 'being scored',
   completed: 'completed',
   failed: 'not completed',
-  cancelled: 'canceled',
+  canceled: 'canceled',
 };
 
 /** Names a session by its scenario and, from the second sample on, its number: `late-parcel #2`. */

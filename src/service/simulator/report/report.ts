@@ -21,6 +21,8 @@ export interface RunResults {
   blockedBy: SimulationBlocker | undefined;
   sandbox: string;
   seed: string;
+  /** Whether the requests have an API key. */
+  hasKey: boolean;
   kitVersion: string;
   startedAtMs: number;
   endedAtMs: number;
@@ -30,7 +32,7 @@ const EXIT_CODES = { passed: 0, failed: 1, undecided: 3 } as const;
 
 /** Builds the report of a run. */
 export function buildReport(results: RunResults): SimulationReport {
-  const { sessions, sandbox, seed, blockedBy, kitVersion } = results;
+  const { sessions, sandbox, seed, hasKey, blockedBy, kitVersion } = results;
   const scenarios = summarizeScenarios(results.scenarios, sessions);
   const verdict = decideRunVerdict(scenarios);
   const count = (verdictToCount: SimulationVerdict): number =>
@@ -39,7 +41,7 @@ export function buildReport(results: RunResults): SimulationReport {
     verdict,
     exitCode: EXIT_CODES[verdict],
     sentence: blockedBy ? `Not judged: ${blockedBy.message}` : summarize(scenarios, sessions),
-    ...{ kitVersion, sandbox, seed },
+    ...{ kitVersion, sandbox, seed, hasKey },
     ...(blockedBy && { blockedBy }),
     startedAt: isoTime(results.startedAtMs),
     endedAt: isoTime(results.endedAtMs),
@@ -59,7 +61,7 @@ function summarize(
   scenarios: readonly ScenarioResult[],
   sessions: readonly SimulatedSessionReport[],
 ): string {
-  const canceled = sessions.filter(({ status }) => status === 'cancelled').length;
+  const canceled = sessions.filter(({ status }) => status === 'canceled').length;
   const note = canceled === 0 ? '' : `; ${canceled} of ${sessions.length} sessions were canceled`;
   return `${describeScenarios(scenarios)}${note}.`;
 }

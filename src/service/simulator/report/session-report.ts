@@ -1,4 +1,4 @@
-import type { SimulatedSessionReport } from '../../../contract/index.ts';
+import type { ChatMessage, SimulatedSessionReport } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
@@ -18,6 +18,8 @@ export function buildSessionReport(
   { outcomes, verdict }: SessionScore,
 ): SimulatedSessionReport {
   const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
+  const reasons = new Map(plan.evals.map(({ id, reason }) => [id, reason]));
+  const failedTurn = findFailedTurn(plan, session, { outcomes, verdict });
   const passed = judged.filter(({ outcome }) => outcome === 'pass').length;
   return {
     id: plan.sessionId,
@@ -36,6 +38,13 @@ export function buildSessionReport(
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
     traces: session.turns.map(toTurnReport),
+    ...(failedTurn && { failed_turn: failedTurn }),
+    ...(session.otherSession && {
+      other_session: {
+        id: session.otherSession.id,
+        traces: session.otherSession.turns.map(toTurnReport),
+      },
+    }),
     eval_outcomes: judged.map((outcome) => ({
       eval: outcome.evalId,
       eval_name: outcome.evalName,
@@ -44,6 +53,7 @@ export function buildSessionReport(
       outcome: outcome.outcome,
       required: outcome.required,
       reasoning: outcome.reasoning,
+      ...optionalFields(turnOf(outcome), reasons.get(outcome.evalId)),
     })),
     errored_evals: outcomes
       .filter(({ outcome }) => outcome === 'error')
@@ -56,6 +66,47 @@ export function buildSessionReport(
     },
     review: session.review,
     notes: session.notes,
+  };
+}
+
+/** Returns the one turn that decides an outcome. */
+function turnOf({ evidence = [] }: Outcome): number | undefined {
+  const turns = new Set(evidence.map(({ turn }) => turn));
+  const [turn] = turns;
+  return turns.size === 1 ? turn : undefined;
+}
+
+const optionalFields = (turn: number | undefined, reason: string | undefined) => ({
+  ...(turn !== undefined && { turn }),
+  ...(reason !== undefined && { reason }),
+});
+
+/**
+ * Returns the turn that failed or stopped a session by chat, with the body of its request: the turn of
+ * the first required eval that failed, or else the last turn.
+ */
+function findFailedTurn(
+  { scenario, persona, channel, sessionId }: SessionPlan,
+  { turns, status }: SimulatedSession,
+  { outcomes, verdict }: SessionScore,
+): SimulatedSessionReport['failed_turn'] {
+  const last = turns.at(-1);
+  if (channel !== 'chat' || verdict === 'passed' || status === 'canceled' || !last) return;
+  const failed = outcomes.find(({ outcome, required }) => outcome === 'fail' && required);
+  const sequence = (failed && turnOf(failed)) ?? last.sequence;
+  const messages = turns
+    .filter((turn) => turn.sequence <= sequence)
+    .flatMap(({ sequence: nth, userInput, agentResponse }): ChatMessage[] => [
+      ...(userInput === '' ? [] : [{ role: 'user' as const, content: userInput }]),
+      ...(nth === sequence ? [] : [{ role: 'assistant' as const, content: agentResponse }]),
+    ]);
+  return {
+    session_sequence: sequence,
+    request: {
+      messages: [...(scenario.initial_messages ?? []).map((each) => ({ ...each })), ...messages],
+      session_id: sessionId,
+      metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
+    },
   };
 }
 

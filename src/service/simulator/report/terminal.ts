@@ -30,7 +30,8 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
-import { formatTranscriptLines } from './transcript.ts';
+import { describeRepetition } from './repeat-command.ts';
+import { formatTranscriptLines, formatTurnLines } from './transcript.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
   passed: 'green',
@@ -59,6 +60,12 @@ export function formatSessionLine(
   return `${word}  ${shorten(nameOf(session), nameWidth).padEnd(nameWidth)}  ${tail}\n`;
 }
 
+/** Formats the line of a session that ended, and its turns. */
+export function formatVerboseSession(session: SimulatedSessionReport, layout: TextLayout): string {
+  const lines = formatTranscriptLines(session, layout.width);
+  return `${formatSessionLine(session, layout)}${lines.map((line) => `${line}\n`).join('')}`;
+}
+
 /** Formats the report for a terminal: the comparison, a table, the reasons, and the summary last. */
 export function terminalReport(report: SimulationReport, layout: TextLayout): string {
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
@@ -73,7 +80,7 @@ export function terminalReport(report: SimulationReport, layout: TextLayout): st
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
-    formatReasons(sessions, layout),
+    formatReasons(report, layout),
     formatFailedTranscript(sessions, layout),
     summary,
   ].filter((lines) => lines.length > 0);
@@ -114,12 +121,13 @@ function formatTable(report: SimulationReport, { style, width }: TextLayout): st
   return [style('dim', head), ...rows];
 }
 
-function formatReasons(sessions: readonly SimulatedSessionReport[], layout: TextLayout): string[] {
+function formatReasons(report: SimulationReport, layout: TextLayout): string[] {
+  const { sessions } = report;
   const notable = sessions.filter(
     (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
   );
   const groups = groupAlike(notable);
-  const lines = groups.slice(0, GROUPS_MAX).flatMap((group) => {
+  const lines = groups.slice(0, GROUPS_MAX).flatMap((group, index) => {
     const [first] = group;
     if (!first) return [];
     const { verdict } = first;
@@ -127,10 +135,17 @@ function formatReasons(sessions: readonly SimulatedSessionReport[], layout: Text
     const reasons = listSharedReasons(group).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
+    const repetition = describeRepetition(report, first);
     const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     return [
+      ...(index === 0 ? [] : ['']),
       `${head}: ${describeEnd(first)}`,
       ...reasons,
+      ...formatFailedTurn(first, layout),
+      // A command is one line, so that it can be copied.
+      ...(repetition === undefined
+        ? []
+        : ['  - Send its request again:', `    ${layout.style('dim', repetition)}`]),
       ...(trace === undefined ? [] : [`  - Trace id of the last request: ${trace}`]),
     ];
   });
@@ -140,12 +155,22 @@ function formatReasons(sessions: readonly SimulatedSessionReport[], layout: Text
     : lines;
 }
 
-/** Formats the transcript of the first session that failed. */
+/** Formats the turn that failed a session: what the user said, and what the agent replied. */
+function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout): string[] {
+  if (session.verdict === 'passed') return [];
+  const sequence = session.failed_turn?.session_sequence ?? session.traces.length;
+  const lines = formatTurnLines(session, sequence, { indent: '      ', width });
+  return lines.length === 0 ? [] : [`  - Turn ${sequence}:`, ...lines];
+}
+
+/** Formats the transcript of the first session with several turns that failed. */
 function formatFailedTranscript(
   sessions: readonly SimulatedSessionReport[],
   { width }: TextLayout,
 ): string[] {
-  const [first, ...others] = sessions.filter(({ verdict }) => verdict === 'failed');
+  const failed = sessions.filter(({ verdict }) => verdict === 'failed');
+  const first = failed.find(({ traces }) => traces.length > 1);
+  const others = failed.filter((session) => session !== first);
   if (!first) return [];
   const more =
     others.length > 0 ? ['--json FILE writes the transcripts of the other failed sessions.'] : [];

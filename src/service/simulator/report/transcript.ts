@@ -6,12 +6,28 @@ import { labeled, shorten } from '../../../report-kit/terminal.ts';
 const TURNS_MAX = 10;
 const MESSAGE_CHARS_MAX = 300;
 
-type Message = [speaker: 'user' | 'agent', text: string];
+type Message = [speaker: 'user' | 'agent' | 'other', text: string];
+type Turn = SimulatedSessionReport['traces'][number];
 
 /** Formats the last turns of a transcript, with one line per message such as `user: Hello`. */
 export function formatTranscript(session: SimulatedSessionReport): string[] {
   const { omitted, messages } = takeLastMessages(session);
   return [...omitted, ...messages.map(([speaker, text]) => `${speaker}: ${text}`)];
+}
+
+const TURN_CHARS_MAX = 160;
+
+/** Formats one turn for a terminal, cut to a few lines. */
+export function formatTurnLines(
+  { traces }: Pick<SimulatedSessionReport, 'traces'>,
+  sequence: number,
+  { indent, width }: { indent: string; width: number },
+): string[] {
+  const turn = traces.find(({ session_sequence: nth }) => nth === sequence);
+  if (!turn) return [];
+  return messagesOf(turn, TURN_CHARS_MAX).flatMap(([speaker, text]) =>
+    labeled(`${indent}${speaker.padEnd(5)}  `, text, width),
+  );
 }
 
 /** Formats the same turns for a terminal, wrapped and indented. */
@@ -24,18 +40,25 @@ export function formatTranscriptLines(session: SimulatedSessionReport, width: nu
 }
 
 /** Takes the messages of the last turns, because the end of a session explains its verdict. */
-function takeLastMessages({ traces }: SimulatedSessionReport): {
+function takeLastMessages({ traces, other_session: other }: SimulatedSessionReport): {
   omitted: string[];
   messages: Message[];
 } {
   const count = Math.max(0, traces.length - TURNS_MAX);
-  const messages = traces
-    .slice(count)
-    .flatMap(({ user_input: user, agent_response: agent }): Message[] => [
-      ...(user === '' ? [] : [['user', toShortText(user)] satisfies Message]),
-      ['agent', agent === '' ? '(no response)' : toShortText(agent)],
-    ]);
-  return { omitted: count > 0 ? [`(${count} earlier turns omitted)`] : [], messages };
+  const messages = traces.slice(count).flatMap((turn) => messagesOf(turn, MESSAGE_CHARS_MAX));
+  const ofOther = (other?.traces ?? [])
+    .flatMap((turn) => messagesOf(turn, MESSAGE_CHARS_MAX))
+    .map(([speaker, text]): Message => [speaker === 'user' ? 'other' : speaker, text]);
+  return {
+    omitted: count > 0 ? [`(${count} earlier turns omitted)`] : [],
+    messages: [...ofOther, ...messages],
+  };
 }
 
-const toShortText = (text: string): string => shorten(toPrintable(text).trim(), MESSAGE_CHARS_MAX);
+const messagesOf = ({ user_input: user, agent_response: agent }: Turn, max: number): Message[] => [
+  ...(user === '' ? [] : [['user', toShortText(user, max) || '(blank)'] satisfies Message]),
+  ['agent', agent === '' ? '(no response)' : toShortText(agent, max) || '(blank)'],
+];
+
+const toShortText = (text: string, charsMax: number): string =>
+  shorten(toPrintable(text).trim(), charsMax);

@@ -39,6 +39,19 @@ const speaker: EvalField = {
   ],
 };
 
+/** Which messages a search covers, and whether it should find something. */
+const searchFields: readonly EvalField[] = [
+  speaker,
+  {
+    pointer: '/params/turn',
+    label: 'Only in turn',
+    hint: '1 is the first turn. Leave it empty to search all turns.',
+    input: 'number',
+    isOptional: true,
+  },
+  { pointer: '/params/absent', label: 'Passes if no message has it', input: 'flag' },
+];
+
 const toolName: EvalField = {
   pointer: '/params/name',
   label: 'Name of the tool',
@@ -60,7 +73,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
     passesIf: 'a message contains the text',
     fields: [
       { pointer: '/params/text', label: 'Text', input: 'text' },
-      speaker,
+      ...searchFields,
       {
         pointer: '/params/case_sensitive',
         label: 'Distinguish upper and lower case',
@@ -86,7 +99,7 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
         isOptional: true,
         expected: 'a text of the letters i, m, s, and u',
       },
-      speaker,
+      ...searchFields,
     ],
   },
   tool_called: {
@@ -136,6 +149,11 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
         input: 'number',
       },
     ],
+  },
+  no_repetition: {
+    name: 'Does not repeat itself',
+    passesIf: 'no reply repeats an earlier reply or the line of the user',
+    fields: [],
   },
   json_path: {
     name: 'Has a value at a path',
@@ -214,6 +232,13 @@ export const sharedFields: readonly EvalField[] = [
       ['session_level', 'session level'],
       ['turn_level', 'turn level'],
     ],
+  },
+  {
+    pointer: '/reason',
+    label: 'Reason',
+    hint: 'What goes wrong for the user if the eval fails.',
+    input: 'line',
+    isOptional: true,
   },
   {
     pointer: '/required',

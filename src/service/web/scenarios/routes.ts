@@ -50,18 +50,20 @@ export function addScenarioRoutes(pages: Pages, options: ScenarioPageOptions): v
   });
 }
 
-/** Adds the form that stores one starter scenario, or all of them. */
+/** Adds the form that stores one starter scenario, or all of a set. */
 function addStarterRoute({ form }: Pages, { kit, store }: ScenarioPageOptions): void {
   form('/scenarios/starters', async ({ ownerId, context, form: sent }) => {
     if (!kit) throw new RequestError('not_found', 'This service was started without starters.');
     const id = readText(sent, 'starter');
-    const starters = await kit.readStarters();
-    await addStarters(store, ownerId, starters, id === '' ? undefined : id);
-    if (id === '') {
+    const sets = await kit.readStarters();
+    if (id === 'general' || id === 'shop') {
+      await addStarters(store, ownerId, sets[id], undefined);
       const agent = readText(sent, 'agent');
       const kept = { notice: 'starters', ...(agent !== '' && { agent }) };
       return goTo(context, '/scenarios', kept);
     }
+    const isGeneral = sets.general.scenarios.some((scenario) => scenario.id === id);
+    await addStarters(store, ownerId, isGeneral ? sets.general : sets.shop, id);
     return goTo(context, `/scenarios/${encodeURIComponent(id)}`, { notice: 'added' });
   });
 }
@@ -85,7 +87,10 @@ async function renderList(
     scenarios: matching.slice(skip, skip + limit),
     ...{ query, skip, limit, agents, edited },
     ...{ total: matching.length, storedCount: stored.length, canEdit: kit !== undefined },
-    starters: starters?.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],
+    starters: {
+      general: starters?.general.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],
+      shop: starters?.shop.scenarios.filter(({ id }) => !storedIds.has(id)) ?? [],
+    },
     run: run ?? emptyRun(query.get('agent') ?? undefined),
   };
   return renderScenariosPage(content, context);

@@ -29,7 +29,7 @@ export interface ScenarioList extends Page {
   storedCount: number;
   agents: readonly RunnableAgent[];
   /** The starter scenarios that are not stored. */
-  starters: readonly Pick<Scenario, 'id' | 'name'>[];
+  starters: Readonly<Record<'general' | 'shop', readonly Pick<Scenario, 'id' | 'name'>[]>>;
   run: RunDraft;
   /** The text of a new scenario, after a mistake. */
   edited?: EditedText | undefined;
@@ -156,15 +156,19 @@ function renderStarters(
   { starters, storedCount, run }: ScenarioList,
   context: PageContext,
 ): Html | undefined {
-  if (starters.length === 0 || context.token === undefined) return undefined;
+  const { general, shop } = starters;
+  if (general.length + shop.length === 0 || context.token === undefined) return undefined;
+  const all = (name: string, { length }: { length: number }, whom: string) =>
+    length === 0 ? [] : [[name, `All ${length} for ${whom}`] as const];
   return html`<details ${storedCount === 0 ? 'open' : ''}>
     <summary>Add a starter scenario</summary>
-    <p>The starter scenarios are for the support agent of a shop, such as the reference agent.</p>
+    <p>The first ones are for any agent, the others for the support agent of a shop.</p>
     ${renderForm(context, {
       action: '/scenarios/starters',
       body: html`${renderSelect({ name: 'starter', label: 'Starter scenario' }, [
-          ['', `All ${starters.length}`],
-          ...starters.map(({ id, name }) => [id, name] as const),
+          ...all('general', general, 'any agent'),
+          ...all('shop', shop, 'the agent of a shop'),
+          ...[...general, ...shop].map(({ id, name }) => [id, name] as const),
         ])}
         <input type="hidden" name="agent" value="${run.values.agent ?? ''}" />
         <p><button>Add</button></p>`,

@@ -131,7 +131,7 @@ void t.test('a failed scenario gives a page and a summary in Markdown', async (t
   const summary = readFileSync(markdown, 'utf8');
   t.match(summary, /^## sandbox-kit simulate: failed\n\n0 of 1 scenario passed, 1 failed\./);
   t.match(summary, '| hello | ❌ failed | 0 of 2 | 100% | 0.00 |');
-  t.match(summary, /### Compared with .*\n\n(>.*\n)*.*1 scenario unchanged\./s);
+  t.match(summary, /### Compared with .*\n\n.*1 scenario with the same pass rate\./s);
   t.match(summary, /- ❌ 2 sessions ended with goal_achieved: hello, hello \\#2\n {2}- Is kind/);
   t.match(summary, /<summary>Transcript of hello<\/summary>\n\n- user/);
   t.match(summary, '<summary>Transcript of hello #2</summary>', 'HTML has no backslashes');
@@ -215,21 +215,69 @@ void t.test(
   },
 );
 
-void t.test('--compare lists regressions first', async (t) => {
-  const set = (id: string, text: string): string =>
-    HELLO.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
-  const path = file('base.scenario.yaml', `${set('a', 'one')}---\n${set('b', 'two')}`);
-  const double = await withSandboxDouble(t, { chat: reply('one') });
-  const before = join(FOLDER, 'before.json');
-  const args = ['simulate', double.url, '--scenario', path];
-  t.equal((await run([...args, '--json', before])).code, 1);
-  double.setBehavior({ chat: reply('two') });
-  const now = join(FOLDER, 'now.json');
-  const ran = await run([...args, '--compare', before, '--json', now]);
+void t.test(
+  '--compare judges the run first, then the scenarios, and not by one sample',
+  async (t) => {
+    const set = (id: string, text: string): string =>
+      HELLO.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
+    const path = file('base.scenario.yaml', `${set('a', 'one')}---\n${set('b', 'two')}`);
+    const double = await withSandboxDouble(t, { chat: reply('one') });
+    const before = join(FOLDER, 'before.json');
+    const [now, junit, markdown] = ['now.json', 'now.xml', 'now.md'].map((name) =>
+      join(FOLDER, name),
+    ) as [string, string, string];
+    const compare = async (samples: string): Promise<CommandResult> => {
+      const args = ['simulate', double.url, '--scenario', path, '--samples', samples];
+      double.setBehavior({ chat: reply('one') });
+      t.equal((await run([...args, '--json', before])).code, 1);
+      double.setBehavior({ chat: reply('two') });
+      const outputs = ['--json', now, '--junit', junit, '--markdown', markdown];
+      const ran = await run([...args, '--compare', before, ...outputs]);
+      t.equal(ran.code, 1);
+      assertPlain(ran);
+      return ran;
+    };
+    const one = await compare('1');
+    t.match(one.stdout, /^Compared with the run of .* UTC: not comparable\n/m);
+    t.match(one.stdout, /To compare, run 3 samples of each scenario in both runs\./);
+    t.match(
+      one.stdout,
+      /not comparable {2}a {2}passed 1\/1 -> failed 0\/1 {2}1 sample each\nnot comparable {2}b {2}failed 0\/1 -> passed 1\/1 {2}1 sample each\n/,
+    );
+    t.notMatch(one.stdout, /regressed|p = 1\.000/);
+    t.match(read(now).comparison, { verdict: 'not_comparable', p: null });
+
+    const five = await compare('5');
+    t.match(five.stdout, /^Compared with the run of .* UTC: better and worse\n/m);
+    t.match(
+      five.stdout,
+      /regressed +a +passed 5\/5 -> failed 0\/5 +p = 0\.0\d\d\nimproved +b +failed 0\/5/,
+    );
+    t.match(read(now).comparison?.rows, [{ change: 'regressed' }, { change: 'improved' }]);
+    t.match(
+      readFileSync(markdown, 'utf8'),
+      /### Compared with .* UTC: better and worse\n\n5 of 10 sessions passed before, 5 of 10 now/,
+    );
+    t.match(
+      readFileSync(junit, 'utf8'),
+      /classname="simulate\.comparison" name="Compared with .* UTC: better and worse">\s*<system-out>5 of 10 sessions/,
+    );
+  },
+);
+
+void t.test('--compare leaves out scenarios whose evals were edited', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: reply('one') });
+  const before = join(FOLDER, 'unedited.json');
+  const samples = ['--samples', '6'];
+  const path = file('edited.scenario.yaml', HELLO.replace('text: welcome', 'text: one'));
+  t.equal((await run(['simulate', url, '--scenario', path, ...samples, '--json', before])).code, 0);
+  file('edited.scenario.yaml', HELLO);
+  const args = ['simulate', url, '--scenario', path, ...samples];
+  const ran = await run([...args, '--compare', before]);
   t.equal(ran.code, 1);
-  t.match(ran.stdout, /regressed +a +passed 1\/1 -> failed 0\/1\nfixed +b +failed 0\/1 -> passed/);
-  assertPlain(ran);
-  t.match(read(now).comparison?.rows, [{ change: 'regressed' }, { change: 'fixed' }]);
+  t.match(ran.stdout, /^Compared with the run of .* UTC: not comparable\n/m);
+  t.match(ran.stdout, /Not compared: 1 scenario whose evals were edited\./);
+  t.match(ran.stdout, /^not comparable {2}hello {2}passed 6\/6 -> failed 0\/6 {2}edited: /m);
 });
 
 void t.test('wrong usage gives one sentence and exit code 2', async (t) => {

@@ -123,6 +123,10 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
 export type Change = 'better' | 'worse' | 'unchanged' | 'unknown';
 export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service' | 'client';
 /**
+ * How often a difference like this one occurs if nothing changed (exact test), adjusted for the number of comparisons; at most 0.05 is more than chance. Null if nothing can be compared.
+ */
+export type ChanceP = number | null;
+/**
  * Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed.
  */
 export type SimulationVerdict = 'passed' | 'failed' | 'undecided';
@@ -150,8 +154,15 @@ export type ScenarioStanding = {
   samples: number;
   [k: string]: unknown;
 } | null;
+/**
+ * worse, better: the pass rate of all sessions or of a scenario changed more than chance explains. mixed: it fell in one respect and rose in another. no_difference: the runs show no difference, which does not prove that there is none. not_comparable: the runs have too few samples, or no scenario in common. Two runs of the same agent differ by chance in less than 5% of comparisons.
+ */
+export type RunChange = 'worse' | 'better' | 'mixed' | 'no_difference' | 'not_comparable';
+/**
+ * regressed, improved: the pass rate changed more than chance explains. unclear: it changed, which may be chance. not_comparable: too few samples passed or failed, or the evals differ.
+ */
 export type ScenarioChange =
-  'regressed' | 'worse' | 'unknown' | 'new' | 'gone' | 'fixed' | 'better' | 'same';
+  'regressed' | 'improved' | 'unclear' | 'not_comparable' | 'new' | 'gone' | 'same';
 /**
  * evaluating: all sessions have ended and evals are still being scored.
  */
@@ -2839,10 +2850,22 @@ export interface ScenarioResult {
    */
   pass_hat_k: number[];
   /**
+   * The evals that score the scenario.
+   */
+  evals?: ScoringEval[];
+  /**
    * Whether some samples passed and others failed.
    */
   flaky: boolean;
   verdict: SimulationVerdict;
+}
+export interface ScoringEval {
+  id: string;
+  /**
+   * Differs if the kind or the parameters of the eval differ.
+   */
+  version: string;
+  required: boolean;
 }
 /**
  * The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.
@@ -2993,6 +3016,16 @@ export interface ErroredEval {
 export interface SimulationComparison {
   startedAt: string;
   differences: string[];
+  verdict: RunChange;
+  /**
+   * The verdict with its figures, and which runs would show more.
+   */
+  sentence: string;
+  p: ChanceP;
+  /**
+   * How many samples of each scenario both runs need to show a difference of this size in 4 of 5 comparisons. Absent if they show it already, or if there is no difference.
+   */
+  samplesNeeded?: number;
   /**
    * Regressions first.
    */
@@ -3003,6 +3036,11 @@ export interface ComparedScenario {
   change: ScenarioChange;
   before: ScenarioStanding;
   now: ScenarioStanding;
+  p: ChanceP;
+  /**
+   * Why the scenario can't be compared.
+   */
+  reason?: string;
 }
 /**
  * Request to run simulated users against an agent.

@@ -3,6 +3,7 @@ import { endOnce } from '../../platform/sandbox-kit-error.ts';
 import type { Outcome } from '../store/store.ts';
 import type { Params } from './params.ts';
 import { EVIDENCE_MAX } from '../domain/cited-evidence.ts';
+import { versionOf } from '../domain/eval-version.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** The score of one eval for one session. An `error` is neither a pass nor a fail. */
@@ -66,6 +67,7 @@ export function toOutcome(
   return {
     evalId: definition.id,
     evalName: definition.name,
+    evalVersion: versionOf(definition),
     category: definition.category ?? 'general',
     type: definition.type ?? 'session_level',
     outcome,

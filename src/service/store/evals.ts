@@ -35,18 +35,18 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
     /**
      * Counts the newest outcomes that are no errors, at most `limit` for each eval, and how many of them
      * passed, by the id of the eval. Outcomes that were seeded without an id belong to the eval with the
-     * same name. An eval without outcomes is missing.
+     * same name. Outcomes of other versions of the eval do not count. An eval without outcomes is missing.
      */
     countRecentOutcomes: (
       ownerId: string,
-      evals: readonly { id: string; name: string }[],
+      evals: readonly { id: string; name: string; version: string }[],
       limit: number,
     ): Promise<Map<string, RecentOutcomes>> =>
       read(ownerId, async (db) => {
         const counts = new Map<string, RecentOutcomes>();
-        for (const { id, name } of evals) {
-          const recent = await countRecentOutcomes(db, { ownerId, id, name, limit });
-          if (recent.outcomes > 0) counts.set(id, recent);
+        for (const { id, ...named } of evals) {
+          const recent = await countRecentOutcomes(db, { ownerId, id, ...named, limit });
+          if (recent.outcomes > 0 || recent.hasOtherVersions) counts.set(id, recent);
         }
         return counts;
       }),
@@ -63,14 +63,22 @@ export type EvalStore = ReturnType<typeof createEvalStore>;
 /** Reads at most `limit` entries of an index for each name of an eval, so that the cost is bounded. */
 async function countRecentOutcomes(
   db: Reader,
-  { ownerId, id, name, limit }: { ownerId: string; id: string; name: string; limit: number },
+  {
+    ownerId,
+    id,
+    name,
+    version,
+    limit,
+  }: { ownerId: string; id: string; name: string; version: string; limit: number },
 ): Promise<RecentOutcomes> {
-  const keys = await db
+  const versions = await db
     .selectFrom('eval_names')
-    .select('key')
+    .select(['key', 'version as ofVersion'])
     .where('owner_id', '=', ownerId)
     .where((eb) => eb.or([eb('eval_id', '=', id), eb.and({ eval_id: name, name })]))
     .execute();
+  // Uploaded outcomes have no version.
+  const keys = versions.filter(({ ofVersion }) => [version, ''].includes(ofVersion));
   const rows = [];
   for (const { key } of keys) {
     for (const kind of ['production', 'simulation'] as const) {
@@ -95,7 +103,10 @@ async function countRecentOutcomes(
     )
     .slice(0, limit)
     .filter(({ outcome }) => outcome === 'pass').length;
-  return { outcomes: Math.min(rows.length, limit), passed };
+  return {
+    ...{ outcomes: Math.min(rows.length, limit), passed },
+    hasOtherVersions: keys.length < versions.length,
+  };
 }
 
 /** Adds an eval, or replaces the one with the same id. */

@@ -62,15 +62,15 @@ export async function findOrInsertRun(
   );
 }
 
-/** Returns the key of an eval of outcomes with its name, inserting it if necessary. */
+/** Returns the key of an eval of outcomes with its name and version, inserting it if necessary. */
 export async function findOrInsertEvalName(
   db: WriteTransaction,
   ownerId: string,
-  { id, name }: { id: string; name: string },
+  { id, name, version }: { id: string; name: string; version: string },
 ): Promise<number> {
   return cacheKey(
     db,
-    ['eval', ownerId, id, name],
+    ['eval', ownerId, id, name, version],
     () =>
       db
         .selectFrom('eval_names')
@@ -78,13 +78,17 @@ export async function findOrInsertEvalName(
         .where('owner_id', '=', ownerId)
         .where('eval_id', '=', id)
         .where('name', '=', name)
+        .where('version', '=', version)
         .executeTakeFirst(),
     () =>
       db
         .insertInto('eval_names')
-        .values({ owner_id: ownerId, eval_id: id, name, name_folded: normalizeForSearch(name) })
+        .values({
+          ...{ owner_id: ownerId, eval_id: id, name, version },
+          name_folded: normalizeForSearch(name),
+        })
         .onConflict((conflict) =>
-          conflict.columns(['owner_id', 'eval_id', 'name']).doUpdateSet({ name }),
+          conflict.columns(['owner_id', 'eval_id', 'name', 'version']).doUpdateSet({ name }),
         )
         .returning('key')
         .executeTakeFirstOrThrow(),

@@ -31,14 +31,13 @@ export async function insertOutcomes(
 ): Promise<void> {
   const rows = [];
   for (const { session, outcome } of outcomes) {
-    const { evalId, evalName, required, evidence, ...rest } = outcome;
+    const { evalId, evalName, evalVersion = '', required, evidence, ...rest } = outcome;
     rows.push({
       ...rest,
       session_key: session.key,
       eval_id: evalId,
       eval_name_key: await findOrInsertEvalName(insertion.db, session.ownerId, {
-        id: evalId,
-        name: evalName,
+        ...{ id: evalId, name: evalName, version: evalVersion },
       }),
       required: required ? 1 : 0,
       at_ms: atMs,
@@ -98,7 +97,7 @@ export async function listOutcomes(
   const rows = await db
     .selectFrom('outcomes')
     .innerJoin('eval_names', 'eval_names.key', 'outcomes.eval_name_key')
-    .select(['session_key', 'outcomes.eval_id', 'eval_names.name', 'category', 'type'])
+    .select(['session_key', 'outcomes.eval_id', 'eval_names.name', 'version', 'category', 'type'])
     .select(['outcome', 'required', 'reasoning', 'evidence'])
     .where('session_key', 'in', sessionKeys)
     .orderBy('session_key')
@@ -107,11 +106,13 @@ export async function listOutcomes(
     .execute();
   const bySession = new Map<number, Outcome[]>();
   for (const row of rows) {
-    const { session_key: key, eval_id: evalId, name: evalName, required, evidence, ...rest } = row;
+    const { session_key: key, eval_id: evalId, name: evalName, version, ...others } = row;
+    const { required, evidence, ...rest } = others;
     const outcomes = bySession.get(key) ?? [];
     bySession.set(key, outcomes);
     outcomes.push({
       ...{ evalId, evalName, ...rest, required: required === 1 },
+      ...(version !== '' && { evalVersion: version }),
       ...(evidence !== null && { evidence: JSON.parse(evidence) as OutcomeEvidence[] }),
     });
   }

@@ -158,6 +158,8 @@ export type Verdict = 'passed' | 'failed' | 'undecided';
 export interface Outcome {
   evalId: string;
   evalName: string;
+  /** See `versionOf`; undefined if the outcome was uploaded. */
+  evalVersion?: string;
   category: string;
   type: string;
   outcome: 'pass' | 'fail' | 'error';
@@ -225,9 +227,13 @@ export interface SessionFilter {
   tags?: readonly { key: string; value?: string }[];
   /** Text in a line of the user or the agent, in any case. */
   text?: string;
-  /** The id of the run or simulation, and the id of an eval as in `eval`. Both match exactly. */
+  /**
+   * The id of the run or simulation, and the id of an eval as in `eval`, with one of its versions. All match
+   * exactly.
+   */
   runId?: string;
   evalId?: string;
+  evalVersion?: string;
 }
 
 /** A page of sessions. */
@@ -284,6 +290,8 @@ export interface Recording {
 export interface RecentOutcomes {
   outcomes: number;
   passed: number;
+  /** Whether other versions of the eval have outcomes, too. */
+  hasOtherVersions: boolean;
 }
 
 /** A part of a list. */
@@ -368,6 +376,8 @@ export interface EvalCounts {
   id: string;
   /** The newest name. */
   name: string;
+  /** Outcomes of an edited eval count for the version that scored them; empty if they were uploaded. */
+  version: string;
   passed: number;
   failed: number;
   errored: number;

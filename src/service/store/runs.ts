@@ -284,7 +284,7 @@ async function loadRun(db: Db, ref: RunRef): Promise<RunDetails | undefined> {
 }
 
 /**
- * Counts the outcomes of each eval. An eval of a production run may have been renamed; scenarios define
+ * Counts the outcomes of each version of each eval. An eval of a production run may have been renamed; scenarios define
  * their own evals, which may have the same id.
  */
 async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Promise<EvalCounts[]> {
@@ -300,13 +300,13 @@ async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Prom
       ? []
       : await db
           .selectFrom('eval_names')
-          .select(['key', 'eval_id as id', 'name'])
+          .select(['key', 'eval_id as id', 'name', 'version'])
           .where('owner_id', '=', ownerId)
           .where('key', 'in', keys)
           .orderBy('key', 'desc')
           .execute();
-  const byEval = Map.groupBy(names, ({ id, name }) =>
-    kind === 'production' ? id : JSON.stringify([id, name]),
+  const byEval = Map.groupBy(names, ({ id, name, version }) =>
+    JSON.stringify(kind === 'production' ? [id, version] : [id, version, name]),
   );
   return Array.from(byEval.values(), (ofEval) => {
     const ofNames = new Set(ofEval.map((evalName) => evalName.key));
@@ -314,8 +314,8 @@ async function countByEval(db: Db, { ownerId, kind }: RunRef, key: number): Prom
     const countOf = (wanted: string): number =>
       counts.reduce((sum, { outcome, count }) => sum + (outcome === wanted ? count : 0), 0);
     const [passed, failed, errored] = [countOf('pass'), countOf('fail'), countOf('error')];
-    const { id = '', name = '' } = ofEval[0] ?? {};
-    return { id, name, passed, failed, errored };
+    const { id = '', name = '', version = '' } = ofEval[0] ?? {};
+    return { id, name, version, passed, failed, errored };
   }).sort((left, right) => compareTexts(left.name, right.name) || compareTexts(left.id, right.id));
 }
 

@@ -408,13 +408,14 @@ function isScoredBy(eb: Eb, filter: SessionFilter, evalKeys: readonly number[] |
   );
 }
 
-function selectEvalKeys({ ownerId, eval: name, evalId }: SessionFilter) {
+function selectEvalKeys({ ownerId, eval: name, evalId, evalVersion }: SessionFilter) {
   return expressionBuilder<Tables>()
     .selectFrom('eval_names')
     .select('eval_names.key')
     .where('eval_names.owner_id', '=', ownerId)
     .$if(Boolean(name), (q) => q.where(contains('eval_names.name_folded', name ?? '')))
-    .$if(Boolean(evalId), (q) => q.where('eval_names.eval_id', '=', evalId ?? ''));
+    .$if(Boolean(evalId), (q) => q.where('eval_names.eval_id', '=', evalId ?? ''))
+    .$if(Boolean(evalVersion), (q) => q.where('eval_names.version', '=', evalVersion ?? ''));
 }
 
 /** Matches names that contain a text. `column` is a `_folded` column. */

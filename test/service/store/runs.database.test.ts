@@ -69,9 +69,9 @@ testStore('A simulation without sessions is listed by its own start', async (t) 
 
 testStore('Outcomes are counted by the id of their eval', async (t) => {
   const { store, ownerId } = await withStore(t);
-  const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail') => ({
+  const named = (evalId: string, evalName: string, outcome: 'pass' | 'fail', version = '') => ({
     ...newOutcome(evalId, outcome),
-    evalName,
+    ...{ evalName, evalVersion: version },
   });
   const add = (id: string, ...outcomes: ReturnType<typeof named>[]) =>
     store.sessions.add(newSession(ownerId, id, { outcomes }));
@@ -79,6 +79,7 @@ testStore('Outcomes are counted by the id of their eval', async (t) => {
   await add('two', named('p1', 'Polite', 'fail'), named('p3', 'Polite 2', 'fail'));
   await add('renamed', named('p1', 'Very polite', 'pass'));
   await add('without id', named('Polite', 'Polite', 'pass'));
+  await add('edited', named('p2', 'Polite', 'fail', 'v2'));
   await store.sessions.add(
     newSession(ownerId, 'other run', {
       runName: 'Uploads 2',
@@ -91,10 +92,11 @@ testStore('Outcomes are counted by the id of their eval', async (t) => {
   const ref = { ownerId, kind: 'production', id: run?.id ?? '' } as const;
   const [details] = await store.runs.load([ref]);
   t.same(details?.evals, [
-    { id: 'Polite', name: 'Polite', passed: 1, failed: 0, errored: 0 },
-    { id: 'p2', name: 'Polite', passed: 1, failed: 0, errored: 0 },
-    { id: 'p3', name: 'Polite 2', passed: 0, failed: 1, errored: 0 },
-    { id: 'p1', name: 'Very polite', passed: 1, failed: 2, errored: 0 },
+    { id: 'Polite', name: 'Polite', version: '', passed: 1, failed: 0, errored: 0 },
+    { id: 'p2', name: 'Polite', version: 'v2', passed: 0, failed: 1, errored: 0 },
+    { id: 'p2', name: 'Polite', version: '', passed: 1, failed: 0, errored: 0 },
+    { id: 'p3', name: 'Polite 2', version: '', passed: 0, failed: 1, errored: 0 },
+    { id: 'p1', name: 'Very polite', version: '', passed: 1, failed: 2, errored: 0 },
   ]);
 
   const find = async (filter: object): Promise<string[]> => {
@@ -105,9 +107,11 @@ testStore('Outcomes are counted by the id of their eval', async (t) => {
     t.equal(total, sessions.length);
     return sessions.map(({ id }) => id).sort();
   };
-  t.same(await find({ run: 'Uploads', eval: 'Polite' }), ['one', 'other run', 'two']);
+  t.same(await find({ run: 'Uploads', eval: 'Polite' }), ['edited', 'one', 'other run', 'two']);
   t.same(await find({ runId: ref.id, evalId: 'p1' }), ['one', 'two']);
   t.same(await find({ runId: ref.id, evalId: 'p3' }), ['two']);
+  t.same(await find({ evalId: 'p2', evalVersion: 'v2' }), ['edited']);
+  t.same(await find({ evalId: 'p2', evalVersion: 'v1' }), []);
   t.same(await find({ evalId: 'p1' }), ['one', 'other run', 'two']);
   t.same(await find({ runId: ref.id, evalId: 'p' }), [], 'a part of an id matches nothing');
   t.same(await find({ runId: `0${ref.id}` }), []);
@@ -115,17 +119,23 @@ testStore('Outcomes are counted by the id of their eval', async (t) => {
   t.same(await find({ ownerId: stranger, runId: ref.id }), []);
 
   const evals = [
-    { id: 'p1', name: 'Very polite' },
-    { id: 'p2', name: 'Polite' },
-    { id: 'p4', name: 'Polite' },
+    { id: 'p1', name: 'Very polite', version: 'v1' },
+    { id: 'p2', name: 'Polite', version: 'v1' },
+    { id: 'p4', name: 'Polite', version: 'v1' },
   ];
   t.same(
     [...(await store.evals.countRecentOutcomes(ownerId, evals, 3))],
     [
-      ['p1', { outcomes: 3, passed: 1 }],
-      ['p2', { outcomes: 2, passed: 2 }],
-      ['p4', { outcomes: 1, passed: 1 }],
+      ['p1', { outcomes: 3, passed: 1, hasOtherVersions: false }],
+      ['p2', { outcomes: 2, passed: 2, hasOtherVersions: true }],
+      ['p4', { outcomes: 1, passed: 1, hasOtherVersions: false }],
     ],
     'the outcome without an id belongs to the evals with its name',
+  );
+  const edited = [{ id: 'p2', name: 'Strict', version: 'v2' }];
+  t.same(
+    [...(await store.evals.countRecentOutcomes(ownerId, edited, 3))],
+    [['p2', { outcomes: 2, passed: 1, hasOtherVersions: false }]],
+    'uploaded outcomes count for each version',
   );
 });

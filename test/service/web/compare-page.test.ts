@@ -43,7 +43,7 @@ async function simulateTwice(t: Test, bench: Bench): Promise<[before: string, af
   const agent = await startAgent();
   const { url } = await withSandboxDouble(t, { chat: reply('We open at nine.') });
   t.teardown(() => agent.stop());
-  const run = { samples: 2, seed: 'nightly' };
+  const run = { samples: 5, seed: 'nightly' };
   const before = await simulate(bench, 'Monday', {
     ...run,
     agent: { name: 'Shop agent', url: agent.url },
@@ -62,15 +62,22 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   const [a, b] = await simulateTwice(t, bench);
   const path = `/compare?a=${a}&b=${b}`;
   const { page, errors } = await openPage(t, bench.service.url + path);
-  t.match(await page.innerText('.verdict'), '1 scenario regressed, 1 improved.');
+  t.match(
+    await page.innerText('.verdict'),
+    /^Better and worse\. 10 of 15 sessions passed before, 10 of 15 now/,
+  );
+  t.match(await page.innerText('.verdict'), /1 scenario regressed, 1 scenario improved/);
   t.match(
     await page.innerText('[aria-label=Regressions] tbody'),
-    /parcel\s+regressed\s+passed 2\/2\s+failed 0\/2\s+may be chance, p = 0\.333/,
+    /parcel\s+regressed\s+passed 5\/5\s+failed 0\/5\s+p = 0\.0\d\d/,
   );
-  t.match(await page.innerText('[aria-label=Improvements] tbody'), /hours\s+fixed\s+failed 0\/2/);
+  t.match(
+    await page.innerText('[aria-label=Improvements] tbody'),
+    /hours\s+improved\s+failed 0\/5/,
+  );
   t.equal(await page.isVisible('[aria-label=Unchanged]'), false, 'unchanged ones are folded');
   await page.click('text=Unchanged: 1 scenario');
-  t.match(await page.innerText('[aria-label=Unchanged] tbody'), /same\s+same\s+passed 2\/2/);
+  t.match(await page.innerText('[aria-label=Unchanged] tbody'), /same\s+same\s+passed 5\/5/);
   const headings = await page.locator('main h2').allInnerTexts();
   t.equal(headings[0], 'Regressions');
 
@@ -131,19 +138,19 @@ void t.test(
     await page.locator('[aria-label="Before: Monday"]').check();
     await page.locator('[aria-label="After: Tuesday"]').check();
     await follow(page, 'text=Compare');
-    t.match(await page.innerText('.verdict'), '1 eval regressed, 0 improved.');
+    t.match(await page.innerText('.verdict'), /^Worse\. 1 eval regressed\./);
     t.match(await page.innerText('main'), /Sessions without a failed eval: .* not required\./);
     t.match(
       await page.innerText('main'),
-      'Sessions without a failed eval: 38 of 40 before, 20 of 40 after (not chance, p < 0.001).',
+      'Sessions without a failed eval: 38 of 40 before, 20 of 40 after (p < 0.001).',
     );
     t.match(
       await page.innerText('[aria-label=Regressions] tbody'),
-      /Polite\s+-45 points\s+38 of 40 passed \(95%\)\s+20 of 40 passed \(50%\)\s+20 failed\s+not chance, p < 0\.001/,
+      /Polite\s+-45 points\s+38 of 40 passed \(95%\)\s+20 of 40 passed \(50%\)\s+20 failed\s+p < 0\.001/,
     );
     t.match(
       await page.innerText('[aria-label="Differences that may be chance"] tbody'),
-      /Short\s+-2\.5 points.*may be chance, p = 1\.000/s,
+      /Short\s+-2\.5 points.*p = 1\.000/s,
     );
     await page.click('text=Unchanged: 1 eval');
     t.match(
@@ -275,27 +282,42 @@ void t.test('the failures of an eval are those of this eval in this run', async 
   t.same(errors, []);
 });
 
-void t.test('the models and evals of live traces are compared', async (t) => {
+void t.test('outcomes of an edited eval are kept apart, and not compared', async (t) => {
   const bench = await withService(t);
   const { admin, trace, end, drain } = bench;
-  for (const [name, model, text] of [
-    ['Monday', 'small-1', 'please'],
-    ['Tuesday', 'small-2', 'thanks'],
-  ] as const) {
+  for (const [nth, [name, model, text]] of (
+    [
+      ['Monday', 'small-1', 'please'],
+      ['Tuesday', 'small-2', 'thanks'],
+      ['Tuesday', 'small-2', 'please'],
+    ] as const
+  ).entries()) {
     await admin('POST /evals', { ...makeContainsEval('polite', text), name: 'Polite' });
     await admin('PUT /settings', { evals: ['polite'], run_name: name });
-    const attributes = { 'gen_ai.conversation.id': name, 'gen_ai.request.model': model };
-    const traceId = (name === 'Monday' ? '1' : '2').repeat(32);
+    const id = `${name} ${nth}`;
+    const attributes = { 'gen_ai.conversation.id': id, 'gen_ai.request.model': model };
+    const traceId = String(nth + 1).repeat(32);
     await trace(makeSpan({ traceId, spanId: traceId.slice(16), attributes }));
-    await end(name);
+    await end(id);
     await drain();
   }
   const { items } = await bench.production();
-  const ids = items.map(({ url }) => new URL(url).pathname.split('/')[2]);
-  const { page } = await openPage(t, `${bench.service.url}/compare?a=${ids[1]}&b=${ids[0]}`);
-  const changes = await page.innerText('[aria-label=Changes] tbody');
-  t.match(changes, /Model\s+.*small-[12]/);
-  t.match(changes, /Eval Polite: params\s+\{"text":"(please|thanks)"\}/);
+  const idOf = (run: string): string =>
+    new URL(items.find((item) => item.run.startsWith(run))?.url ?? '').pathname.split('/')[2] ?? '';
+  const path = `/compare?a=${idOf('Monday')}&b=${idOf('Tuesday')}`;
+  const { page } = await openPage(t, bench.service.url + path);
+  t.match(await page.innerText('[aria-label=Changes] tbody'), /Model\s+.*small-[12]/);
+  t.match(await page.innerText('.verdict'), /not compared, because the evals or their versions/);
+  const rows = await page.locator('[aria-label="Not comparable"] tbody tr').allInnerTexts();
+  t.match(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim()).sort(), [
+    /^Polite version [0-9a-f]{8} absent .*edited: this version only after$/,
+  ]);
+  await page.goto(`${bench.service.url}/production-eval/${idOf('Tuesday')}`);
+  const evals = await page.locator('[aria-label=Evals] tbody tr').allInnerTexts();
+  t.equal(evals.length, 2, 'each version has its row');
+  t.match(evals, [/Polite version [0-9a-f]{8}/, /Polite version [0-9a-f]{8}/]);
+  await page.goto(`${bench.service.url}/evals`);
+  t.match(await page.innerText('[aria-label=Evals] tbody'), /of 2 since it was edited/);
 });
 
 void t.test('ids that cannot be compared lead to a list to choose from', async (t) => {

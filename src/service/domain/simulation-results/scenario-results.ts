@@ -1,4 +1,5 @@
 import type { ScenarioResult, SimulationVerdict } from '../../../contract/index.ts';
+import { versionOf } from '../eval-version.ts';
 import type { ResolvedScenario } from '../resolved-scenario.ts';
 
 /** The part of a session that the result of its scenario needs. */
@@ -31,11 +32,13 @@ export interface JudgedScenario {
   name: string;
   personaName: string;
   requiredRate: number;
+  /** Undefined if they are unknown. */
+  evals?: ScenarioResult['evals'];
 }
 
 /** Returns the result of each scenario over its samples, in the order of the scenarios. */
 export function summarizeScenarios(
-  scenarios: readonly Pick<ResolvedScenario, 'scenario' | 'persona'>[],
+  scenarios: readonly ResolvedScenario[],
   sessions: readonly JudgedSession[],
 ): ScenarioResult[] {
   const byScenario = Map.groupBy(sessions, (session) => session.scenario_id);
@@ -52,9 +55,13 @@ export function summarizeScenarios(
 export const toJudgedScenario = ({
   scenario,
   persona,
-}: Pick<ResolvedScenario, 'scenario' | 'persona'>): JudgedScenario => ({
+  evals,
+}: ResolvedScenario): JudgedScenario => ({
   ...{ id: scenario.id, name: scenario.name, personaName: persona.name },
   requiredRate: scenario.pass_rate ?? 1,
+  evals: evals.map((definition) => ({
+    ...{ id: definition.id, version: versionOf(definition), required: definition.required ?? true },
+  })),
 });
 
 /** Returns the results of a run whose plan is unknown: every sample of a scenario has to pass. */
@@ -70,7 +77,7 @@ export const summarizeCounts = (
 
 /** Returns the result of a scenario with so many samples of each verdict. */
 export function summarizeScenario(
-  { id, name, personaName, requiredRate }: JudgedScenario,
+  { id, name, personaName, requiredRate, evals }: JudgedScenario,
   { passed, failed, undecided }: SampleCounts,
 ): ScenarioResult {
   const judged = passed + failed;
@@ -83,6 +90,7 @@ export function summarizeScenario(
     pass_rate: judged === 0 ? null : passed / judged,
     required_pass_rate: requiredRate,
     pass_hat_k: computePassHat(passed, judged),
+    ...(evals && { evals }),
     flaky: passed > 0 && failed > 0,
     verdict: decideScenarioVerdict({ passed, failed, undecided }, requiredRate),
   };

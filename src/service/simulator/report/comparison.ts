@@ -1,19 +1,20 @@
 import type { SimulationComparison, SimulationReport } from '../../../contract/index.ts';
 import { describeDifferences } from '../../../report-kit/comparison.ts';
 import { formatInstant } from '../../../report-kit/format.ts';
-import { compareScenarios } from '../../domain/simulation-results/scenario-comparison.ts';
+import { compareRuns, runChangeNames } from '../../domain/comparison/run-comparison.ts';
 
-/** Adds a comparison with an earlier run to a report, by scenario, regressions first. */
+/** Adds a comparison with an earlier run to a report: its verdict, then scenarios, regressions first. */
 export function withComparison(
   report: SimulationReport,
   earlier: SimulationReport,
 ): SimulationReport {
-  const rows = compareScenarios(report.scenarios, earlier.scenarios);
+  const { startedAt } = earlier;
   const differences = listDifferences(report, earlier);
-  return { ...report, comparison: { startedAt: earlier.startedAt, differences, rows } };
+  const compared = compareRuns(report.scenarios, earlier.scenarios);
+  return { ...report, comparison: { startedAt, differences, ...compared } };
 }
 
-/** Returns the scenarios whose results changed, regressions first, and how many did not. */
+/** Returns the scenarios whose results differ, regressions first, and how many do not. */
 export function listChanges({ rows }: SimulationComparison): {
   changed: SimulationComparison['rows'];
   unchanged: number;
@@ -23,8 +24,8 @@ export function listChanges({ rows }: SimulationComparison): {
 }
 
 /** Returns the heading of a comparison in Markdown and on a page. */
-export const shortHeading = ({ startedAt }: SimulationComparison): string =>
-  `Compared with ${formatInstant(startedAt)}`;
+export const shortHeading = ({ startedAt, verdict }: SimulationComparison): string =>
+  `Compared with ${formatInstant(startedAt)}: ${runChangeNames[verdict]}`;
 
 function listDifferences(now: SimulationReport, before: SimulationReport): string[] {
   return describeDifferences([

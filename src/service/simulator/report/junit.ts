@@ -6,7 +6,13 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
 import { junitXml, type TestCase } from '../../../report-kit/junit.ts';
+import {
+  changeNames,
+  describeEvidence,
+  describeStanding,
+} from '../../domain/comparison/scenario-changes.ts';
 import { groupAlike, listSharedReasons } from '../../domain/simulation-results/reasons.ts';
+import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
 
 /**
@@ -30,9 +36,27 @@ export function junitReport(report: SimulationReport): string {
   const suite = {
     name: 'simulate',
     timestamp: startedAt,
-    cases: cases.length > 0 ? cases : [emptyRun],
+    cases: [...(cases.length > 0 ? cases : [emptyRun]), ...comparisonCases(report)],
   };
   return junitXml('sandbox-kit simulate', [suite]);
+}
+
+/** A comparison never fails the run, so its case always passes. */
+function comparisonCases({ comparison }: SimulationReport): TestCase[] {
+  if (!comparison) return [];
+  const { changed } = listChanges(comparison);
+  const lines = changed.map((row) => {
+    const { scenario_id: id, change, before, now } = row;
+    const results = `${describeStanding(before)} -> ${describeStanding(now)}`;
+    return [`${changeNames[change]}: ${id}`, results, describeEvidence(row)].join('  ').trimEnd();
+  });
+  const { sentence, differences } = comparison;
+  return [
+    {
+      ...{ classname: 'simulate.comparison', name: shortHeading(comparison) },
+      output: [sentence, ...differences, ...lines].join('\n'),
+    },
+  ];
 }
 
 function toTestCase(

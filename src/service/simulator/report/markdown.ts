@@ -9,7 +9,11 @@ import {
   type ListItem,
 } from '../../../report-kit/markdown.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
-import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import {
+  changeNames,
+  describeEvidence,
+  describeStanding,
+} from '../../domain/comparison/scenario-changes.ts';
 import {
   describeEnd,
   groupUnpassed,
@@ -43,14 +47,16 @@ export function markdownReport(original: SimulationReport): string {
 function changes({ comparison }: SimulationReport): Block[] {
   if (!comparison) return [];
   const { changed, unchanged } = listChanges(comparison);
-  const rows = changed.map(({ scenario_id: id, change, before, now }) => [
-    ...[id, change, describeStanding(before), describeStanding(now)],
+  const rows = changed.map((row) => [
+    ...[row.scenario_id, changeNames[row.change]],
+    ...[describeStanding(row.before), describeStanding(row.now), describeEvidence(row)],
   ]);
   return comparisonBlocks(
     comparison,
     [
-      { columns: ['scenario', 'change', 'before', 'now'], rows },
-      `${formatCount(unchanged, 'scenario')} unchanged.`,
+      comparison.sentence,
+      { columns: ['scenario', 'change', 'before', 'now', 'evidence'], rows },
+      `${formatCount(unchanged, 'scenario')} with the same pass rate.`,
     ],
     shortHeading(comparison),
   );

@@ -37,7 +37,11 @@ import {
   type ShownTurn,
 } from '../../../report-kit/transcript.ts';
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
-import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import {
+  changeNames,
+  describeEvidence,
+  describeStanding,
+} from '../../domain/comparison/scenario-changes.ts';
 import {
   sortByUrgency,
   VERDICTS_BY_URGENCY,
@@ -146,30 +150,32 @@ function remarks({ blockedBy, counts }: SimulationReport): Html[] {
 function changesSection(comparison: SimulationComparison | undefined): ReportSection | undefined {
   if (!comparison) return undefined;
   const { changed, unchanged } = listChanges(comparison);
-  const changes = html`${changed.length > 0 && renderChanges(changed)}
-    <p class="soft">${formatCount(unchanged, 'scenario')} unchanged.</p>`;
+  const changes = html`<p>${comparison.sentence}</p>
+    ${changed.length > 0 && renderChanges(changed)}
+    <p class="soft">${formatCount(unchanged, 'scenario')} with the same pass rate.</p>`;
   return comparisonSection(comparison, changes, shortHeading(comparison));
 }
 
 function renderChanges(rows: SimulationComparison['rows']): Html {
   return renderTable({
     label: 'Changed scenarios',
-    columns: ['scenario', 'change', 'before', 'now'],
+    columns: ['scenario', 'change', 'before', 'now', 'evidence'],
     rows: rows.map(
-      ({ scenario_id: id, change, before, now }) =>
+      (row) =>
         html`<tr>
-          <td>${id}</td>
-          <td class="${CLASSES_BY_CHANGE[change]}">${change}</td>
-          <td>${describeStanding(before)}</td>
-          <td>${describeStanding(now)}</td>
+          <td>${row.scenario_id}</td>
+          <td class="${CLASSES_BY_CHANGE[row.change]}">${changeNames[row.change]}</td>
+          <td>${describeStanding(row.before)}</td>
+          <td>${describeStanding(row.now)}</td>
+          <td>${describeEvidence(row)}</td>
         </tr>`,
     ),
   });
 }
 
 const CLASSES_BY_CHANGE = {
-  ...{ regressed: 'fail', worse: 'fail', fixed: 'pass', better: 'pass' },
-  ...{ unknown: 'warn', new: 'note', gone: 'warn', same: '' },
+  ...{ regressed: 'fail', improved: 'pass', unclear: 'warn', not_comparable: 'warn' },
+  ...{ new: 'note', gone: 'warn', same: '' },
 } as const;
 
 function scenariosSection(

@@ -1,4 +1,6 @@
 import type {
+  RunChange,
+  ScenarioChange,
   SimulatedSessionReport,
   SimulationBlocker,
   SimulationComparison,
@@ -17,11 +19,17 @@ import { toPrintable } from '../../../report-kit/printable.ts';
 import {
   labeled,
   shorten,
+  visibleWidth,
   wrap,
   type Style,
   type TextLayout,
 } from '../../../report-kit/terminal.ts';
-import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import { runChangeNames } from '../../domain/comparison/run-comparison.ts';
+import {
+  changeNames,
+  describeEvidence,
+  describeStanding,
+} from '../../domain/comparison/scenario-changes.ts';
 import {
   describeEnd,
   groupAlike,
@@ -42,7 +50,19 @@ const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
 /** Maximum number of groups of sessions to list; the JSON report has all sessions. */
 const GROUPS_MAX = 20;
 
+const STYLE_BY_RUN_CHANGE: Record<RunChange, Style> = {
+  ...{ worse: 'red', mixed: 'red', better: 'green', no_difference: 'bold' },
+  not_comparable: 'yellow',
+};
+
+const STYLE_BY_CHANGE: Record<ScenarioChange, Style> = {
+  ...{ regressed: 'red', improved: 'green', unclear: 'yellow', not_comparable: 'yellow' },
+  ...{ new: 'yellow', gone: 'yellow', same: 'dim' },
+};
+
 const VERDICT_WIDTH = 9;
+const CHANGE_WIDTH = 14;
+const ID_WIDTH_MIN = 12;
 const CHANNEL_WIDTH = 7;
 const NAME_WIDTH_MAX = 32;
 
@@ -191,16 +211,34 @@ function formatComparison(
   { style, width }: TextLayout,
 ): string[] {
   const { changed, unchanged } = listChanges(comparison);
-  const lines = changed.map(({ scenario_id: id, change, before, now }) => {
-    const isBad = change === 'regressed' || change === 'worse';
-    const word = change.padEnd(VERDICT_WIDTH);
-    const color = isBad ? 'red' : change === 'fixed' || change === 'better' ? 'green' : 'yellow';
-    const results = `${describeStanding(before)} -> ${describeStanding(now)}`;
-    return `${style(color, word)}  ${shorten(toPrintable(id), width - 52)}  ${results}`;
+  const rows = changed.map((row) => ({
+    change: row.change,
+    id: toPrintable(row.scenario_id),
+    results: `${describeStanding(row.before)} -> ${describeStanding(row.now)}`,
+    evidence: toPrintable(describeEvidence(row)),
+  }));
+  const widthOf = (name: 'id' | 'results' | 'evidence'): number =>
+    rows.reduce((max, row) => Math.max(max, row[name].length), 0);
+  const idWidth = Math.min(
+    Math.max(ID_WIDTH_MIN, width - CHANGE_WIDTH - widthOf('results') - widthOf('evidence') - 6),
+    widthOf('id'),
+  );
+  const lines = rows.flatMap(({ change, id, results, evidence }) => {
+    const word = style(STYLE_BY_CHANGE[change], changeNames[change].padEnd(CHANGE_WIDTH));
+    const start = `${word}  ${shorten(id, idWidth).padEnd(idWidth)}  `;
+    const line = `${start}${results.padEnd(evidence === '' ? 0 : widthOf('results'))}`;
+    if (evidence === '') return [line];
+    return visibleWidth(line) + 2 + evidence.length <= width
+      ? [`${line}  ${evidence}`]
+      : [line.trimEnd(), ...labeled(' '.repeat(CHANGE_WIDTH + 2), evidence, width)];
   });
+  const { verdict, sentence, differences } = comparison;
+  const heading = `${comparisonHeading(comparison)}: ${runChangeNames[verdict]}`;
   return [
-    `${comparisonHeading(comparison)}: ${unchanged} unchanged.`,
-    ...comparison.differences.flatMap((difference) => wrap(difference, width)),
+    ...wrap(heading, width).map((line) => style(STYLE_BY_RUN_CHANGE[verdict], line)),
+    ...wrap(sentence, width),
+    ...differences.flatMap((difference) => wrap(difference, width)),
     ...lines,
+    ...(unchanged === 0 ? [] : [`${formatCount(unchanged, 'scenario')} with the same pass rate.`]),
   ];
 }

@@ -83,7 +83,7 @@ export const sessionTables = {
     { primaryKey: ['simulation_key'], only: 'postgres' },
   ),
 
-  /** All distinct evals of outcomes, once for each name they had, so that a search reads few rows. */
+  /** All distinct evals of outcomes, once for each name and version they had, so that a search reads few rows. */
   eval_names: table(
     {
       key: rowKey,
@@ -92,8 +92,10 @@ export const sessionTables = {
       eval_id: sortedText,
       name: sortedText,
       name_folded: sortedText,
+      /** See `versionOf`; empty if the outcome was uploaded. */
+      version: sortedText,
     },
-    { primaryKey: ['key'], unique: [['owner_id', 'eval_id', 'name']] },
+    { primaryKey: ['key'], unique: [['owner_id', 'eval_id', 'name', 'version']] },
   ),
 
   sessions: table(

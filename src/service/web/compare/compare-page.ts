@@ -1,4 +1,4 @@
-import type { ComparedScenario } from '../../../contract/index.ts';
+import type { ComparedScenario, RunChange, ScenarioChange } from '../../../contract/index.ts';
 import { cutText, formatCount, formatNumber, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import {
@@ -7,25 +7,35 @@ import {
   renderTable,
   type ItemColumn,
 } from '../../../report-kit/table.ts';
-import { CHANCE_P_MAX, computeChance, type Counts } from '../../domain/chance.ts';
-import { describeStanding } from '../../domain/simulation-results/scenario-comparison.ts';
+import type { ComparedEval } from '../../domain/comparison/eval-changes.ts';
+import { CHANCE_P_MAX } from '../../domain/comparison/exact-test.ts';
+import { formatPoints, runChangeNames } from '../../domain/comparison/run-comparison.ts';
+import {
+  changeNames,
+  describeEvidence,
+  describeStanding,
+  type JudgedChange,
+} from '../../domain/comparison/scenario-changes.ts';
 import type { EvalCounts } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { createEvalNames } from '../runs/eval-names.ts';
 import { passRateOf } from '../runs/pass-rate-chart.ts';
 import { pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
 import { describeTimes, listChanges } from './changes.ts';
-import type { ComparedEval, RunComparison, Side } from './load-comparison.ts';
+import type { RunComparison, Side } from './load-comparison.ts';
 import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
 
 /** The most rows of a table. */
 const ROWS_MAX = 100;
 
-/** Renders two runs: what changed, regressions first, and transcripts side by side. */
+/** Renders two runs: the verdict, regressions, what changed, and transcripts side by side. */
 export function renderComparePage(comparison: RunComparison, context: PageContext): string {
-  const { kind, before, after, pairs } = comparison;
+  const { before, after, pairs, result } = comparison;
+  const { kind, verdict, sentence } = result;
   const groups =
-    kind === 'simulation' ? groupScenarios(comparison) : groupEvals(comparison, context);
+    kind === 'simulation'
+      ? groupRows('scenario', result.rows, scenarioColumns)
+      : groupRows('eval', result.rows, evalColumns(result.rows, after, context));
   const [regressions, ...others] = groups;
   return renderServicePage(
     {
@@ -34,26 +44,34 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
       css: `${RUNS_CSS}${TRANSCRIPT_PAIR_CSS}${CSS}`,
       main: html`<p class="soft"><a href="${linkTo(context, '/runs', { kind })}">All runs</a></p>
         <h1>Compare</h1>
-        ${renderSides(before, after, context)}
-        <p class="verdict">${describeResult(groups, kind)}</p>
-        ${kind === 'production' && html`<p>${describeSessions(before, after)}</p>`}
-        ${regressions && renderGroup(regressions)}
+        <p class="verdict">
+          <span class="mark ${CLASSES[verdict]}">${toHeadline(runChangeNames[verdict])}.</span>
+          ${sentence}
+        </p>
+        ${renderSides(before, after, context)} ${regressions && renderGroup(regressions)}
         <h2>What changed between these runs</h2>
         ${renderChanges(comparison)} ${others.flatMap((group) => renderGroup(group) ?? [])}
         <p class="soft">
-          "May be chance" means: if both runs had the same pass rate, a difference like this one
-          would still occur in more than ${formatShare(CHANCE_P_MAX, 0)} of such comparisons
-          (Fisher's exact test).
+          "May be chance" means: if nothing changed, more than ${formatShare(CHANCE_P_MAX, 0)} of
+          comparisons like this one would show such a difference somewhere (exact tests, adjusted
+          for the number of ${kind === 'simulation' ? 'scenarios' : 'evals'}).
         </p>
         ${
           pairs.length !== 0 &&
-          html`<h2>Regressed transcripts</h2>
+          html`<h2>Transcripts of scenarios that passed less often</h2>
             ${pairs.map((pair) => renderPair(pair, context))}`
         }`,
     },
     context,
   );
 }
+
+const CLASSES: Readonly<Record<RunChange, string>> = {
+  ...{ worse: 'failed', mixed: 'failed', better: 'passed' },
+  ...{ no_difference: '', not_comparable: 'undecided' },
+};
+
+const toHeadline = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 function renderSides(before: Side, after: Side, context: PageContext): Html {
   const row = (label: string, side: Side): Html => {
@@ -136,7 +154,7 @@ function renderNeighbors(before: Side, after: Side, context: PageContext): Html 
 /** The most characters of a value. */
 const VALUE_LENGTH_MAX = 300;
 
-function renderChanges({ before, after, kind }: RunComparison): Html {
+function renderChanges({ before, after, result: { kind } }: RunComparison): Html {
   const changes = listChanges(before, after);
   const source =
     kind === 'production'
@@ -170,37 +188,48 @@ interface Group {
   table: Html;
 }
 
-const SCENARIO_GROUPS: readonly (Omit<Group, 'noun' | 'count' | 'table'> & {
-  changes: readonly ComparedScenario['change'][];
+const GROUPS: readonly (Omit<Group, 'noun' | 'count' | 'table'> & {
+  changes: readonly ScenarioChange[];
 })[] = [
-  { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed', 'worse'] },
-  { name: 'Improvements', className: 'passed', isFolded: false, changes: ['fixed', 'better'] },
+  { name: 'Regressions', className: 'failed', isFolded: false, changes: ['regressed'] },
+  { name: 'Improvements', className: 'passed', isFolded: false, changes: ['improved'] },
+  {
+    ...{ name: 'Differences that may be chance', className: 'undecided' },
+    ...{ isFolded: false, changes: ['unclear'] },
+  },
   {
     name: 'Not comparable',
     className: 'undecided',
     isFolded: false,
-    changes: ['unknown', 'new', 'gone'],
+    changes: ['not_comparable', 'new', 'gone'],
   },
   { name: 'Unchanged', className: '', isFolded: true, changes: ['same'] },
 ];
 
-function groupScenarios({ scenarios }: RunComparison): Group[] {
-  return SCENARIO_GROUPS.map(({ changes, ...group }) => {
-    const { name, className } = group;
-    const items = scenarios.filter(({ change }) => changes.includes(change));
-    const table = renderFirstItems(name, items, [
-      { name: 'scenario', content: ({ scenario_id: id }) => id },
-      { name: 'change', className, content: ({ change }) => change },
-      { name: 'before', content: ({ before }) => describeStanding(before) },
-      { name: 'after', content: ({ now }) => describeStanding(now) },
-      {
-        name: 'chance',
-        content: ({ change, chance }) => change !== 'same' && describeChance(chance),
-      },
+/** Returns the columns of a table whose cells may have the class of its group. */
+type Columns<Row> = (className: string) => readonly ItemColumn<Row>[];
+
+function groupRows<Row extends JudgedChange>(
+  noun: string,
+  rows: readonly Row[],
+  columns: Columns<Row>,
+): Group[] {
+  return GROUPS.map(({ changes, ...group }) => {
+    const items = rows.filter(({ change }) => changes.includes(change));
+    const table = renderFirstItems(group.name, items, [
+      ...columns(group.className),
+      { name: 'evidence', content: describeEvidence },
     ]);
-    return { ...group, noun: 'scenario', count: items.length, table };
+    return { ...group, noun, count: items.length, table };
   });
 }
+
+const scenarioColumns: Columns<ComparedScenario> = (className) => [
+  { name: 'scenario', content: ({ scenario_id: id }) => id },
+  { name: 'change', className, content: ({ change }) => changeNames[change] },
+  { name: 'before', content: ({ before }) => describeStanding(before) },
+  { name: 'after', content: ({ now }) => describeStanding(now) },
+];
 
 /** Renders the first items of a group as a table, and counts the others. */
 function renderFirstItems<Item>(
@@ -213,76 +242,46 @@ function renderFirstItems<Item>(
   ${omitted > 0 && html`<p class="soft">and ${formatNumber(omitted)} more</p>`}`;
 }
 
-function groupEvals({ evals, after }: RunComparison, context: PageContext): Group[] {
-  const differenceOf = (compared: ComparedEval): number =>
-    rateOf(compared.after) - rateOf(compared.before);
-  const kindOf = (compared: ComparedEval): string => {
-    if (compared.chance === undefined) return 'Not comparable';
-    const difference = differenceOf(compared);
-    if (difference === 0) return 'Unchanged';
-    if (compared.chance > CHANCE_P_MAX) return 'Differences that may be chance';
-    return difference < 0 ? 'Regressions' : 'Improvements';
-  };
+/** Returns the columns of evals. */
+function evalColumns(
+  evals: readonly ComparedEval[],
+  { ref }: Side,
+  context: PageContext,
+): Columns<ComparedEval> {
   const renderName = createEvalNames(evals);
-  const ordered = [...evals].sort((left, right) => differenceOf(left) - differenceOf(right));
-  const classNames = [
-    ['Regressions', 'failed'],
-    ['Improvements', 'passed'],
-    ['Differences that may be chance', 'undecided'],
-    ['Not comparable', 'undecided'],
-    ['Unchanged', ''],
-  ] as const;
-  const linkToFailed = ({ id, after: counts }: ComparedEval): Html | false => {
-    const failed = counts?.failed ?? 0;
-    const query = { kind: 'production', run_id: after.ref.id, eval_id: id, failed_only: 'true' };
+  const linkToFailed = ({ id, version, after }: ComparedEval): Html | false => {
+    const failed = after?.failed ?? 0;
+    const query = {
+      ...{ kind: 'production', run_id: ref.id, eval_id: id, failed_only: 'true' },
+      ...(version !== '' && { eval_version: version }),
+    };
     const link = linkTo(context, '/sessions', query);
     return failed > 0 && html`<a href="${link}">${formatNumber(failed)} failed</a>`;
   };
-  return classNames.map(([name, className]) => {
-    const items = ordered.filter((compared) => kindOf(compared) === name);
-    const table = renderFirstItems(name, items, [
-      { name: 'eval', content: renderName },
-      {
-        name: 'change',
-        className,
-        content: (compared) =>
-          compared.chance !== undefined && formatDifference(differenceOf(compared)),
-      },
-      { name: 'before', content: ({ before }) => describeCounts(before) },
-      {
-        name: 'after',
-        content: (compared) => html`${describeCounts(compared.after)} ${linkToFailed(compared)}`,
-      },
-      { name: 'chance', content: ({ chance }) => describeChance(chance) },
-    ]);
-    return {
-      name,
+  return (className) => [
+    { name: 'eval', content: renderName },
+    {
+      name: 'change',
       className,
-      isFolded: name === 'Unchanged',
-      noun: 'eval',
-      count: items.length,
-      table,
-    };
-  });
+      content: ({ change, before, after }) =>
+        change !== 'not_comparable' && formatPoints(rateOf(after) - rateOf(before)),
+    },
+    { name: 'before', content: ({ before }) => describeCounts(before) },
+    {
+      name: 'after',
+      content: (compared) => html`${describeCounts(compared.after)} ${linkToFailed(compared)}`,
+    },
+  ];
 }
 
 const rateOf = (counts: EvalCounts | undefined): number =>
   counts && counts.passed + counts.failed > 0 ? counts.passed / (counts.passed + counts.failed) : 0;
-
-const formatDifference = (difference: number): string =>
-  `${difference > 0 ? '+' : ''}${formatNumber(difference * 100, 1)} points`;
 
 function describeCounts(counts: EvalCounts | undefined): string {
   if (!counts) return 'absent';
   const { passed, failed, errored } = counts;
   const more = errored > 0 ? `, ${formatNumber(errored)} errored` : '';
   return `${formatNumber(passed)} of ${formatNumber(passed + failed)} passed (${formatShare(rateOf(counts), 1)})${more}`;
-}
-
-function describeChance(chance: number | undefined): string {
-  if (chance === undefined) return '';
-  const p = chance < 0.001 ? 'p < 0.001' : `p = ${chance.toFixed(3)}`;
-  return chance > CHANCE_P_MAX ? `may be chance, ${p}` : `not chance, ${p}`;
 }
 
 function renderGroup({ name, noun, count, isFolded, table }: Group): Html | undefined {
@@ -295,31 +294,6 @@ function renderGroup({ name, noun, count, isFolded, table }: Group): Html | unde
   }
   return html`<h2>${name}</h2>
     ${table}`;
-}
-
-function describeResult(groups: readonly Group[], kind: RunComparison['kind']): Html {
-  const count = (name: string): number => groups.find((group) => group.name === name)?.count ?? 0;
-  const noun = kind === 'simulation' ? 'scenario' : 'eval';
-  const [regressed, improved] = [count('Regressions'), count('Improvements')];
-  if (regressed === 0 && improved === 0) return html`No ${noun} regressed or improved.`;
-  return html`<span class="mark ${regressed > 0 ? 'failed' : 'passed'}"
-      >${regressed === 0 ? `No ${noun}` : formatCount(regressed, noun)} regressed</span
-    >, ${formatNumber(improved)} improved.`;
-}
-
-/** Compares the sessions without a failed eval: several evals that drop a little can be a clear drop. */
-function describeSessions(before: Side, after: Side): string {
-  const [earlier, later] = [before, after].map(({ details: { run } }) => ({
-    ...{ passed: run.sessions - run.failedSessions, failed: run.failedSessions },
-  }));
-  if (!earlier || !later) return '';
-  const describe = ({ passed, failed }: Counts): string =>
-    `${formatNumber(passed)} of ${formatNumber(passed + failed)}`;
-  const chance = describeChance(computeChance(earlier, later));
-  return (
-    `Sessions without a failed eval: ${describe(earlier)} before, ${describe(later)} after ` +
-    `(${chance}). This also counts evals that are not required.`
-  );
 }
 
 const CSS = `

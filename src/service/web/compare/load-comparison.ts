@@ -1,19 +1,22 @@
-import type { ComparedScenario, ScenarioResult } from '../../../contract/index.ts';
-import { computeChance, type Counts } from '../../domain/chance.ts';
+import type { ScenarioResult } from '../../../contract/index.ts';
+import {
+  compareEvals,
+  type ComparedEvals,
+  type EvaluatedRun,
+} from '../../domain/comparison/eval-changes.ts';
+import { compareRuns, type ComparedRuns } from '../../domain/comparison/run-comparison.ts';
+import { riseOf } from '../../domain/comparison/scenario-changes.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import { loadTurns } from '../../domain/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
-import { compareScenarios } from '../../domain/simulation-results/scenario-comparison.ts';
 import { summarizeCounts } from '../../domain/simulation-results/scenario-results.ts';
 import type { Simulations } from '../../operations/simulations.ts';
 import type {
-  EvalCounts,
   RunDetails,
   RunNeighbors,
   RunRef,
   RunTraits,
   Session,
-  SessionKind,
   SimulationPlan,
   Store,
 } from '../../store/store.ts';
@@ -27,16 +30,6 @@ export interface Side {
   scenarios: readonly ScenarioResult[];
   traits: RunTraits;
   neighbors: RunNeighbors;
-}
-
-/** An eval in two runs. */
-export interface ComparedEval {
-  id: string;
-  name: string;
-  before: EvalCounts | undefined;
-  after: EvalCounts | undefined;
-  /** The p-value of the difference; undefined without samples in both. */
-  chance: number | undefined;
 }
 
 /** The transcript of a session in a comparison. */
@@ -54,13 +47,9 @@ export interface TranscriptPair {
 
 /** Two runs and how they differ. */
 export interface RunComparison {
-  kind: SessionKind;
   before: Side;
   after: Side;
-  /** Empty for production runs. Regressions first. */
-  scenarios: readonly (ComparedScenario & { chance: number | undefined })[];
-  /** Empty for simulations. */
-  evals: readonly ComparedEval[];
+  result: ({ kind: 'simulation' } & ComparedRuns) | ({ kind: 'production' } & ComparedEvals);
   pairs: readonly TranscriptPair[];
 }
 
@@ -72,7 +61,7 @@ export interface ComparisonOptions {
 
 /** How many of the newest sessions of a run are read to find what changed. */
 const TRAIT_SESSIONS_MAX = 50;
-/** The most regressed scenarios whose transcripts are shown. */
+/** The most scenarios whose transcripts are shown. */
 const PAIRS_MAX = 5;
 /** The most sessions of a scenario in which a pair is looked for. */
 const SAMPLES_MAX = 5;
@@ -86,24 +75,26 @@ export async function loadComparison(
   ],
 ): Promise<RunComparison> {
   const [before, after] = [await loadSide(deps, sides[0]), await loadSide(deps, sides[1])];
-  const scenarios = compareScenarios(after.scenarios, before.scenarios).map((row) => ({
-    ...row,
-    chance: chanceOf(
-      before.scenarios.find(({ scenario_id: id }) => id === row.scenario_id),
-      after.scenarios.find(({ scenario_id: id }) => id === row.scenario_id),
-    ),
-  }));
+  if (before.ref.kind === 'production') {
+    const result = compareEvals(toEvaluatedRun(before), toEvaluatedRun(after));
+    return { before, after, result: { kind: 'production', ...result }, pairs: [] };
+  }
+  const result = compareRuns(after.scenarios, before.scenarios);
   const pairs: TranscriptPair[] = [];
-  for (const { scenario_id: scenarioId, change } of scenarios) {
-    if (pairs.length >= PAIRS_MAX || (change !== 'regressed' && change !== 'worse')) break;
+  for (const row of result.rows) {
+    if (pairs.length >= PAIRS_MAX) break;
+    if (!row.before || !row.now || riseOf(row) >= 0) continue;
+    const scenarioId = row.scenario_id;
     const pair = await findPair(deps.store, { before: before.ref, after: after.ref, scenarioId });
     if (pair) pairs.push(pair);
   }
-  const { kind } = before.ref;
-  const evals =
-    kind === 'simulation' ? [] : compareEvals(before.details.evals, after.details.evals);
-  return { kind, before, after, scenarios, evals, pairs };
+  return { before, after, result: { kind: 'simulation', ...result }, pairs };
 }
+
+const toEvaluatedRun = ({ details: { run, evals } }: Side): EvaluatedRun => ({
+  evals,
+  sessions: { passed: run.sessions - run.failedSessions, failed: run.failedSessions },
+});
 
 async function loadSide(
   { store, simulations }: ComparisonOptions,
@@ -118,24 +109,6 @@ async function loadSide(
     traits: await store.runs.readTraits(ref, TRAIT_SESSIONS_MAX),
     neighbors: await store.runs.findNeighbors(ref),
   };
-}
-
-function compareEvals(before: readonly EvalCounts[], after: readonly EvalCounts[]): ComparedEval[] {
-  const [earlierById, laterById] = [before, after].map(
-    (evals) => new Map(evals.map((counts) => [counts.id, counts])),
-  );
-  // An eval may have been renamed between the runs.
-  const namesById = new Map([...before, ...after].map(({ id, name }) => [id, name]));
-  return Array.from(namesById, ([id, name]) => {
-    const [earlier, later] = [earlierById?.get(id), laterById?.get(id)];
-    return { id, name, before: earlier, after: later, chance: chanceOf(earlier, later) };
-  });
-}
-
-function chanceOf(before: Counts | undefined, after: Counts | undefined): number | undefined {
-  const isJudged = (counts: Counts | undefined): counts is Counts =>
-    counts !== undefined && counts.passed + counts.failed > 0;
-  return isJudged(before) && isJudged(after) ? computeChance(before, after) : undefined;
 }
 
 /** Finds a session that did not pass whose sample passed before, or else the closest to it. */

@@ -3,7 +3,7 @@ import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatCount, formatShare } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import type { Page } from '../../store/store.ts';
+import type { Page, RecentOutcomes } from '../../store/store.ts';
 import {
   linkTo,
   renderNotice,
@@ -20,8 +20,8 @@ export interface ListedEval {
   isLive: boolean;
   /** The scenarios that refer to it. */
   scenarios: number;
-  /** Its newest outcomes that are no errors. */
-  recent: { outcomes: number; passed: number };
+  /** The newest outcomes of its current version that are no errors. */
+  recent: RecentOutcomes;
 }
 
 /** A page of the list of evals. */
@@ -83,7 +83,8 @@ function renderEvals({ evals, recentMax }: EvalList, context: PageContext): Html
       ],
     })}
     <p class="soft">
-      Pass rates count the newest outcomes of each eval, at most ${recentMax}, without errors.
+      Pass rates count the newest outcomes of the current version of each eval, at most
+      ${recentMax}, without errors.
     </p>`;
 }
 
@@ -95,9 +96,13 @@ function renderUsers({ isLive, scenarios }: ListedEval): Html | string {
   return users.length === 0 ? html`<span class="soft">nothing</span>` : users.join(', ');
 }
 
-const renderRecent = ({ recent: { outcomes, passed } }: ListedEval): Html | false =>
-  outcomes > 0 &&
-  html`${formatShare(passed / outcomes, 1)} <span class="soft">of ${outcomes}</span>`;
+function renderRecent({ recent }: ListedEval): Html | false {
+  const { outcomes, passed, hasOtherVersions } = recent;
+  const since = hasOtherVersions ? ' since it was edited' : '';
+  if (outcomes === 0) return hasOtherVersions && html`<span class="soft">none${since}</span>`;
+  return html`${formatShare(passed / outcomes, 1)}
+    <span class="soft">of ${outcomes}${since}</span>`;
+}
 
 /** Renders the choice of the kind of a new eval. */
 export function renderKindsPage(context: PageContext): string {

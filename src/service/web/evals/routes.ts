@@ -1,5 +1,6 @@
 import type { EvalDefinition } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
+import { versionOf } from '../../domain/eval-version.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
 import type { RunDry } from '../../operations/dry-run.ts';
@@ -111,7 +112,11 @@ async function loadList(store: EvalStores, ownerId: string, query: URLSearchPara
   const [settings, scenarios, recent] = await Promise.all([
     store.evals.getSettings(ownerId),
     countScenarios(store, ownerId),
-    store.evals.countRecentOutcomes(ownerId, page, RECENT_OUTCOMES_MAX),
+    store.evals.countRecentOutcomes(
+      ownerId,
+      page.map((definition) => ({ ...definition, version: versionOf(definition) })),
+      RECENT_OUTCOMES_MAX,
+    ),
   ]);
   return {
     skip,
@@ -122,7 +127,7 @@ async function loadList(store: EvalStores, ownerId: string, query: URLSearchPara
       definition,
       isLive: settings.evals.includes(definition.id),
       scenarios: scenarios.get(definition.id) ?? 0,
-      recent: recent.get(definition.id) ?? { outcomes: 0, passed: 0 },
+      recent: recent.get(definition.id) ?? { outcomes: 0, passed: 0, hasOtherVersions: false },
     })),
   };
 }

@@ -3,13 +3,27 @@ import { html, type Html } from '../../../report-kit/html.ts';
 interface NamedEval {
   id: string;
   name: string;
+  version: string;
 }
 
-/** Returns what renders the name of an eval, with its id if another eval of the list has the same name. */
+/**
+ * Returns what renders the name of an eval: with its id if another eval of the list has the same name, and with
+ * its version if the list has several, because the eval was edited.
+ */
 export function createEvalNames(evals: readonly NamedEval[]): (named: NamedEval) => Html {
-  const sameName = Map.groupBy(evals, ({ name }) => name);
-  return ({ id, name }) =>
-    (sameName.get(name)?.length ?? 0) > 1
-      ? html`${name} <span class="soft">${id}</span>`
-      : html`${name}`;
+  const idsOf = Map.groupBy(evals, ({ name }) => name);
+  const versionsOf = Map.groupBy(evals, ({ id }) => id);
+  const count = (named: readonly NamedEval[] = [], key: 'id' | 'version'): number =>
+    new Set(named.map((each) => each[key])).size;
+  return ({ id, name, version }) => {
+    const parts = [
+      ...(count(idsOf.get(name), 'id') > 1 ? [id] : []),
+      ...(count(versionsOf.get(id), 'version') > 1
+        ? [version === '' ? 'uploaded' : `version ${version}`]
+        : []),
+    ];
+    return parts.length === 0
+      ? html`${name}`
+      : html`${name} <span class="soft">${parts.join(', ')}</span>`;
+  };
 }

@@ -232,10 +232,11 @@ function renderEvals(
   if (evals.length === 0) return html`<p>No eval has scored a session of this run.</p>`;
   const renderName = createEvalNames(evals);
   const urgent = [...evals].sort((left, right) => right.failed - left.failed);
-  const linkToFailed = ({ id, name, failed }: EvalCounts): Html | undefined => {
+  const linkToFailed = ({ id, name, version, failed }: EvalCounts): Html | undefined => {
     if (failed === 0) return undefined;
     const query = {
       ...{ kind, run_id: run.id, eval_id: id, failed_only: 'true' },
+      ...(version !== '' && { eval_version: version }),
       // The evals of scenarios may share an id.
       ...(kind === 'simulation' && { eval: name }),
     };

@@ -14,7 +14,7 @@ const SEARCH_CHARS_MAX = 200;
 
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
- * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id` and `eval_id`.
+ * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id`, `eval_id`, and `eval_version`.
  * `failed_only` means the outcome `failed`, so that it is a failure of the eval that the query names. An
  * invalid query gives the filter without it, and the problem.
  */
@@ -35,7 +35,7 @@ export function readSessionFilter(
 
 function readSearch(
   query: URLSearchParams,
-): Pick<SessionFilter, 'outcome' | 'tags' | 'text' | 'runId' | 'evalId'> {
+): Pick<SessionFilter, 'outcome' | 'tags' | 'text' | 'runId' | 'evalId' | 'evalVersion'> {
   const outcome = query.get('outcome') ?? '';
   if (outcome !== '' && !isOutcomeFilter(outcome)) {
     const names = Object.keys(OUTCOME_FILTERS).join(', ');
@@ -44,9 +44,11 @@ function readSearch(
   const text = readShort(query, 'text');
   const tag = readShort(query, 'tag');
   const [runId, evalId] = [query.get('run_id') ?? '', query.get('eval_id') ?? ''];
+  const evalVersion = query.get('eval_version') ?? '';
   return {
     ...(runId !== '' && { runId }),
     ...(evalId !== '' && { evalId }),
+    ...(evalId !== '' && evalVersion !== '' && { evalVersion }),
     ...(isOutcomeFilter(outcome) && { outcome }),
     ...(text !== '' && { text }),
     ...(tag !== '' && { tags: parseTags(tag) }),

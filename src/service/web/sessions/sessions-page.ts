@@ -79,7 +79,7 @@ function describeTotal({ total, query, searched }: SessionList): string {
 }
 
 /** Filters that links set and that the form keeps. */
-const EXACT_FILTERS = ['run_id', 'eval_id'];
+const EXACT_FILTERS = ['run_id', 'eval_id', 'eval_version'];
 
 const FILTERS = [...Object.keys(LABELS), 'failed_only', ...EXACT_FILTERS];
 
@@ -88,7 +88,7 @@ const hasFilter = (query: URLSearchParams): boolean =>
 
 /** Says to which run and eval the list is limited, with the names that the sessions found have. */
 function renderExact(
-  { filter: { kind, runId, evalId }, query, sessions }: SessionList,
+  { filter: { kind, runId, evalId, evalVersion = '' }, query, sessions }: SessionList,
   context: PageContext,
 ): Html | undefined {
   if (runId === undefined && evalId === undefined) return undefined;
@@ -104,7 +104,10 @@ function renderExact(
             >${cutText(runName, NAME_LENGTH_MAX)}</a
           >`;
   const ofEval =
-    evalName === undefined ? undefined : html`eval ${cutText(evalName, NAME_LENGTH_MAX)}`;
+    evalName === undefined
+      ? undefined
+      : html`eval
+        ${cutText(evalName, NAME_LENGTH_MAX)}${evalVersion !== '' && `, version ${evalVersion}`}`;
   return html`<p>
     Only ${run}${run && ofEval ? ', ' : ''}${ofEval}.
     <a href="${linkTo(context, '/sessions', Object.fromEntries(others))}">Show all</a>

@@ -1,0 +1,80 @@
+import { crashesOf } from '../../engine/transcript/crashes.ts';
+import { isAccepted, isNotFound, type Transcript } from '../../engine/transcript/reading.ts';
+import {
+  findDeletions,
+  findSupposedLeftovers,
+  isFalseDuplicate,
+} from '../users/lifecycle.ts';
+import { sentUserId } from '../users/user-id.ts';
+import { conformingResponse } from './conforming-response.ts';
+import { describeSeen, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
+
+/**
+ * Recognizes a sandbox that does not know a user that it created, or knows one that was never created:
+ * several processes with users of their own, or ids that are not compared whole.
+ */
+export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
+  // A crash explains lost users.
+  if (crashesOf(transcript).length > 0) return [];
+  const { lost, deleted } = findDeletions(transcript);
+  const supposed = findSupposedLeftovers(transcript);
+  const duplicates = transcript.exchanges.filter((exchange) =>
+    isFalseDuplicate(exchange, transcript),
+  );
+  const chats = findContradictingChats(transcript);
+  const isForgetful = deleted.length > 0 || duplicates.length > 0 || chats.length > 0;
+  const unknown = isForgetful ? [...lost, ...chats] : [];
+  if (supposed.length > 0 && lost.length > 0) {
+    return diagnose(transcript, [...duplicates, ...supposed, ...lost], {
+      describe: (seen) =>
+        `a new id is refused because it exists, and another user is unknown afterwards (${seen})`,
+      cure: 'Compare whole ids, with upper and lower case: two ids are taken for the same user',
+    });
+  }
+  if (unknown.length > 0) {
+    return diagnose(transcript, [...unknown, ...duplicates], {
+      describe: (seen, quote) =>
+        `the sandbox knows a user in one request and not in the next: ${quote} (${seen})`,
+      cure: 'State per process? If several processes or instances run, keep users where all of them see them, for example in a database',
+    });
+  }
+  return diagnose(transcript, duplicates, {
+    describe: (seen, quote) => `new users are refused because they exist: ${quote} (${seen})`,
+    cure: 'Respond with user_exists only if this id exists: compare whole ids, and send another error if no more users fit',
+  });
+}
+
+interface Texts {
+  describe: (seen: string, quote: string) => string;
+  cure: string;
+}
+
+function diagnose(
+  { run }: Transcript,
+  exchanges: Transcript['exchanges'],
+  { describe, cure }: Texts,
+): Diagnosis[] {
+  const seen = nonEmpty(exchanges);
+  if (!seen) return [];
+  const { response } = seen[0];
+  return [
+    {
+      seen,
+      fault: describe(describeSeen(seen), `${response?.status} with ${quoteBody(seen[0])}`),
+      cure,
+      repair: (exchange) => conformingResponse(exchange, run),
+    },
+  ];
+}
+
+/** Returns the chats that were refused with 404 although another one with the same user succeeded. */
+function findContradictingChats({ exchanges }: Transcript): Transcript['exchanges'] {
+  const chats = exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === 'chat' &&
+      exchange.intent === 'valid' &&
+      typeof sentUserId(exchange) === 'string',
+  );
+  const served = new Set(chats.filter(isAccepted).map(sentUserId));
+  return chats.filter((exchange) => isNotFound(exchange) && served.has(sentUserId(exchange)));
+}

@@ -1,8 +1,4 @@
-import {
-  sandboxErrors,
-  type Endpoint,
-  type SandboxErrorCode,
-} from '../../src/contract/index.ts';
+import { sandboxErrors, type Endpoint, type SandboxErrorCode } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { formatList } from '../../src/report-kit/format.ts';
 import type { Repair } from '../engine/checks/check.ts';
@@ -31,10 +27,7 @@ type Routes = readonly [endpoints: readonly Endpoint[], name: string];
 const chat: Routes = [['chat'], routeNames.chat];
 const create: Routes = [['create'], routeNames.create];
 const users: Routes = [['create', 'delete'], 'The /users routes'];
-const chatAndCreate: Routes = [
-  ['chat', 'create'],
-  `${routeNames.chat} and ${routeNames.create}`,
-];
+const chatAndCreate: Routes = [['chat', 'create'], `${routeNames.chat} and ${routeNames.create}`];
 const all: Routes = [['chat', 'create', 'delete', 'health'], 'All routes'];
 
 const isMalformed = (exchange: Exchange): boolean =>
@@ -165,7 +158,9 @@ function acceptValid(endpoint: 'chat' | 'create', exchanges: readonly Exchange[]
     if (!seen) return [];
     const ids = new Set(seen.map(({ id }) => id));
     const [first] = seen;
-    const outcome = first.response ? `${first.response.status} with ${quoteBody(first)}` : describeOutcome(first);
+    const outcome = first.response
+      ? `${first.response.status} with ${quoteBody(first)}`
+      : describeOutcome(first);
     const others = isMore ? ', and other refusals' : '';
     return [
       {

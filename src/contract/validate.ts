@@ -186,7 +186,11 @@ export function findMisspelledFields(name: MessageName, value: unknown): Misspel
   return [...required, ...optional];
 }
 
-function findRespelledFields(name: MessageName, value: unknown, pointer: string): MisspelledField[] {
+function findRespelledFields(
+  name: MessageName,
+  value: unknown,
+  pointer: string,
+): MisspelledField[] {
   if (typeof value !== 'object' || value === null) return [];
   const fields = listFields(name, pointer);
   const keys = Object.keys(value);

@@ -269,23 +269,24 @@ function checkArguments(typeCheck: Check): Check {
   };
 }
 
+const toolsUsedIn = ({ json }: Exchange): string[] =>
+  listAt(json, '/metadata/tools_used').filter((name) => typeof name === 'string');
+
 /**
  * Each name in `metadata.tools_used` must have a tool call. Judges only the first turn of a
  * conversation: on later turns the list may include earlier ones, because the specification does
  * not say which turns it covers.
  */
 function checkToolsUsed(): Check {
-  const namesOf = ({ json }: Exchange): string[] =>
-    listAt(json, '/metadata/tools_used').filter((name) => typeof name === 'string');
   return checkEach(
     (exchange) =>
       isReply(exchange) &&
       isFirstTurn(exchange) &&
       hasNamedCalls(exchange) &&
-      namesOf(exchange).length > 0,
+      toolsUsedIn(exchange).length > 0,
     (exchange) => {
       const names = new Set(callsOf(exchange).map(({ called }) => called?.['name']));
-      return namesOf(exchange).flatMap((name, index): Finding[] =>
+      return toolsUsedIn(exchange).flatMap((name, index): Finding[] =>
         names.has(name)
           ? []
           : [
@@ -300,8 +301,23 @@ function checkToolsUsed(): Check {
             ],
       );
     },
-    unjudged,
+    ({ exchanges }) => explainNoNames(exchanges.filter(isReply)),
   );
+}
+
+/** Explains why no reply could be judged by the tools that it names. */
+function explainNoNames(replies: readonly Exchange[]): ReturnType<Check['unjudged']> {
+  const named = replies.filter((exchange) => toolsUsedIn(exchange).length > 0);
+  if (named.length === 0) {
+    const reason = replies.some((exchange) => callsOf(exchange).length > 0)
+      ? 'The replies with tool calls have no `metadata.tools_used`, which is optional.'
+      : 'No reply names a tool in `metadata.tools_used`. Use --prompt to send a message that makes the agent call a tool.';
+    return { verdict: 'not_observed', reason };
+  }
+  const reason = named.some(isFirstTurn)
+    ? 'The tool calls of the replies that name tools in `metadata.tools_used` have no names.'
+    : 'Only replies of later turns name tools in `metadata.tools_used`, and those may be of earlier turns.';
+  return { verdict: 'not_observed', reason };
 }
 
 /** Whether every tool call of a reply has a name; otherwise it is unknown which calls are missing. */

@@ -5,7 +5,12 @@ import {
 } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { formatList } from '../../../src/report-kit/format.ts';
-import { isAccepted, toPrintable, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
+import {
+  isAccepted,
+  toPrintable,
+  type Exchange,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
 import { describeRoutes, describeSeen, nonEmpty, type Diagnosis } from './seen.ts';
 
 /** The message that the body of a successful response is, by endpoint. */
@@ -39,7 +44,11 @@ const NAMED_MAX = 4;
 
 /** Lists names: "found `userId`, the name is `user_id`; found `createdAt`, the name is `created_at`". */
 function describeNames(fields: readonly MisspelledField[]): string {
-  const found = new Map(fields.map((field) => [field.found, field.name]));
+  const found = new Map(
+    fields
+      .toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired))
+      .map((field) => [field.found, field.name]),
+  );
   const named = [...found]
     .slice(0, NAMED_MAX)
     .map(([key, name]) => `found \`${toPrintable(key, 40)}\`, the name is \`${name}\``);
@@ -88,15 +97,17 @@ function rename(body: unknown, fields: readonly MisspelledField[]): unknown {
  * never reads them. Names of required fields are failures.
  */
 export function findMisspelledNotices({ exchanges }: Transcript): readonly string[] {
-  const seen = exchanges.filter((exchange) => isAccepted(exchange) && fieldsOf(exchange).length > 0);
+  const seen = exchanges.filter(
+    (exchange) => isAccepted(exchange) && fieldsOf(exchange).length > 0,
+  );
+  if (seen.flatMap(fieldsOf).some(({ isRequired }) => isRequired)) return [];
   const groups = Map.groupBy(seen, ({ endpoint }) => endpoint);
-  return [...groups.values()].flatMap((group) => {
+  return [...groups.values()].map((group) => {
     const fields = group.flatMap(fieldsOf);
-    if (fields.some(({ isRequired }) => isRequired)) return [];
     const names = new Map(fields.map(({ found, name }) => [found, name]));
-    const listed = [...names].slice(0, NAMED_MAX).map(([found, name]) => `\`${toPrintable(found, 40)}\` (the name is \`${name}\`)`);
-    return [
-      `${describeRoutes(group)}: the service doesn't read ${formatList(listed)}.`,
-    ];
+    const listed = [...names].map(
+      ([found, name]) => `\`${toPrintable(found, 40)}\` (the name is \`${name}\`)`,
+    );
+    return `${describeRoutes(group)}: the service doesn't read ${formatList(listed, NAMED_MAX)}.`;
   });
 }

@@ -1,13 +1,15 @@
 import { crashesOf } from '../../engine/transcript/crashes.ts';
-import { isAccepted, isNotFound, type Transcript } from '../../engine/transcript/reading.ts';
 import {
-  findDeletions,
-  findSupposedLeftovers,
-  isFalseDuplicate,
-} from '../users/lifecycle.ts';
-import { sentUserId } from '../users/user-id.ts';
+  isAccepted,
+  isNotFound,
+  toPrintable,
+  type Exchange,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import { findDeletions, findSupposedLeftovers, isFalseDuplicate } from '../users/lifecycle.ts';
+import { pathUserId, sentUserId } from '../users/user-id.ts';
 import { conformingResponse } from './conforming-response.ts';
-import { describeSeen, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
+import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /**
  * Recognizes a sandbox that does not know a user that it created, or knows one that was never created:
@@ -27,7 +29,7 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
   if (supposed.length > 0 && lost.length > 0) {
     return diagnose(transcript, [...duplicates, ...supposed, ...lost], {
       describe: (seen) =>
-        `a new id is refused because it exists, and another user is unknown afterwards (${seen})`,
+        `the new user ${idOf(supposed, sentUserId)} is refused because it exists, and ${idOf(lost, pathUserId)} is unknown afterwards (${seen})`,
       cure: 'Compare whole ids, with upper and lower case: two ids are taken for the same user',
     });
   }
@@ -44,6 +46,10 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
   });
 }
 
+/** Returns the user of the first of some exchanges. */
+const idOf = (exchanges: readonly Exchange[], of: (exchange: Exchange) => unknown): string =>
+  toPrintable(String(exchanges.slice(0, 1).map(of)), 70);
+
 interface Texts {
   describe: (seen: string, quote: string) => string;
   cure: string;
@@ -56,11 +62,11 @@ function diagnose(
 ): Diagnosis[] {
   const seen = nonEmpty(exchanges);
   if (!seen) return [];
-  const { response } = seen[0];
+  const example = findExample(seen);
   return [
     {
       seen,
-      fault: describe(describeSeen(seen), `${response?.status} with ${quoteBody(seen[0])}`),
+      fault: describe(describeSeen(seen), `${example.response?.status} with ${quoteBody(example)}`),
       cure,
       repair: (exchange) => conformingResponse(exchange, run),
     },

@@ -27,10 +27,7 @@ function describeChange(name: string, expected: string, found?: string): string 
 }
 
 /** Creates a repair that puts a valid value at the place of a violation, in every message of a type. */
-export function createMessageRepair(
-  { pointer, expected, found }: Violation,
-  type: string,
-): Repair {
+export function createMessageRepair({ pointer, expected, found }: Violation, type: string): Repair {
   const name = pointer.slice(1).replaceAll('/', '.');
   return {
     description: `${routeNames.voice}: ${describeChange(`${name} of ${type}`, expected, found)}`,

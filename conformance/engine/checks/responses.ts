@@ -4,13 +4,7 @@ import {
   type Endpoint,
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
-import {
-  unjudgedAs,
-  checkEach,
-  outcomeFinding,
-  type Check,
-  type Finding,
-} from './check.ts';
+import { unjudgedAs, checkEach, outcomeFinding, type Check, type Finding } from './check.ts';
 import { refusalHint, type RefusalHints } from './refusal-hints.ts';
 import { checkShape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
@@ -190,11 +184,7 @@ export function checkRefused(
         status === undefined ? received >= 400 && received < 500 : received === status;
       if (isExpected) return [];
       return [
-        outcomeFinding(
-          exchange,
-          `${expected}, for ${exchange.step}`,
-          refusalHint(exchange, hints),
-        ),
+        outcomeFinding(exchange, `${expected}, for ${exchange.step}`, refusalHint(exchange, hints)),
       ];
     },
     (transcript) => {

@@ -63,9 +63,10 @@ export function findCauses(
   // No change to single responses helps if the peer as a whole can't be judged.
   const isBlocked = judgment.blockedBy !== undefined;
   let diagnoses = (isBlocked ? [] : suite.diagnose(transcript)).map(createCandidate);
-  let others = [...collectRepairs(state.failures), ...(isBlocked ? [] : suite.repairs(transcript))].map(
-    createCandidate,
-  );
+  let others = [
+    ...collectRepairs(state.failures),
+    ...(isBlocked ? [] : suite.repairs(transcript)),
+  ].map(createCandidate);
   while (causes.length < CAUSES_MAX && state.failures.size > 0) {
     const candidates = [...diagnoses, ...others.map((other) => exclude(other, diagnoses))];
     const best = findBest(suite, state, candidates, options);

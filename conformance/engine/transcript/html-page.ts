@@ -4,7 +4,7 @@ import { toPrintable, type Exchange } from './reading.ts';
 
 /** An HTML page that came instead of JSON. */
 export interface HtmlPage {
-  /** Who sends the page, for example "nginx's error page". */
+  /** What the page is, for example "nginx's error page"; empty if it is not known. */
   name: string;
   /** The title or heading and, for known pages, the reason, in one line. */
   quote: string;
@@ -27,8 +27,8 @@ interface PageKind {
 
 const NO_COOKIE = 'the service sends a bearer key, and no cookie or CSRF token';
 
-const csrf = (framework: string, pattern: RegExp, how: string, detail?: RegExp): PageKind => ({
-  name: `the CSRF check of ${framework}`,
+const csrf = (owner: string, pattern: RegExp, how: string, detail?: RegExp): PageKind => ({
+  name: `${owner} CSRF check`,
   pattern,
   ...(detail && { detail }),
   cure: `Exempt the routes of the interface from the CSRF check${how}: ${NO_COOKIE}`,
@@ -65,8 +65,8 @@ function describeProxyCure(status: number): string {
   return 'Look at the configuration of the proxy: this page does not come from the sandbox';
 }
 
-const proxy = (name: string, pattern: RegExp): PageKind => ({
-  name: `an error page of ${name}`,
+const proxy = (owner: string, pattern: RegExp): PageKind => ({
+  name: `${owner} error page`,
   pattern,
   cure: describeProxyCure,
   isRefusal: true,
@@ -74,17 +74,23 @@ const proxy = (name: string, pattern: RegExp): PageKind => ({
 
 /** The first kind that fits is the kind of a page. */
 const kinds: readonly PageKind[] = [
-  csrf('Django', /CSRF verification failed/, ', for example with @csrf_exempt', /<p>(CSRF [^<]*)/),
   csrf(
-    'Rails',
+    "Django's",
+    /CSRF verification failed/,
+    ', for example with @csrf_exempt',
+    /<p>(CSRF [^<]*)/,
+  ),
+  csrf(
+    "Rails'",
     /InvalidAuthenticityToken|verify CSRF token/,
     ', for example with skip_forgery_protection',
     /<h2[^>]*>([^<]*CSRF[^<]*)/,
   ),
-  csrf('Laravel', /<title>Page Expired/, ': put them into routes/api.php'),
+  csrf("Laravel's", /<title>Page Expired/, ': put them into routes/api.php'),
   {
-    name: 'a bot check of Cloudflare',
-    pattern: /challenge-platform|_cf_chl_opt|<title>Just a moment|Attention Required! \| Cloudflare/,
+    name: "Cloudflare's bot check",
+    pattern:
+      /challenge-platform|_cf_chl_opt|<title>Just a moment|Attention Required! \| Cloudflare/,
     cure: 'Add a rule in Cloudflare that lets requests to these paths pass without a challenge',
     isRefusal: true,
   },
@@ -93,12 +99,19 @@ const kinds: readonly PageKind[] = [
     /because you have <code>DEBUG = True/,
     /<pre class="exception_value">([^<]*)/,
   ),
-  framework("Rails' debug page", /Action Controller: Exception caught|<header role="banner">\s*<h1>/),
+  framework(
+    "Rails' debug page",
+    /Action Controller: Exception caught|<header role="banner">\s*<h1>/,
+  ),
   framework("Rails' error page", /<title>We're sorry, but something went wrong/),
-  framework('the debugger of Werkzeug', /Werkzeug Debugger|__debugger__/),
+  framework("Werkzeug's debugger", /Werkzeug Debugger|__debugger__/),
   framework("Symfony's debug page", /Symfony Exception|sf-toolbar|class="exception-message/),
   framework("Laravel's debug page", /Illuminate\\|laravel-ignition|flareapp/i),
-  framework("Spring's whitelabel error page", /Whitelabel Error Page/, /unexpected error \(([^)]*)\)/),
+  framework(
+    "Spring's whitelabel error page",
+    /Whitelabel Error Page/,
+    /unexpected error \(([^)]*)\)/,
+  ),
   framework("Tomcat's error page", /Apache Tomcat|<title>HTTP Status \d{3}/),
   framework("Jetty's error page", /Powered by Jetty|<title>Error \d{3} /),
   framework(
@@ -115,7 +128,7 @@ const kinds: readonly PageKind[] = [
     /<p>Message: ([^<]*)/,
   ),
   framework('a message of PHP', /<b>(?:Fatal error|Parse error|Warning|Notice|Deprecated)<\/b>:/),
-  csrf('the sandbox', /<(?:title|h1|h2|p|pre)[^>]*>[^<]{0,200}\bCSRF\b/i, ''),
+  csrf('a', /<(?:title|h1|h2|p|pre)[^>]*>[^<]{0,200}\bCSRF\b/i, ''),
   {
     name: 'a login page',
     pattern:
@@ -123,21 +136,21 @@ const kinds: readonly PageKind[] = [
     cure: 'Let requests to these paths pass without a login: the service sends a bearer key and has no session',
     isRefusal: true,
   },
-  proxy('nginx', /<center>(?:nginx|openresty|Tengine)/i),
-  proxy('Apache', /<address>Apache|<p>Additionally, a \d{3}/),
-  proxy('HAProxy', /No server is available to handle this request/),
-  proxy('AWS load balancing', /<center>awselb/),
-  proxy('Cloudflare', /cloudflare/i),
-  proxy('a proxy', /<(?:title|h1)>(?:413|50[234]) /),
+  proxy("nginx's", /<center>(?:nginx|openresty|Tengine)/i),
+  proxy("Apache's", /<address>Apache|<p>Additionally, a \d{3}/),
+  proxy("HAProxy's", /No server is available to handle this request/),
+  proxy("AWS's", /<center>awselb/),
+  proxy("Cloudflare's", /cloudflare/i),
+  proxy("a proxy's", /<(?:title|h1)>(?:413|50[234]) /),
 ];
 
-const pages = new WeakMap<Exchange, HtmlPage | { name: '' }>();
+const pages = new WeakMap<Exchange, { page: HtmlPage | undefined }>();
 
 /** Returns the HTML page that an exchange got instead of JSON; undefined if the body is something else. */
 export function findHtmlPage(exchange: Exchange): HtmlPage | undefined {
-  const known = pages.get(exchange) ?? readPage(exchange) ?? ({ name: '' } as const);
+  const known = pages.get(exchange) ?? { page: readPage(exchange) };
   pages.set(exchange, known);
-  return known.name === '' ? undefined : (known as HtmlPage);
+  return known.page;
 }
 
 /** Longer pages are judged by their beginning. */
@@ -147,11 +160,12 @@ function readPage({ response, json }: Exchange): HtmlPage | undefined {
   const { status = 0, body = '', headers = {} } = response ?? {};
   const isMarked = /^text\/html|^application\/xhtml/i.test(headers['content-type'] ?? '');
   const start = body.slice(0, LENGTH_MAX);
-  if (isObject(json) || !(startsAsHtml(start) || (isMarked && /<\w+[\s>]/.test(start)))) return undefined;
+  if (isObject(json) || !(startsAsHtml(start) || (isMarked && /<\w+[\s>]/.test(start))))
+    return undefined;
   // A message of PHP before JSON is not a page.
   if (response && findBodyFault(response)?.value) return undefined;
   const kind = kinds.find(({ pattern }) => pattern.test(start));
-  const { name = 'an HTML page', cure = describeOtherCure, isRefusal = false } = kind ?? {};
+  const { name = '', cure = describeOtherCure, isRefusal = false } = kind ?? {};
   return {
     name,
     quote: quotePage(start, kind?.detail),
@@ -165,9 +179,7 @@ export const startsAsHtml = (text: string): boolean =>
   /^\s*<(?:!doctype|!--|html|head|title|body|h1|center|br|b)\b/i.test(text);
 
 const describeOtherCure = (status: number): string =>
-  status < 400
-    ? 'Find out what responds at this path: the interface has only JSON'
-    : ERROR_HANDLER;
+  status < 400 ? 'Find out what responds at this path: the interface has only JSON' : ERROR_HANDLER;
 
 /** The longest part of a quotation. */
 const PART_LENGTH_MAX = 90;
@@ -178,7 +190,7 @@ function quotePage(page: string, detail: RegExp | undefined): string {
   const heading = /<h1[^>]*>(.*?)<\/h1>/is.exec(page)?.[1] ?? '';
   const reason = (detail && detail.exec(page)?.[1]) ?? '';
   const parts = [title, reason === '' ? heading : reason]
-    .map((part) => toPrintable(toText(part), PART_LENGTH_MAX))
+    .map((part) => toPrintable(toText(part), PART_LENGTH_MAX).replace(/\.+$/, ''))
     .filter((part) => part !== '');
   const [first = '', second = ''] = parts;
   if (first === '') return toPrintable(toText(page), PART_LENGTH_MAX);
@@ -215,6 +227,6 @@ function toText(markup: string): string {
 
 const toCharacter = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Describes a page in one line: `an HTML page "Sign in" (a login page)`. */
+/** Describes a page in one line: `an HTML page (a login page): "Sign in"`. */
 export const describePage = ({ name, quote }: HtmlPage): string =>
-  name === 'an HTML page' ? `${name} ${JSON.stringify(quote)}` : `${name}: ${JSON.stringify(quote)}`;
+  `an HTML page${name === '' ? '' : ` (${name})`}: ${JSON.stringify(quote)}`;

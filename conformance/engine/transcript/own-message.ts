@@ -34,7 +34,11 @@ export function findOwnMessage(exchange: Exchange): string | undefined {
   const page = findHtmlPage(exchange);
   if (page) return page.quote;
   if (isAccepted(exchange) && !isAcceptedError(exchange)) return undefined;
-  const text = isObject(json) ? findMessageIn(json) : json === undefined ? response.body : undefined;
+  const text = isObject(json)
+    ? findMessageIn(json)
+    : json === undefined
+      ? response.body
+      : undefined;
   const line = toPrintable(text ?? '', LENGTH_MAX);
   return line === '' ? undefined : line;
 }

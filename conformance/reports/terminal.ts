@@ -250,11 +250,11 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
     ? 0
     : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
   const folded = foldedFailures(report).length;
-  if (notes.length + observed.length + unjudged + folded === 0) return [];
+  if (notes.length + observed.length + unjudged === 0 && folded < 2) return [];
   const rest = observed.length - OBSERVED_MAX;
   const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
   const details = [
-    ...(folded === 0 ? [] : [`each of the ${folded} failures with a common cause`]),
+    ...(folded < 2 ? [] : [`each of the ${folded} failures with a common cause`]),
     ...(notes.length === 0 ? [] : ['the notes']),
     ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
     ...(observed.length === 0 ? [] : ['all observed behavior']),

@@ -1,4 +1,5 @@
 /** Which users exist according to the responses of a run, and the responses that contradict it. */
+import { resolvePointer } from '../../../src/contract/index.ts';
 import {
   errorOf,
   isAccepted,
@@ -68,6 +69,12 @@ export const findSupposedLeftovers = (transcript: Transcript): Exchange[] =>
       wasLeftOver(exchange, transcript),
   );
 
+/** Returns whether a response confirms a new user. A cached response names another one. */
+const isCreated = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'create' &&
+  isAccepted(exchange) &&
+  [undefined, sentUserId(exchange)].includes(resolvePointer(exchange.json, '/user_id'));
+
 /** The first deletions of users that the run created. */
 export interface Deletions {
   deleted: Exchange[];
@@ -82,7 +89,7 @@ export function findDeletions(transcript: Transcript): Deletions {
   const existing = new Set<unknown>();
   for (const exchange of transcript.exchanges) {
     const { endpoint, repeats } = exchange;
-    if (endpoint === 'create' && isAccepted(exchange)) existing.add(sentUserId(exchange));
+    if (isCreated(exchange)) existing.add(sentUserId(exchange));
     if (endpoint !== 'delete' || repeats !== undefined) continue;
     if (!existing.delete(pathUserId(exchange))) continue;
     if (isAccepted(exchange)) deletions.deleted.push(exchange);

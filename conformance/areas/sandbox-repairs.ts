@@ -64,11 +64,18 @@ function changeStatus([endpoints, name]: Routes, exchanges: readonly Exchange[])
 function validateInput([endpoints, name]: Routes, exchanges: readonly Exchange[]): Repair[] {
   const isConcerned = (exchange: Exchange): boolean =>
     endpoints.includes(exchange.endpoint) && isMalformed(exchange);
+  const malformed = exchanges.filter(isConcerned);
+  const wrong = malformed.filter((exchange) => !isRefused(exchange));
   // Where every malformed request is refused, the sandbox validates already.
-  if (exchanges.filter(isConcerned).every(isRefused)) return [];
+  if (wrong.length === 0) return [];
+  const steps = [...new Set(wrong.map(({ step }) => `"${step}"`))];
+  const change =
+    steps.length <= NAMED_MAX && wrong.length * 2 < malformed.length
+      ? `also refuse ${formatList(steps)}`
+      : 'validate the body first, and refuse an invalid one';
   return [
     {
-      description: `${name}: validate the body first, and refuse an invalid one with 400, the type invalid_request_error, and the code bad_request`,
+      description: `${name}: ${change} with 400, the type invalid_request_error, and the code bad_request`,
       apply: (exchange) =>
         isConcerned(exchange) ? { response: respondWithError(400, 'bad_request') } : undefined,
     },
@@ -157,18 +164,26 @@ function acceptValid(endpoint: 'chat' | 'create', exchanges: readonly Exchange[]
     const seen = nonEmpty(group);
     if (!seen) return [];
     const ids = new Set(seen.map(({ id }) => id));
+    const refusals = new Set(seen.map(nameRefusal));
+    const isSameDuplicate = (exchange: Exchange): boolean =>
+      exchange.endpoint === endpoint &&
+      isDuplicate(exchange) &&
+      refusals.has(nameRefusal(exchange));
     const [first] = seen;
     const outcome = first.response
       ? `${first.response.status} with ${quoteBody(first)}`
-      : describeOutcome(first);
+      : `no response (${first.failure?.message ?? describeOutcome(first)})`;
     const others = isMore ? ', and other refusals' : '';
     return [
       {
         description: `${routeNames[endpoint]}: valid requests get ${outcome}${others} (${describeSeen(seen)}). ${cureOf(first)}`,
-        apply: (exchange) =>
-          ids.has(exchange.id) && isConcerned(exchange)
+        apply(exchange) {
+          // A duplicate was refused for the reason of the valid requests.
+          if (isSameDuplicate(exchange)) return { response: respondWithError(409, 'user_exists') };
+          return ids.has(exchange.id) && isConcerned(exchange)
             ? { response: respond(200, acceptedBody(exchange)) }
-            : undefined,
+            : undefined;
+        },
       },
     ];
   };

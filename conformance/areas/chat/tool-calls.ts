@@ -1,5 +1,11 @@
 /** The tool calls of a reply (spec 2.7, 2.8). */
-import { formatValue, listAt, resolvePointer } from '../../../src/contract/index.ts';
+import {
+  describeMisspelled,
+  findMisspelled,
+  formatValue,
+  listAt,
+  resolvePointer,
+} from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/checks/check.ts';
 import { combineEdits, drop, type Edit, set } from '../../engine/mutants/combinators.ts';
@@ -286,6 +292,9 @@ function checkToolsUsed(): Check {
       toolsUsedIn(exchange).length > 0,
     (exchange) => {
       const names = new Set(callsOf(exchange).map(({ called }) => called?.['name']));
+      const other = messagesOf(exchange)
+        .map(({ message }) => findMisspelled('tool_calls', Object.keys(message), []))
+        .find((found) => found !== undefined);
       return toolsUsedIn(exchange).flatMap((name, index): Finding[] =>
         names.has(name)
           ? []
@@ -295,7 +304,11 @@ function checkToolsUsed(): Check {
                 pointer: `/metadata/tools_used/${index}`,
                 expected: `a tool call of ${name}`,
                 received:
-                  names.size === 0 ? 'no tool call' : `tool calls of ${[...names].join(', ')}`,
+                  other !== undefined
+                    ? describeMisspelled(other, 'tool_calls')
+                    : names.size === 0
+                      ? 'no tool call'
+                      : `tool calls of ${[...names].join(', ')}`,
                 hint: 'Add every tool call with its result to choices[].message.tool_calls.',
               },
             ],

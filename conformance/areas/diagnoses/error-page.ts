@@ -20,7 +20,9 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
       {
         seen,
         fault: `requests get ${status} with ${describePage(page)} (${describeSeen(seen)})`,
-        cure: page.isRefusal ? page.cure : `${page.cure}: {"error": {"message", "type", "code"}}`,
+        cure: page.cure.endsWith('as JSON')
+          ? `${page.cure}: {"error": {"message", "type", "code"}}`
+          : page.cure,
         repair: (exchange) =>
           isHandled(exchange, page)
             ? respondWithError(exchange.response?.status ?? 400, 'bad_request')

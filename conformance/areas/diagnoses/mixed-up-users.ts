@@ -8,7 +8,8 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { findDeletions, findSupposedLeftovers, isFalseDuplicate } from '../users/lifecycle.ts';
 import { pathUserId, sentUserId } from '../users/user-id.ts';
-import { conformingResponse } from './conforming-response.ts';
+import { findOwnMessage } from '../../engine/transcript/own-message.ts';
+import { conformingResponse, isDuplicate } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /**
@@ -33,11 +34,22 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
       cure: 'Compare whole ids, with upper and lower case: two ids are taken for the same user',
     });
   }
+  const twice = transcript.exchanges.filter(
+    (exchange) => isDuplicate(exchange) && isAccepted(exchange),
+  );
   if (unknown.length > 0) {
-    return diagnose(transcript, [...unknown, ...duplicates], {
+    return diagnose(transcript, [...unknown, ...duplicates, ...twice], {
       describe: (seen, quote) =>
         `the sandbox knows a user in one request and not in the next: ${quote} (${seen})`,
       cure: 'State per process? If several processes or instances run, keep users where all of them see them, for example in a database',
+    });
+  }
+  const forgotten = findForgottenUsers(transcript);
+  if (twice.length > 0 && forgotten.length > 0) {
+    return diagnose(transcript, [...twice, ...forgotten], {
+      describe: (seen) =>
+        `the sandbox forgets users: it creates the same user twice, and deletions get ${quoteOutcome(forgotten)} (${seen})`,
+      cure: 'State per request or per process? Keep users where all requests see them, for example in a database',
     });
   }
   return diagnose(transcript, duplicates, {
@@ -49,6 +61,23 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
 /** Returns the user of the first of some exchanges. */
 const idOf = (exchanges: readonly Exchange[], of: (exchange: Exchange) => unknown): string =>
   toPrintable(String(exchanges.slice(0, 1).map(of)), 70);
+
+/** Returns the deletions of users that were created, if each one says that the user is unknown. */
+function findForgottenUsers({ exchanges }: Transcript): Exchange[] {
+  const deletions = exchanges.filter(
+    ({ endpoint, intent }) => endpoint === 'delete' && intent === 'valid',
+  );
+  // A missing route says that it is missing.
+  const isForgotten = (exchange: Exchange): boolean =>
+    isNotFound(exchange) && /\buser\b(?!s\/)/i.test(findOwnMessage(exchange) ?? '');
+  return deletions.every(isForgotten) ? deletions : [];
+}
+
+const quoteOutcome = (exchanges: readonly Exchange[]): string =>
+  exchanges
+    .slice(0, 1)
+    .map((exchange) => `${exchange.response?.status} with ${quoteBody(exchange)}`)
+    .join('');
 
 interface Texts {
   describe: (seen: string, quote: string) => string;
@@ -66,7 +95,7 @@ function diagnose(
   return [
     {
       seen,
-      fault: describe(describeSeen(seen), `${example.response?.status} with ${quoteBody(example)}`),
+      fault: describe(describeSeen(seen), quoteOutcome([example])),
       cure,
       repair: (exchange) => conformingResponse(exchange, run),
     },

@@ -1,11 +1,6 @@
 /** `POST /users`: valid requests of any shape succeed (spec 2.9, 4.7). */
 import { isObject } from '../../../src/platform/json.ts';
-import {
-  type Check,
-  checkEach,
-  explainNoValidResponse,
-  outcomeFinding,
-} from '../../engine/checks/check.ts';
+import { explainNoValidResponse } from '../../engine/checks/check.ts';
 import { requireSurvival } from '../../engine/checks/crashes.ts';
 import { checkNoServerError } from '../../engine/checks/responses.ts';
 import {
@@ -20,10 +15,8 @@ import { hasKeys, where } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, MutantEntry, Subject } from '../../engine/requirement.ts';
 import { createFalseRefusals, defineAccepted } from '../accepted.ts';
 import { failEverySeventh, HANG_MS } from '../failures.ts';
-import { isAccepted } from '../../engine/transcript/reading.ts';
-import { isAbsent, unlessAbsent } from './absence.ts';
+import { unlessAbsent } from './absence.ts';
 import { withKnownUsers } from './known-users.ts';
-import { isFalseDuplicate } from './lifecycle.ts';
 import { malformed } from './refusals.ts';
 import { userProperties } from './request-properties.ts';
 import { isAboutUsers, isCreateStep } from './requests.ts';
@@ -56,7 +49,7 @@ const accepted = defineAccepted(
     endpoint: 'create',
     properties: userProperties,
     reason: OPTIONAL_REASON,
-    wrapCheck: (check) => unlessAbsent('create', ignoreFalseDuplicates(check)),
+    wrapCheck: (check) => unlessAbsent('create', check),
   },
   {
     'USERS-001': {
@@ -226,17 +219,13 @@ const accepted = defineAccepted(
 
 /** Counts create requests and fails at some of them. */
 const failsAtCreation =
-  (
-    failsAt: (creation: number) => boolean,
-    fail: 'with 500' | 'as a duplicate' | 'silently' | 'dropped',
-  ) =>
+  (failsAt: (creation: number) => boolean, fail: 'with 500' | 'silently' | 'dropped') =>
   (): ReturnType<TransformFactory> => {
     let creations = 0;
     return async (request, forward, clock): Promise<ProxyResult> => {
       if (request.endpoint !== 'create' || !failsAt(++creations)) return forward(request);
       if (fail === 'dropped') return 'dropped';
       if (fail === 'silently') await clock.sleep(HANG_MS);
-      if (fail === 'as a duplicate') return errorResponse(409, 'user_exists');
       return errorResponse(500, 'server_error');
     };
   };
@@ -288,55 +277,9 @@ export const createRequests: Subject = {
       ),
       mutants: failures,
     },
-    'USERS-011': {
-      rule: 'A create request for a new `user_id` is not refused because the user exists.',
-      statements: ['4.7.6', '7.b8'],
-      reason:
-        'The service creates a new id for each simulation; a refused one ends the simulation before it starts.',
-      probes: ['preflight', 'users/forms'],
-      check: unlessAbsent('create', checkNewUsers()),
-      mutants: {
-        'fourth-creation-exists': {
-          description: 'Refuses the fourth create request because the user exists.',
-          transform: failsAtCreation((creation) => creation === 4, 'as a duplicate'),
-        },
-      },
-    },
   },
   legal: { 'absent-404': absent(404), 'absent-405': absent(405), 'absent-501': absent(501) },
 };
-
-/** Leaves new users that were refused because they exist to USERS-011. */
-function ignoreFalseDuplicates(check: Check): Check {
-  return {
-    ...check,
-    evidence: (transcript) =>
-      check.evidence(transcript).filter((exchange) => !isFalseDuplicate(exchange, transcript)),
-  };
-}
-
-/** Requires that no create request is refused because the user exists if it can't exist. */
-function checkNewUsers(): Check {
-  return checkEach(
-    (exchange, transcript) =>
-      exchange.endpoint === 'create' &&
-      exchange.intent === 'valid' &&
-      (isAccepted(exchange) || isFalseDuplicate(exchange, transcript)),
-    (exchange, transcript) =>
-      isFalseDuplicate(exchange, transcript)
-        ? [
-            outcomeFinding(
-              exchange,
-              'a 2xx response: no user with this id was created before',
-              isAbsent('delete', transcript)
-                ? 'Compare whole ids. If an earlier run with the same seed created this user, set another --seed: without DELETE /users/{user_id}, users remain.'
-                : 'Compare whole ids, with upper and lower case, and keep users where all processes see them.',
-            ),
-          ]
-        : [],
-    explainNoValidResponse('create'),
-  );
-}
 
 function diesOfMalformedJson(): ReturnType<TransformFactory> {
   let isBroken = false;

@@ -1,12 +1,8 @@
 /** The user id in requests and responses: what a check compares, and how a mutant mixes ids up. */
-import {
-  describeMisspelled,
-  findMisspelled,
-  formatValue,
-  resolvePointer,
-} from '../../../src/contract/index.ts';
+import { describeMisspelled, findMisspelled, resolvePointer } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
+import { describeEcho } from '../../engine/checks/echo.ts';
 import { createOverlap, editAccepted, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
@@ -42,9 +38,8 @@ export function checkUserId(
         {
           exchange: exchange.id,
           pointer: '/user_id',
-          expected: formatValue(expected),
-          received:
-            found === undefined ? formatValue(received) : describeMisspelled(found, 'user_id'),
+          ...describeEcho(expected, received, 'user id'),
+          ...(found !== undefined && { received: describeMisspelled(found, 'user_id') }),
         },
       ];
     },

@@ -35,19 +35,18 @@ const csrf = (owner: string, pattern: RegExp, how: string, detail?: RegExp): Pag
   isRefusal: true,
 });
 
-const ERROR_HANDLER = 'Add an error handler that sends errors as JSON';
-
 const framework = (name: string, pattern: RegExp, detail?: RegExp): PageKind => ({
   name,
   pattern,
   ...(detail && { detail }),
-  cure(status) {
-    if (status === 404 || status === 405) return 'Check that the sandbox serves this route';
-    return status >= 500
-      ? `Find this exception in the log of the sandbox. ${ERROR_HANDLER}`
-      : ERROR_HANDLER;
-  },
+  cure: describeHandlerCure,
 });
+
+function describeHandlerCure(status: number): string {
+  if (status === 404 || status === 405) return 'Check that the sandbox serves this route';
+  const log = status >= 500 ? 'Find this error in the log of the sandbox. ' : '';
+  return `${log}Add an error handler that sends errors as JSON`;
+}
 
 function describeProxyCure(status: number): string {
   if (status === 413) {
@@ -127,7 +126,11 @@ const kinds: readonly PageKind[] = [
     /<title>Error response<\/title>/,
     /<p>Message: ([^<]*)/,
   ),
-  framework('a message of PHP', /<b>(?:Fatal error|Parse error|Warning|Notice|Deprecated)<\/b>:/),
+  {
+    name: 'a message of PHP',
+    pattern: /<b>(?:Fatal error|Parse error|Warning|Notice|Deprecated)<\/b>:/,
+    cure: 'Fix what PHP reports, set display_errors to Off, and send errors as JSON with their own status',
+  },
   csrf('a', /<(?:title|h1|h2|p|pre)[^>]*>[^<]{0,200}\bCSRF\b/i, ''),
   {
     name: 'a login page',
@@ -179,10 +182,12 @@ export const startsAsHtml = (text: string): boolean =>
   /^\s*<(?:!doctype|!--|html|head|title|body|h1|center|br|b)\b/i.test(text);
 
 const describeOtherCure = (status: number): string =>
-  status < 400 ? 'Find out what responds at this path: the interface has only JSON' : ERROR_HANDLER;
+  status < 400
+    ? 'Find out what responds at this path: the interface has only JSON'
+    : describeHandlerCure(status);
 
 /** The longest part of a quotation. */
-const PART_LENGTH_MAX = 90;
+const PART_LENGTH_MAX = 130;
 
 /** Quotes the title and the first heading, or the title and the reason. */
 function quotePage(page: string, detail: RegExp | undefined): string {
@@ -217,6 +222,7 @@ const entities: Readonly<Record<string, string>> = {
 function toText(markup: string): string {
   return markup
     .replaceAll(/<(style|script)\b.*?<\/\1>/gis, ' ')
+    .replaceAll(/<\/?(?:b|i|em|strong|span|code)\b[^>]*>/gi, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(\w+));/gi, (entity, decimal, hex, name) =>
       name === undefined

@@ -52,7 +52,7 @@ const pages: readonly [status: number, body: string, description: string, cure: 
   ],
   [
     504,
-    '<html><body><h1>504 Gateway Time-out</h1>\nThe server didn\'t respond in time.\n</body></html>',
+    "<html><body><h1>504 Gateway Time-out</h1>\nThe server didn't respond in time.\n</body></html>",
     `an HTML page (a proxy's error page): "504 Gateway Time-out"`,
     /timeout of the proxy/,
   ],
@@ -64,7 +64,10 @@ const pages: readonly [status: number, body: string, description: string, cure: 
   ],
   [
     400,
-    titled('Error', '<pre>SyntaxError: Unexpected end of JSON input<br> &nbsp; &nbsp;at JSON.parse</pre>'),
+    titled(
+      'Error',
+      '<pre>SyntaxError: Unexpected end of JSON input<br> &nbsp; &nbsp;at JSON.parse</pre>',
+    ),
     `an HTML page (Express's error page): "Error: SyntaxError: Unexpected end of JSON input"`,
     /error handler/,
   ],
@@ -108,7 +111,10 @@ void t.test('other bodies are no pages', (t) => {
 void t.test("the sandbox's own message, wherever frameworks put it", (t) => {
   const bodies: [body: string, message: string | undefined][] = [
     ['{"error":{"message":"No model.","type":"t","code":null}}', 'No model.'],
-    ['{"detail":[{"loc":["body","messages"],"msg":"Field required"}]}', 'body.messages: Field required'],
+    [
+      '{"detail":[{"loc":["body","messages"],"msg":"Field required"}]}',
+      'body.messages: Field required',
+    ],
     ['{"detail":"Not authenticated"}', 'Not authenticated'],
     ['{"error":"messages: wrong type"}', 'messages: wrong type'],
     ['{"type":"about:blank","title":"Bad Request","detail":"No user.","status":400}', 'No user.'],

@@ -8,6 +8,7 @@ import { client, findSilence } from './client/index.ts';
 import { hideText } from './client/shown.ts';
 import { health } from './health/index.ts';
 import { diagnoseSandbox } from './diagnoses/index.ts';
+import { findMisspelledNotices } from './diagnoses/misspelled-fields.ts';
 import { sandboxRepairs } from './sandbox-repairs.ts';
 import { createSandboxState } from './sandbox-state.ts';
 import { createServiceContext } from './service/context.ts';
@@ -38,6 +39,7 @@ export const sandboxSuite: Suite = createSuite({
   isBlockedByErrors: false,
   diagnose: diagnoseSandbox,
   repairs: sandboxRepairs,
+  findNotices: findMisspelledNotices,
   cures: {
     keyRefused: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
     noInterface:
@@ -59,7 +61,7 @@ export const serviceSuite: Suite = createSuite({
   repeatsFailures: false,
   isBlockedByErrors: true,
   diagnose: () => [],
-  repairs: [],
+  repairs: () => [],
   cures: {
     keyRefused:
       'Set SANDBOX_KIT_SERVICE_API_KEY to the key, or pass --api-key-file FILE. --api-key-header sets the header name.',
@@ -80,7 +82,7 @@ export const clientSuite: Suite = createSuite({
   findRecordingCause: findSilence,
   toShown: hideText,
   diagnose: () => [],
-  repairs: [],
+  repairs: () => [],
   cures: { keyRefused: '', noInterface: '' },
 });
 

@@ -70,8 +70,10 @@ export interface SuiteOptions {
   isBlockedByErrors: boolean;
   /** Recognizes common defects in a recording. "Fix first" prefers their repairs to other ones. */
   diagnose(transcript: Transcript): readonly Repair[];
-  /** Changes that may clear many failures; "Fix first" tries them on every recording with failures. */
-  repairs: readonly Repair[];
+  /** Returns changes that may clear many failures of a recording. "Fix first" tries each of them. */
+  repairs(transcript: Transcript): readonly Repair[];
+  /** Returns sentences about the run as a whole that the report shows next to the verdict. */
+  findNotices?(transcript: Transcript): readonly string[];
   /** Returns the cause that prevents the judgment of a recording without a preflight. */
   findRecordingCause?(transcript: Transcript): BlockingCause | undefined;
   /** Returns an exchange without content that a page must not show, such as conversation text. */

@@ -14,7 +14,7 @@ import {
 } from '../../src/report-kit/filters.ts';
 import { html, withCode, type Html } from '../../src/report-kit/html.ts';
 import { renderSearch, SEARCHABLE } from '../../src/report-kit/run-report.ts';
-import { findRepeatedCommands } from './summary.ts';
+import { findRepeatedCommands, messageBesides } from './summary.ts';
 
 const FIELD_LENGTH_MAX = 2_000;
 const CURL_LENGTH_MAX = 8_000;
@@ -88,16 +88,26 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>, sameAs?: s
         ),
         fact('known failure', row.accepted),
         fact('reason', row.reason, withCode),
-        fact('at', row.pointer === '' ? undefined : row.pointer),
-        fact('expected', row.expected),
-        fact('received', row.received),
-        fact('hint', row.hint, withCode),
+        ...listDetails(row),
         fact('places', count > 1 ? `${count}` : undefined),
         ['exchanges', exchanges(row.evidence, shown), 'links'],
       ])}
       ${command}
     </details>
   </article>`;
+}
+
+/** Lists what is known about a finding. */
+export function listDetails(
+  row: Pick<RequirementVerdict, 'pointer' | 'expected' | 'received' | 'message' | 'hint'>,
+): Fact[] {
+  return [
+    fact('at', row.pointer === '' ? undefined : row.pointer),
+    fact('expected', row.expected),
+    fact('received', row.received),
+    fact('message', messageBesides(row)),
+    fact('hint', row.hint, withCode),
+  ];
 }
 
 const fact = (

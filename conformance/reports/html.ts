@@ -1,5 +1,6 @@
-import type { CheckReport } from '../../src/contract/index.ts';
+import type { CauseExample, CheckReport } from '../../src/contract/index.ts';
 import { comparisonSection } from '../../src/report-kit/comparison.ts';
+import { renderFactList } from '../../src/report-kit/fact-list.ts';
 import { formatInstant } from '../../src/report-kit/format.ts';
 import { html, withCode, type Html } from '../../src/report-kit/html.ts';
 import {
@@ -12,7 +13,7 @@ import { renderTable } from '../../src/report-kit/table.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { listChanges } from './comparison.ts';
-import { createFindingRules, renderFindings } from './html-findings.ts';
+import { createFindingRules, listDetails, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
 import {
@@ -91,12 +92,27 @@ function causesSection(report: CheckReport): ReportSection | undefined {
       html`<li>
         ${withCode(cause.description)}. This ${describeShare(cause, nth, report)}:
         ${cause.clears.map((id) => html`<a href="#${id}">${id}</a>`)}
+        ${cause.example && renderExample(cause.example)}
       </li>`,
   );
   const body = html`<ol class="causes">
     ${items}
   </ol>`;
   return { id: 'causes', title: sectionTitles.causes, body };
+}
+
+/** Renders one finding that a cause explains. */
+function renderExample(example: CauseExample): Html {
+  const { requirement, exchange } = example;
+  return renderFactList([
+    [
+      'example',
+      html`<a href="#${requirement}">${requirement}</a>,
+        <a href="#e${exchange.exchange}">#${exchange.exchange}</a> "${exchange.step}":
+        ${exchange.request} &rarr; ${exchange.outcome}`,
+    ],
+    ...listDetails(example),
+  ]);
 }
 
 /** Renders the comparison with an earlier run, regressions first. */

@@ -5,7 +5,7 @@ import {
   type TestCase,
   type TestSuite,
 } from '../../src/report-kit/junit.ts';
-import { commandOf, staleSentence } from './summary.ts';
+import { commandOf, messageBesides, openCauses, staleSentence } from './summary.ts';
 
 /**
  * Writes the report as JUnit XML, with a suite per area and a test case per requirement. A fail is a
@@ -14,11 +14,16 @@ import { commandOf, staleSentence } from './summary.ts';
  * failure or an error, so that CI never shows it as green.
  */
 export function junitReport({ requirements, ...report }: CheckReport): string {
+  const fixes = new Map(
+    openCauses({ ...report, requirements }).flatMap((cause) =>
+      cause.clears.map((id) => [id, `Fix first: ${describeCause(cause)}`] as const),
+    ),
+  );
   const selected = requirements.filter(({ verdict }) => verdict !== 'not_selected');
   const suites = [...Map.groupBy(selected, ({ area }) => area)].map(([area, rows]): TestSuite => ({
     name: area,
     timestamp: report.startedAt,
-    cases: rows.map((row) => testCase(row, report)),
+    cases: rows.map((row) => testCase(row, report, fixes.get(row.id))),
   }));
   const hasError = suites.some(({ cases }) =>
     cases.some(({ outcome }) => outcome?.kind === 'error'),
@@ -58,8 +63,15 @@ function describeTrace(blockedBy: CheckReport['blockedBy']): string | undefined 
   return traceId === undefined ? undefined : `trace id ${traceId}`;
 }
 
-function testCase(row: RequirementVerdict, run: RunResult): TestCase {
-  const outcome = outcomeOf(row, run);
+/** Describes a cause with the finding that shows it best. */
+function describeCause({ description, example }: CheckReport['causes'][number]): string {
+  if (!example) return `${description}.`;
+  const { requirement, expected, received } = example;
+  return `${description}. For example ${requirement}: expected ${expected}, received ${received}`;
+}
+
+function testCase(row: RequirementVerdict, run: RunResult, fix: string | undefined): TestCase {
+  const outcome = outcomeOf(row, run, fix);
   const isRemark = outcome === undefined && row.verdict !== 'pass';
   return {
     classname: `sandbox-kit.${row.area}`,
@@ -69,7 +81,11 @@ function testCase(row: RequirementVerdict, run: RunResult): TestCase {
   };
 }
 
-function outcomeOf(row: RequirementVerdict, run: RunResult): Outcome | undefined {
+function outcomeOf(
+  row: RequirementVerdict,
+  run: RunResult,
+  fix: string | undefined,
+): Outcome | undefined {
   const { verdict, accepted, addedLater, reason = verdict, expected = '', received = '' } = row;
   const message = `${verdict}: ${reason}`;
   if (accepted !== undefined) {
@@ -83,7 +99,7 @@ function outcomeOf(row: RequirementVerdict, run: RunResult): Outcome | undefined
       return undefined;
     case 'fail': {
       const difference = `expected ${expected}, received ${received}`;
-      return { kind: 'failure', message: difference, text: describeFinding(row) };
+      return { kind: 'failure', message: difference, text: describeFinding(row, fix) };
     }
     case 'error':
       return { kind: 'error', message: reason };
@@ -98,7 +114,8 @@ function outcomeOf(row: RequirementVerdict, run: RunResult): Outcome | undefined
   }
 }
 
-function describeFinding(row: RequirementVerdict): string {
+function describeFinding(row: RequirementVerdict, fix = ''): string {
+  const message = messageBesides(row);
   const traceId = row.evidence[0]?.traceId;
   const exchanges = row.evidence.map(({ exchange }) => exchange).join(', ');
   return [
@@ -106,7 +123,9 @@ function describeFinding(row: RequirementVerdict): string {
     row.pointer ? `at ${row.pointer}` : '',
     `expected ${row.expected ?? ''}`,
     `received ${row.received ?? ''}`,
+    message === undefined ? '' : `message ${message}`,
     row.hint ?? '',
+    fix,
     `exchanges ${exchanges}`,
     traceId === undefined ? '' : `trace id ${traceId}`,
     row.curl ?? '',

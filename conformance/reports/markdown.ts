@@ -1,4 +1,4 @@
-import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import type { CheckReport, EvidenceItem, RequirementVerdict } from '../../src/contract/index.ts';
 import { comparisonBlocks } from '../../src/report-kit/comparison.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import {
@@ -8,6 +8,7 @@ import {
   renderMarkdown,
   type Block,
   type ListItem,
+  type Markdown,
 } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { listChanges } from './comparison.ts';
@@ -20,6 +21,7 @@ import {
   headlineOf,
   headlines,
   isClientReport,
+  messageBesides,
   openCauses,
   sectionTitles,
   staleSentence,
@@ -69,28 +71,46 @@ function findings(title: string, rows: readonly RequirementVerdict[]): Block {
 
 /** Describes a requirement: what was expected, what to do, and the command that repeats it, once. */
 function finding(row: RequirementVerdict, isRepeated: boolean): ListItem {
-  const { id, rule, section, pointer = '', expected, received, reason, hint, curl = '' } = row;
-  const traceId = row.evidence[0]?.traceId;
+  const { id, rule, section, reason, curl = '' } = row;
   const isShown = curl !== '' && curl.length <= CURL_LENGTH_MAX && !isRepeated;
   return {
     text: line`**${id}** ${rule} (spec ${section})`,
     details: [
-      ...(pointer === '' ? [] : [line`at ${markdownCode(pointer)}`]),
-      ...(expected === undefined ? [] : [`expected ${expected}`]),
-      ...(received === undefined ? [] : [`received ${received}`]),
       ...(reason === undefined ? [] : [reason]),
-      ...(hint === undefined ? [] : [`hint: ${hint}`]),
-      ...(traceId === undefined ? [] : [line`trace id ${markdownCode(traceId)}`]),
+      ...details({ ...row, exchange: row.evidence[0] }),
     ],
     command: isShown ? curl : undefined,
   };
 }
 
-const describeCauses = (report: CheckReport): string[] =>
-  openCauses(report).map(
-    (cause, nth) =>
-      `${cause.description}. This ${describeShare(cause, nth, report)}: ${cause.clears.join(', ')}.`,
-  );
+/** Lists what is known about a finding. */
+function details({
+  ...finding
+}: Pick<RequirementVerdict, 'pointer' | 'expected' | 'received' | 'message' | 'hint'> & {
+  exchange: EvidenceItem | undefined;
+}): (string | Markdown)[] {
+  const { pointer = '', expected, received, hint, exchange } = finding;
+  const message = messageBesides(finding);
+  const traceId = exchange?.traceId;
+  return [
+    ...(pointer === '' ? [] : [line`at ${markdownCode(pointer)}`]),
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(received === undefined ? [] : [`received ${received}`]),
+    ...(message === undefined ? [] : [`message: ${message}`]),
+    ...(hint === undefined ? [] : [`hint: ${hint}`]),
+    ...(traceId === undefined ? [] : [line`trace id ${markdownCode(traceId)}`]),
+  ];
+}
+
+const describeCauses = (report: CheckReport): ListItem[] =>
+  openCauses(report).map((cause, nth) => {
+    const { description, clears, example } = cause;
+    const share = describeShare(cause, nth, report);
+    return {
+      text: `${description}. This ${share}: ${clears.join(', ')}.`,
+      ...(example && { details: [`example: ${example.requirement}`, ...details(example)] }),
+    };
+  });
 
 const knownFailures = ({ requirements }: CheckReport): Block => ({
   columns: ['requirement', 'verdict', 'comment'],

@@ -1,4 +1,5 @@
 import type {
+  CauseExample,
   CheckReport,
   EvidenceItem,
   BlockedBy,
@@ -10,7 +11,8 @@ import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
 import { findHttpWaiver } from '../engine/checks/targets.ts';
-import { findCauses } from '../engine/judge/causes.ts';
+import type { Finding } from '../engine/checks/check.ts';
+import { findCauses, type FoundCause } from '../engine/judge/causes.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import {
   isAddedLater,
@@ -23,6 +25,7 @@ import {
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { crashesOf } from '../engine/transcript/crashes.ts';
+import { findOwnMessage } from '../engine/transcript/own-message.ts';
 import { callsOf } from './calls.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
 import { callCommand, requestCommand } from './curl.ts';
@@ -49,6 +52,7 @@ export function createReport(
     ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
+    ...(isBlocked ? [] : (suite.findNotices?.(transcript) ?? [])),
     ...describeSelection(suite, judgment),
     ...describeLater(judgment, options),
   ];
@@ -72,7 +76,9 @@ export function createReport(
     requirements: [...judgment.requirements].map(([id, result]) =>
       rowOf(suite, id, result, { transcript, options }),
     ),
-    causes: findCauses(suite, transcript, judgment, options),
+    causes: findCauses(suite, transcript, judgment, options).map((cause) =>
+      causeOf(suite, cause, transcript),
+    ),
   };
 }
 
@@ -100,6 +106,18 @@ function describeLater(
   return [
     `Not met, but added after the requirement set ${requirementSet.name}, so they don't count: ${ids.join(', ')}.`,
   ];
+}
+
+/** Returns a cause with its example. The exchange is the recorded one, without any change. */
+function causeOf(
+  suite: Suite,
+  { example, ...cause }: FoundCause,
+  transcript: Transcript,
+): CheckReport['causes'][number] {
+  const exchange = transcript.exchanges.find(({ id }) => id === example?.finding.exchange);
+  if (!example || !exchange) return cause;
+  const fields = fieldsOf(suite, example.id, example.finding, transcript);
+  return { ...cause, example: { requirement: example.id, ...fields, exchange: itemOf(exchange) } };
 }
 
 function blockedByOf({ id, message, cure, evidence, suspects = [] }: BlockingCause): BlockedBy {
@@ -145,18 +163,29 @@ function findingFields(
   transcript: Transcript,
 ): Partial<RequirementVerdict> {
   if (!('findings' in result)) return {};
-  const [first] = result.findings;
-  const exchange = transcript.exchanges.find(({ id }) => id === first.exchange);
+  const { findings } = result;
+  return { ...fieldsOf(suite, id, findings[0], transcript), findings: findings.length };
+}
+
+/** Returns what a report says about a finding. */
+function fieldsOf(
+  suite: Suite,
+  id: RequirementId,
+  { exchange: number, expected, received, pointer, hint }: Finding,
+  transcript: Transcript,
+): Pick<CauseExample, 'expected' | 'received' | 'pointer' | 'message' | 'hint' | 'curl'> {
+  const exchange = transcript.exchanges.find(({ id }) => id === number);
+  const message = exchange && suite.peer !== 'client' ? findOwnMessage(exchange) : undefined;
   return {
-    expected: first.expected,
-    received: first.received,
-    pointer: first.pointer,
-    ...(first.hint === undefined ? {} : { hint: first.hint }),
+    expected,
+    received,
+    pointer,
+    ...(message !== undefined && { message }),
+    ...(hint !== undefined && { hint }),
     // Repeating a request of the client would prove nothing.
     ...(exchange && suite.peer !== 'client'
       ? { curl: reproduceCommand(suite, id, exchange, transcript.run) }
       : {}),
-    findings: result.findings.length,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import type { CauseExample, CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 
 /** The headline of a report: its verdict, or that only the file of known failures is outdated. */
 export type Headline = CheckReport['verdict'] | 'stale-known-failures';
@@ -56,21 +56,34 @@ export function openCauses({ causes, requirements }: CheckReport): CheckReport['
   const known = requirements.filter((row) => row.accepted !== undefined).map(({ id }) => id);
   return causes
     .map((cause) => ({ ...cause, clears: cause.clears.filter((id) => !known.includes(id)) }))
-    .filter(({ clears }) => clears.length > 0);
+    .filter(({ clears }) => clears.length > 0)
+    .map(withoutRepetition);
 }
 
-/** The minimum number of failures that a cause replaces. */
-const FOLDED_MIN = 2;
+/** Removes the hint of the example if the cause says the same. */
+function withoutRepetition(cause: CheckReport['causes'][number]): typeof cause {
+  const { description, example } = cause;
+  const { hint = '', ...others } = example ?? {};
+  const isRepeated = description.includes(hint.replace(/\.$/, ''));
+  return example && isRepeated ? { ...cause, example: { ...others } as CauseExample } : cause;
+}
 
-/** Returns the failures that the terminal does not show one by one, because a cause explains several. */
+/** Returns the failures that the terminal does not show one by one, because a cause with an example explains them. */
 export function foldedFailures(report: CheckReport): RequirementVerdict[] {
-  return openCauses(report).flatMap(({ clears }) => {
-    const failed = report.requirements.filter(
-      ({ id, verdict, accepted }) =>
-        verdict === 'fail' && accepted === undefined && clears.includes(id),
-    );
-    return failed.length < FOLDED_MIN ? [] : failed;
-  });
+  const explained = openCauses(report).flatMap(({ clears, example }) => (example ? clears : []));
+  return report.requirements.filter(
+    ({ id, verdict, accepted }) =>
+      verdict === 'fail' && accepted === undefined && explained.includes(id),
+  );
+}
+
+/** Returns the message of the sandbox unless what was received quotes it already. */
+export function messageBesides({
+  received = '',
+  message,
+}: Pick<RequirementVerdict, 'received' | 'message'>): string | undefined {
+  if (message === undefined || received.includes(message)) return undefined;
+  return received.includes(JSON.stringify(message).slice(1, -1)) ? undefined : message;
 }
 
 /** Says how many of the failed or blocked requirements a cause clears, after the causes before it. */

@@ -1,4 +1,5 @@
 import type {
+  CauseExample,
   CheckReport,
   EvidenceItem,
   RequirementVerdict,
@@ -27,6 +28,7 @@ import {
   headlineOf,
   headlines,
   isClientReport,
+  messageBesides,
   openCauses,
   sectionTitles,
   shortList,
@@ -109,59 +111,78 @@ function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][]
 }
 
 /** Describes a requirement that is not met, with its evidence. */
-function findingLines(row: RequirementVerdict, { style, width }: TextLayout): string[] {
-  const [first] = row.evidence;
-  const count = row.findings ?? 0;
-  const where = first && describeExchange(first);
-  const fields: [string, string | undefined][] = [
-    ['reason', row.reason],
-    ['at', row.pointer === '' ? undefined : row.pointer],
-    ['expected', row.expected],
-    ['received', row.received],
-    ['exchange', count > 1 && where ? `${where} (and ${formatNumber(count - 1)} more)` : where],
-    ['trace id', first?.traceId],
-    ['hint', row.hint],
-  ];
+function findingLines(row: RequirementVerdict, layout: TextLayout): string[] {
+  const { style, width } = layout;
   const label = row.verdict.toUpperCase().padEnd(5);
   return [
     `${style(verdictStyles[row.verdict], label)} ${style('bold', row.id)}`,
     ...labeled(' '.repeat(6), `${row.rule} (spec ${row.section})`, width),
+    ...detailLines({ ...row, exchange: row.evidence[0] }, layout, 6),
+  ];
+}
+
+type Detail = Pick<
+  RequirementVerdict,
+  'reason' | 'pointer' | 'expected' | 'received' | 'message' | 'hint' | 'curl' | 'findings'
+> & { example?: string; exchange: EvidenceItem | undefined };
+
+/** Lists what is known about a finding, and the command that shows it again. */
+function detailLines(detail: Detail, { style, width }: TextLayout, indent: number): string[] {
+  const { exchange, findings: count = 0, curl } = detail;
+  const where = exchange && describeExchange(exchange);
+  const fields: [string, string | undefined][] = [
+    ['example', detail.example],
+    ['reason', detail.reason],
+    ['at', detail.pointer === '' ? undefined : detail.pointer],
+    ['expected', detail.expected],
+    ['received', detail.received],
+    ['message', messageBesides(detail)],
+    ['exchange', count > 1 && where ? `${where} (and ${formatNumber(count - 1)} more)` : where],
+    ['trace id', exchange?.traceId],
+    ['hint', detail.hint],
+  ];
+  const margin = ' '.repeat(indent);
+  return [
     ...fields.flatMap(([name, text]) =>
-      text === undefined ? [] : labeled(`      ${style('dim', name.padEnd(9))} `, text, width),
+      text === undefined ? [] : labeled(`${margin}${style('dim', name.padEnd(9))} `, text, width),
     ),
     // One unbroken line, so that it can be copied.
-    ...(row.curl === undefined ? [] : [`      ${style('dim', row.curl)}`]),
+    ...(curl === undefined ? [] : [`${margin}${style('dim', curl)}`]),
   ];
 }
 
-/** Lists the causes. A cause that replaces several failures also shows the first of them. */
-function causeLines(report: CheckReport, { style, width, verbose }: TerminalOptions): string[] {
+/** Lists the causes, each with an example. */
+function causeLines(report: CheckReport, layout: TerminalOptions): string[] {
   const causes = openCauses(report);
   if (causes.length === 0) return [];
-  const folded = verbose ? [] : foldedFailures(report);
   const lines = causes.flatMap((cause, nth) => {
     const share = describeShare(cause, nth, report);
-    const example = folded.find(({ id }) => cause.clears.includes(id));
-    return [
-      ...labeled('  - ', `${cause.description}. This ${share}: ${shortList(cause.clears)}.`, width),
-      ...(example ? exampleLines(example, { style, width }) : []),
-    ];
+    const text = `${cause.description}. This ${share}: ${shortList(cause.clears)}.`;
+    return [...labeled('  - ', text, layout.width), ...exampleLines(cause.example, report, layout)];
   });
-  return [style('bold', sectionTitles.causes), ...lines];
+  return [layout.style('bold', sectionTitles.causes), ...lines];
 }
 
-/** Shows how to see one failure: the exchange and the command that repeats its request. */
+/** Shows one finding that a cause explains. With --verbose, it is among the failures. */
 function exampleLines(
-  { id, evidence: [first], curl }: RequirementVerdict,
-  { style, width }: TextLayout,
+  example: CauseExample | undefined,
+  { requirements }: CheckReport,
+  layout: TerminalOptions,
 ): string[] {
-  const exchange = first ? `, exchange ${describeExchange(first)}` : '';
-  const trace = first?.traceId === undefined ? '' : `, trace id ${first.traceId}`;
-  return [
-    ...labeled('    ', `Example: ${id}${exchange}${trace}`, width),
-    // One unbroken line, so that it can be copied.
-    ...(curl === undefined ? [] : [`    ${style('dim', curl)}`]),
-  ];
+  const row = requirements.find(({ id }) => id === example?.requirement);
+  if (!example || !row) return [];
+  const { curl, ...shown } = example;
+  const { findings } = row;
+  return detailLines(
+    {
+      ...shown,
+      ...(findings !== undefined && { findings }),
+      ...(curl !== undefined && layout.verbose !== true && { curl }),
+      example: `${row.id} ${row.rule}`,
+    },
+    layout,
+    4,
+  );
 }
 
 const describeExchange = ({ exchange, step, request, outcome }: EvidenceItem): string =>
@@ -229,11 +250,11 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
     ? 0
     : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
   const folded = foldedFailures(report).length;
-  if (notes.length + observed.length + unjudged + folded === 0) return [];
+  if (notes.length + observed.length + unjudged === 0 && folded < 2) return [];
   const rest = observed.length - OBSERVED_MAX;
   const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
   const details = [
-    ...(folded === 0 ? [] : [`each of the ${folded} failures with a common cause`]),
+    ...(folded < 2 ? [] : [`each of the ${folded} failures with a common cause`]),
     ...(notes.length === 0 ? [] : ['the notes']),
     ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
     ...(observed.length === 0 ? [] : ['all observed behavior']),

@@ -28,11 +28,15 @@ export {
 } from './otlp-request.ts';
 export {
   formatValue,
+  describeMisspelled,
   describeViolations,
+  findMisspelledFields,
   isMessage,
   listAt,
   resolvePointer,
   findViolations,
   type MessageName,
+  type MisspelledField,
   type Violation,
 } from './validate.ts';
+export { findMisspelled } from './spelling.ts';

@@ -1,5 +1,6 @@
 import { schemas } from './generated/schemas.ts';
 import type { Messages } from './generated/types.ts';
+import { findMisspelled, isRespelled } from './spelling.ts';
 import { validatorOf, type AjvError } from './validators.ts';
 import { escapePointerKey, unescapePointerKey } from '../platform/json-pointer.ts';
 import { isSecretField } from '../platform/secret-names.ts';
@@ -13,8 +14,10 @@ export interface Violation {
   pointer: string;
   /** What the schema expects, e.g. "an integer" or "one of active, inactive, pending". */
   expected: string;
-  /** The actual value, shortened; "nothing" if it is missing. */
+  /** The actual value, shortened; "nothing" if it is missing, and the misspelled name if there is one. */
   received: string;
+  /** For a missing field: the name under which it seems to be. */
+  found?: string;
   /** For an unknown field: the fields that the schema has. */
   fields?: string[];
 }
@@ -120,12 +123,87 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
   const last = pointer.slice(pointer.lastIndexOf('/') + 1);
   const received = resolvePointer(value, pointer);
   const isTooLong = error.keyword === 'maxItems' && Array.isArray(received);
+  const found =
+    missingProperty === undefined
+      ? undefined
+      : findMisspelled(
+          missingProperty,
+          keysAt(value, error.instancePath),
+          listFields(name, error.instancePath),
+        );
   return {
     pointer,
     expected: describeExpectation(error, name, pointer),
-    received: isTooLong ? `${received.length} items` : formatValue(hideKeys(last, received)),
+    received:
+      found !== undefined
+        ? describeMisspelled(found, last)
+        : isTooLong
+          ? `${received.length} items`
+          : formatValue(hideKeys(last, received)),
+    ...(found !== undefined && { found }),
     ...(additionalProperty !== undefined && { fields: listFields(name, error.instancePath) }),
   };
+}
+
+function keysAt(value: unknown, pointer: string): string[] {
+  const parent = resolvePointer(value, pointer);
+  return typeof parent === 'object' && parent !== null ? Object.keys(parent) : [];
+}
+
+/** Describes a field with another name: "nothing: found `userId`; the name is `user_id`". */
+export const describeMisspelled = (found: string, name: string): string =>
+  `nothing: found \`${formatName(found)}\`; the name is \`${name}\``;
+
+const formatName = (name: string): string => formatValue(name).slice(1, -1);
+
+/** A field that a message has under another name. */
+export interface MisspelledField {
+  /** JSON pointer to the object that has it. */
+  pointer: string;
+  found: string;
+  name: string;
+  /** Whether the message is invalid without it. */
+  isRequired: boolean;
+}
+
+/**
+ * Returns the fields of a message that have their names in another spelling, at every level. A required
+ * field may also have one wrong letter; for an optional one, that would be a guess.
+ */
+export function findMisspelledFields(name: MessageName, value: unknown): MisspelledField[] {
+  const required = findViolations(name, value).flatMap(({ pointer, found }) => {
+    const end = pointer.lastIndexOf('/');
+    return found === undefined
+      ? []
+      : [{ pointer: pointer.slice(0, end), found, name: pointer.slice(end + 1), isRequired: true }];
+  });
+  const isListed = (field: MisspelledField): boolean =>
+    required.some(({ pointer, found }) => pointer === field.pointer && found === field.found);
+  const optional = findRespelledFields(name, value, '').filter((field) => !isListed(field));
+  return [...required, ...optional];
+}
+
+function findRespelledFields(
+  name: MessageName,
+  value: unknown,
+  pointer: string,
+): MisspelledField[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const fields = listFields(name, pointer);
+  const keys = Object.keys(value);
+  const own = Array.isArray(value)
+    ? []
+    : fields
+        .filter((field) => !keys.includes(field))
+        .flatMap((field) =>
+          keys
+            .filter((key) => !fields.includes(key) && isRespelled(key, field))
+            .map((found) => ({ pointer, found, name: field, isRequired: false })),
+        );
+  const inner = Object.entries(value)
+    .filter(([key]) => Array.isArray(value) || fields.includes(key))
+    .flatMap(([key, item]) => findRespelledFields(name, item, `${pointer}/${key}`));
+  return [...own, ...inner];
 }
 
 function describeExpectation(

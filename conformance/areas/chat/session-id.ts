@@ -1,6 +1,7 @@
 /** `session_id` of the reply (spec 2.8). */
-import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
+import { describeEcho } from '../../engine/checks/echo.ts';
 import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { lacks } from '../../engine/mutants/requests.ts';
@@ -108,24 +109,12 @@ function checkEcho(): Check {
         {
           exchange: exchange.id,
           pointer: '/session_id',
-          expected: formatValue(expected),
-          received: formatValue(received),
-          hint: echoHint(String(expected), String(received)),
+          ...describeEcho(expected, received, 'session id'),
         },
       ];
     },
     noReplyHasField,
   );
-}
-
-/** Returns what to do about a reply with another session id than its request. */
-function echoHint(sent: string, received: string): string {
-  const [expected, actual] = [sent.toLowerCase(), received.toLowerCase()];
-  if (expected === actual) return 'Echo the session id without changing uppercase or lowercase.';
-  if (expected.includes(actual) || actual.includes(expected)) {
-    return 'Echo the whole session id, without a prefix or suffix.';
-  }
-  return "Echo the session id of this request: don't generate one or share it between requests.";
 }
 
 /** Reports replies that don't echo the session id of their request. */

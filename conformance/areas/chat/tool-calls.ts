@@ -1,5 +1,11 @@
 /** The tool calls of a reply (spec 2.7, 2.8). */
-import { formatValue, listAt, resolvePointer } from '../../../src/contract/index.ts';
+import {
+  describeMisspelled,
+  findMisspelled,
+  formatValue,
+  listAt,
+  resolvePointer,
+} from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Check, checkEach, type Finding, unjudgedAs } from '../../engine/checks/check.ts';
 import { combineEdits, drop, type Edit, set } from '../../engine/mutants/combinators.ts';
@@ -269,23 +275,27 @@ function checkArguments(typeCheck: Check): Check {
   };
 }
 
+const toolsUsedIn = ({ json }: Exchange): string[] =>
+  listAt(json, '/metadata/tools_used').filter((name) => typeof name === 'string');
+
 /**
  * Each name in `metadata.tools_used` must have a tool call. Judges only the first turn of a
  * conversation: on later turns the list may include earlier ones, because the specification does
  * not say which turns it covers.
  */
 function checkToolsUsed(): Check {
-  const namesOf = ({ json }: Exchange): string[] =>
-    listAt(json, '/metadata/tools_used').filter((name) => typeof name === 'string');
   return checkEach(
     (exchange) =>
       isReply(exchange) &&
       isFirstTurn(exchange) &&
       hasNamedCalls(exchange) &&
-      namesOf(exchange).length > 0,
+      toolsUsedIn(exchange).length > 0,
     (exchange) => {
       const names = new Set(callsOf(exchange).map(({ called }) => called?.['name']));
-      return namesOf(exchange).flatMap((name, index): Finding[] =>
+      const other = messagesOf(exchange)
+        .map(({ message }) => findMisspelled('tool_calls', Object.keys(message), []))
+        .find((found) => found !== undefined);
+      return toolsUsedIn(exchange).flatMap((name, index): Finding[] =>
         names.has(name)
           ? []
           : [
@@ -294,14 +304,33 @@ function checkToolsUsed(): Check {
                 pointer: `/metadata/tools_used/${index}`,
                 expected: `a tool call of ${name}`,
                 received:
-                  names.size === 0 ? 'no tool call' : `tool calls of ${[...names].join(', ')}`,
+                  other !== undefined
+                    ? describeMisspelled(other, 'tool_calls')
+                    : names.size === 0
+                      ? 'no tool call'
+                      : `tool calls of ${[...names].join(', ')}`,
                 hint: 'Add every tool call with its result to choices[].message.tool_calls.',
               },
             ],
       );
     },
-    unjudged,
+    ({ exchanges }) => explainNoNames(exchanges.filter(isReply)),
   );
+}
+
+/** Explains why no reply could be judged by the tools that it names. */
+function explainNoNames(replies: readonly Exchange[]): ReturnType<Check['unjudged']> {
+  const named = replies.filter((exchange) => toolsUsedIn(exchange).length > 0);
+  if (named.length === 0) {
+    const reason = replies.some((exchange) => callsOf(exchange).length > 0)
+      ? 'The replies with tool calls have no `metadata.tools_used`, which is optional.'
+      : 'No reply names a tool in `metadata.tools_used`. Use --prompt to send a message that makes the agent call a tool.';
+    return { verdict: 'not_observed', reason };
+  }
+  const reason = named.some(isFirstTurn)
+    ? 'The tool calls of the replies that name tools in `metadata.tools_used` have no names.'
+    : 'Only replies of later turns name tools in `metadata.tools_used`, and those may be of earlier turns.';
+  return { verdict: 'not_observed', reason };
 }
 
 /** Whether every tool call of a reply has a name; otherwise it is unknown which calls are missing. */

@@ -2,7 +2,10 @@ import type { Repair } from '../../engine/checks/check.ts';
 import type { Transcript } from '../../engine/transcript/reading.ts';
 import { findFatalRequests } from './crash.ts';
 import { findAcceptedErrors } from './error-status.ts';
+import { findErrorPages } from './error-page.ts';
 import { findInvalidJson } from './invalid-json.ts';
+import { findMisspelledNames } from './misspelled-fields.ts';
+import { findMixedUpUsers } from './mixed-up-users.ts';
 import { findUnknownChat } from './unknown-chat.ts';
 import { findTransientFailures } from './overlap.ts';
 import { findProxyFaults } from './proxy.ts';
@@ -20,9 +23,12 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findUnknownChat,
     findRedirects,
     findProxyFaults,
+    findErrorPages,
     findInvalidJson,
     findWrappedBodies,
+    findMisspelledNames,
     findAcceptedErrors,
+    findMixedUpUsers,
     findTransientFailures,
   ]
     .flatMap((find) => find(transcript))

@@ -59,9 +59,11 @@ function findCachedResponses({ run, exchanges }: Transcript): Diagnosis[] {
     ['chat', 'create', 'delete'].includes(endpoint),
   );
   const marked = candidates.filter((exchange) => cacheHeaderOf(exchange) !== undefined);
-  const repeated = findRepeatedBodies(candidates);
   // A sandbox may send the same text to everyone, but not the id of another request.
-  if (marked.length === 0 && !repeated.some(hasForeignId)) return [];
+  const foreign = new Set(candidates.filter(hasForeignId).map(({ response }) => response?.body));
+  const repeated = findRepeatedBodies(candidates).filter(
+    ({ response }) => marked.length > 0 || foreign.has(response?.body),
+  );
   const seen = nonEmpty([...new Set([...marked, ...repeated])]);
   if (!seen) return [];
   const header = cacheHeaderOf(findExample(seen));

@@ -1,7 +1,8 @@
-import { resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
+import type { Endpoint } from '../../../src/contract/index.ts';
 import { formatList } from '../../../src/report-kit/format.ts';
 import type { Repair } from '../../engine/checks/check.ts';
 import { routeNames } from '../../engine/checks/route-names.ts';
+import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
@@ -34,12 +35,8 @@ export function findExample(seen: readonly [Exchange, ...Exchange[]]): Exchange 
 }
 
 /** Quotes the message of an error, the title of a page, or the start of another body. */
-export function quoteBody({ json, response }: Exchange): string {
-  const body = response?.body ?? '';
-  const message = ['/error/message', '/message', '/error', '/detail']
-    .map((pointer) => resolvePointer(json, pointer))
-    .find((value) => typeof value === 'string');
-  const text = toPrintable(message ?? /<title>([^<]*)/i.exec(body)?.[1] ?? body, 50);
+export function quoteBody(exchange: Exchange): string {
+  const text = toPrintable(findOwnMessage(exchange) ?? exchange.response?.body ?? '', 100);
   return text === '' ? 'an empty body' : JSON.stringify(text);
 }
 

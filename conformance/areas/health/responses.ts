@@ -7,6 +7,7 @@ import {
   outcomeFinding,
   unjudgedAs,
 } from '../../engine/checks/check.ts';
+import { findHtmlPage } from '../../engine/transcript/html-page.ts';
 import { describeBody, hintForBody, requirePlainAccepted } from '../../engine/checks/responses.ts';
 import { hasStatus } from '../../engine/checks/targets.ts';
 import {
@@ -316,7 +317,7 @@ function checkResponseIfPlainWorks(step: string, expected: string): Check {
 /** A finding about a response that reports no health; shows how a successful one starts. */
 function notHealth(exchange: Exchange, expected: string): Finding {
   const finding = outcomeFinding(exchange, expected, hintForBody(exchange));
-  return isAccepted(exchange)
+  return isAccepted(exchange) && !findHtmlPage(exchange)
     ? { ...finding, received: `${finding.received} with ${describeBody(exchange)}` }
     : finding;
 }

@@ -1,6 +1,8 @@
 /** The user id in requests and responses: what a check compares, and how a mutant mixes ids up. */
-import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
+import { describeMisspelled, findMisspelled, resolvePointer } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
+import { describeEcho } from '../../engine/checks/echo.ts';
 import { createOverlap, editAccepted, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
@@ -30,12 +32,14 @@ export function checkUserId(
       const expected = requestedId(exchange);
       const received = resolvePointer(exchange.json, '/user_id');
       if (received === expected) return [];
+      const keys = isObject(exchange.json) ? Object.keys(exchange.json) : [];
+      const found = received === undefined ? findMisspelled('user_id', keys, []) : undefined;
       return [
         {
           exchange: exchange.id,
           pointer: '/user_id',
-          expected: formatValue(expected),
-          received: formatValue(received),
+          ...describeEcho(expected, received, 'user id'),
+          ...(found !== undefined && { received: describeMisspelled(found, 'user_id') }),
         },
       ];
     },

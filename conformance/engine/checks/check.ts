@@ -1,13 +1,14 @@
 import type { Endpoint, ExchangeRecord } from '../../../src/contract/index.ts';
-import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
   type Transcript,
   isAccepted,
   describeOutcome,
-  toPrintable,
   isRateLimited,
 } from '../transcript/reading.ts';
+import { describePage, findHtmlPage } from '../transcript/html-page.ts';
+import { findOwnMessage } from '../transcript/own-message.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import { isConclusive } from '../transcript/repetitions.ts';
 
 /** One deviation from a requirement in one exchange. */
@@ -100,7 +101,9 @@ function explainUnreadable(valid: readonly Exchange[]): string {
 
 /** Returns a finding about the outcome of a request: its status, or the failure to respond. */
 export function outcomeFinding(exchange: Exchange, expected: string, hint?: string): Finding {
-  const detail = exchange.failure?.message ?? errorMessageOf(exchange);
+  const page = findHtmlPage(exchange);
+  const detail =
+    exchange.failure?.message ?? (page ? describePage(page) : findOwnMessage(exchange));
   const outcome = describeOutcome(exchange);
   return {
     exchange: exchange.id,
@@ -109,11 +112,4 @@ export function outcomeFinding(exchange: Exchange, expected: string, hint?: stri
     received: detail ? `${outcome} (${detail})` : outcome,
     ...(hint ? { hint } : {}),
   };
-}
-
-/** Returns the message of an error response, shortened. */
-function errorMessageOf({ json }: Exchange): string | undefined {
-  const error = isObject(json) && isObject(json['error']) ? json['error'] : json;
-  const message = isObject(error) ? error['message'] : undefined;
-  return typeof message === 'string' ? toPrintable(message) : undefined;
 }

@@ -1,14 +1,15 @@
 import type { Endpoint, Violation } from '../../../src/contract/index.ts';
 import type { Repair } from './check.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
+import { toPrintable } from '../transcript/reading.ts';
 import { routeNames } from './route-names.ts';
 
 /** Creates a repair that puts a valid value at the place of a violation, in every response of the endpoint. */
-export function createRepair({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
+export function createRepair({ pointer, expected, found }: Violation, endpoint: Endpoint): Repair {
   const path = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
   const name = path.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
   return {
-    description: `${routeNames[endpoint]}: ${describeChange(name, expected)}`,
+    description: `${routeNames[endpoint]}: ${describeChange(name, expected, found)}`,
     apply(exchange) {
       if (exchange.endpoint !== endpoint || !exchange.response || !isObject(exchange.json)) {
         return undefined;
@@ -20,14 +21,16 @@ export function createRepair({ pointer, expected }: Violation, endpoint: Endpoin
   };
 }
 
-const describeChange = (name: string, expected: string): string =>
-  expected === 'absent' ? `omit ${name}` : `make ${name} ${expected}`;
+function describeChange(name: string, expected: string, found?: string): string {
+  if (found !== undefined) return `rename ${toPrintable(found, 40)} to ${name}`;
+  return expected === 'absent' ? `omit ${name}` : `make ${name} ${expected}`;
+}
 
 /** Creates a repair that puts a valid value at the place of a violation, in every message of a type. */
-export function createMessageRepair({ pointer, expected }: Violation, type: string): Repair {
+export function createMessageRepair({ pointer, expected, found }: Violation, type: string): Repair {
   const name = pointer.slice(1).replaceAll('/', '.');
   return {
-    description: `${routeNames.voice}: ${describeChange(`${name} of ${type}`, expected)}`,
+    description: `${routeNames.voice}: ${describeChange(`${name} of ${type}`, expected, found)}`,
     apply({ call }) {
       if (!call) return undefined;
       const events = call.events.map((event) => {

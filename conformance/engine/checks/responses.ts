@@ -4,18 +4,11 @@ import {
   type Endpoint,
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
-import {
-  unjudgedAs,
-  checkEach,
-  outcomeFinding,
-  type Check,
-  type Finding,
-  type Repair,
-} from './check.ts';
+import { unjudgedAs, checkEach, outcomeFinding, type Check, type Finding } from './check.ts';
 import { refusalHint, type RefusalHints } from './refusal-hints.ts';
-import { routeNames } from './route-names.ts';
 import { checkShape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { describePage, findHtmlPage } from '../transcript/html-page.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import {
   type Exchange,
@@ -77,8 +70,11 @@ export function notObjectFinding(exchange: Exchange): Finding {
 }
 
 /** Quotes the start of a body that is not a JSON object, with the reason if there is a usual one. */
-export function describeBody({ response }: Exchange): string {
+export function describeBody(exchange: Exchange): string {
+  const { response } = exchange;
   if (!response || response.body === '') return 'an empty body';
+  const page = findHtmlPage(exchange);
+  if (page) return describePage(page);
   const fault = findBodyFault(response);
   return `${JSON.stringify(response.body.slice(0, 40))}${fault ? ` (${fault.reason})` : ''}`;
 }
@@ -187,14 +183,9 @@ export function checkRefused(
       const isExpected =
         status === undefined ? received >= 400 && received < 500 : received === status;
       if (isExpected) return [];
-      const finding = outcomeFinding(
-        exchange,
-        `${expected}, for ${exchange.step}`,
-        refusalHint(exchange, hints),
-      );
-      return received >= 400 && received < 500 && status !== undefined
-        ? [{ ...finding, repair: createStatusRepair(endpoint, status) }]
-        : [finding];
+      return [
+        outcomeFinding(exchange, `${expected}, for ${exchange.step}`, refusalHint(exchange, hints)),
+      ];
     },
     (transcript) => {
       const refused = transcript.exchanges
@@ -206,19 +197,6 @@ export function checkRefused(
       return { verdict: 'blocked', reason };
     },
   );
-}
-
-function createStatusRepair(endpoint: Endpoint, status: number): Repair {
-  return {
-    description: `${routeNames[endpoint]}: refuse malformed requests with ${status}`,
-    apply: (exchange) =>
-      exchange.endpoint === endpoint &&
-      exchange.intent === 'refuse' &&
-      exchange.response &&
-      !isAccepted(exchange)
-        ? { response: { ...exchange.response, status } }
-        : undefined,
-  };
 }
 
 const ERROR_HINT = 'The shape is {"error": {"message", "type", "code"}}.';

@@ -1,8 +1,8 @@
-import type { Cause } from '../../../src/contract/index.ts';
 import type { Suite } from '../area.ts';
 import type { Repair } from '../checks/check.ts';
 import { areaOf, type RequirementId } from '../requirement.ts';
 import { toExchange, type Exchange, type Transcript } from '../transcript/transcript.ts';
+import { chooseExample, type CauseExample } from './cause-example.ts';
 import {
   judgeRequirements,
   type Judgment,
@@ -13,6 +13,16 @@ import {
 /** Bounds the time that a recording with many different faults takes. */
 const CANDIDATES_MAX = 20;
 const CAUSES_MAX = 5;
+
+/** A change that clears failures. */
+export interface FoundCause {
+  /** The route, the fault, and what to do, without the last full stop. */
+  description: string;
+  clears: RequirementId[];
+  /** The change was tried on the recording. */
+  verified: true;
+  example?: CauseExample;
+}
 
 type Results = ReadonlyMap<RequirementId, RequirementResult>;
 
@@ -46,16 +56,17 @@ export function findCauses(
   transcript: Transcript,
   judgment: Judgment,
   options: JudgeOptions = {},
-): Cause[] {
-  const causes: Cause[] = [];
+): FoundCause[] {
+  const causes: FoundCause[] = [];
   let state: State = { transcript, failures: failuresOf(judgment) };
   if (state.failures.size === 0) return causes;
   // No change to single responses helps if the peer as a whole can't be judged.
   const isBlocked = judgment.blockedBy !== undefined;
   let diagnoses = (isBlocked ? [] : suite.diagnose(transcript)).map(createCandidate);
-  let others = [...collectRepairs(state.failures), ...(isBlocked ? [] : suite.repairs)].map(
-    createCandidate,
-  );
+  let others = [
+    ...collectRepairs(state.failures),
+    ...(isBlocked ? [] : suite.repairs(transcript)),
+  ].map(createCandidate);
   while (causes.length < CAUSES_MAX && state.failures.size > 0) {
     const candidates = [...diagnoses, ...others.map((other) => exclude(other, diagnoses))];
     const best = findBest(suite, state, candidates, options);
@@ -65,7 +76,8 @@ export function findCauses(
       continue;
     }
     const { description } = best.candidate;
-    causes.push({ description, clears: best.clears, verified: true });
+    const example = chooseExample(state.failures, best.clears);
+    causes.push({ description, clears: best.clears, verified: true, ...(example && { example }) });
     state = applyBest(suite, state, best, options);
     diagnoses = diagnoses.filter((candidate) => candidate.description !== description);
     others = others.filter((candidate) => candidate.description !== description);

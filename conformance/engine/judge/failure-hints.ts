@@ -1,11 +1,12 @@
 import type { Finding } from '../checks/check.ts';
 import { crashesOf } from '../transcript/crashes.ts';
 import type { Crash, Exchange, Transcript } from '../transcript/transcript.ts';
+import { findHtmlPage } from '../transcript/html-page.ts';
 import { isTransient, repetitionOf, wasAlone } from '../transcript/repetitions.ts';
 
 /**
- * Adds to a finding about a failed request whether the peer crashed, and what happened when the request
- * was sent again, alone.
+ * Adds to a finding about a failed request whether the peer crashed, what happened when the request was
+ * sent again, alone, and what to do about an HTML page that came instead of JSON.
  */
 export function explainFailure(finding: Finding, transcript: Transcript): Finding {
   const exchange = transcript.exchanges.find(({ id }) => id === finding.exchange);
@@ -14,6 +15,7 @@ export function explainFailure(finding: Finding, transcript: Transcript): Findin
   const hints = [
     crash ? crashHint(exchange, crash) : undefined,
     repetitionHint(exchange, transcript),
+    pageHint(exchange),
   ].filter((hint) => hint !== undefined);
   if (hints.length === 0) return finding;
   return {
@@ -42,6 +44,11 @@ function crashHint(exchange: Exchange, { culprits, suspects }: Crash): string | 
   if (suspects.length < 2)
     return 'The sandbox stopped during this request. Look for its error in the log.';
   return `The sandbox stopped while ${suspects.length} requests were in flight. Look for its error in the log.`;
+}
+
+function pageHint(exchange: Exchange): string | undefined {
+  const page = findHtmlPage(exchange);
+  return page && `${page.cure}.`;
 }
 
 function repetitionHint(exchange: Exchange, transcript: Transcript): string | undefined {

@@ -15,6 +15,7 @@ export interface BlockingCause {
     | 'reset'
     | 'protocol'
     | 'login_page'
+    | 'refusal_page'
     | 'redirect'
     | 'key_refused'
     | 'empty'

@@ -5,6 +5,8 @@ import { routeNames } from '../checks/route-names.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isOpened, isVoice } from '../transcript/call-messages.ts';
 import { crashesOf, isReproduced } from '../transcript/crashes.ts';
+import { describePage, findHtmlPage } from '../transcript/html-page.ts';
+import { findOwnMessage } from '../transcript/own-message.ts';
 import { describeRedirect, isRedirect } from '../transcript/redirects.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
 import {
@@ -41,6 +43,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
     findCertificateRefusal(preflight, suite) ??
     findLoginPage(exchanges, suite) ??
     findRedirect(preflight) ??
+    findRefusalPage(preflight, suite) ??
     findKeyRefusal(preflight, suite) ??
     findRateLimit(exchanges, suite) ??
     findMissingInterface(preflight, suite) ??
@@ -186,13 +189,31 @@ const asksToLogIn = ({ response }: Exchange): boolean =>
 function findLoginPage(exchanges: readonly Exchange[], { peer }: Suite): BlockingCause | undefined {
   const health = exchanges.find(({ endpoint }) => endpoint === 'health');
   const isLogin = health && isHtml(health) && asksToLogIn(health);
-  const page = exchanges.every(isHtml) ? exchanges[0] : isLogin ? health : undefined;
-  if (!page) return undefined;
+  const evidence = exchanges.every(isHtml) ? exchanges[0] : isLogin ? health : undefined;
+  if (!evidence) return undefined;
+  const page = findHtmlPage(evidence);
+  const quote = page && page.quote !== '' ? `: ${JSON.stringify(page.quote)}` : '';
   return {
     id: 'login_page',
-    message: `The response is an HTML page, not a response of a ${peer}.`,
-    cure: `A login page or a proxy may be in front of the ${peer}. Check the URL, or let these requests pass.`,
-    evidence: page,
+    message: `The response is an HTML page, not a response of a ${peer}${quote}.`,
+    cure: page?.isRefusal
+      ? `It looks like ${page.name}. ${page.cure}.`
+      : `A login page or a proxy may be in front of the ${peer}. Check the URL, or let these requests pass.`,
+    evidence,
+  };
+}
+
+/** Recognizes a page of something other than the check of the key, such as a CSRF check. */
+function findRefusalPage(preflight: Preflight, suite: Suite): BlockingCause | undefined {
+  const keyed = suite.findKeyedExchange(preflight);
+  const page = keyed && findHtmlPage(keyed);
+  const isRefused = [401, 403].includes(keyed?.response?.status ?? 0);
+  if (!keyed || !isRefused || !page?.isRefusal) return undefined;
+  return {
+    id: 'refusal_page',
+    message: `${keyed.request.method} ${keyed.request.path} gets ${keyed.response?.status} with ${describePage(page)}.`,
+    cure: `${page.cure}.`,
+    evidence: keyed,
   };
 }
 
@@ -219,11 +240,13 @@ function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | und
   const keyed = suite.findKeyedExchange(preflight);
   const status = keyed?.response?.status;
   if (status !== 401 && status !== 403) return undefined;
+  const own = keyed && findOwnMessage(keyed);
+  const quote = own === undefined ? '' : `: ${JSON.stringify(toPrintable(own, 80))}`;
   return {
     id: 'key_refused',
     message: preflight.run.keyGiven
-      ? `The ${suite.peer} refuses the key with ${status}.`
-      : `The ${suite.peer} requires a key, but none is set (${status}).`,
+      ? `The ${suite.peer} refuses the key with ${status}${quote}.`
+      : `The ${suite.peer} requires a key, but none is set (${status}${quote}).`,
     cure: suite.cures.keyRefused,
     evidence: keyed,
   };

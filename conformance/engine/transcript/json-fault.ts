@@ -148,12 +148,35 @@ function findValueEnd(text: string, start: number): number | undefined {
   return undefined;
 }
 
+/** Returns the message of PHP that a text is, in one line; undefined if it is another text. */
+function readPhpMessage(text: string): string | undefined {
+  const line = text
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  const isMessage =
+    /^(?:PHP )?(?:Fatal error|Parse error|Warning|Notice|Deprecated|Strict Standards): .* in .* on line \d+/;
+  return isMessage.test(line) ? line.slice(0, MESSAGE_LENGTH_MAX) : undefined;
+}
+
+const MESSAGE_LENGTH_MAX = 160;
+
 function findTextAround(text: string): JsonFault | undefined {
   const start = text.indexOf('{');
   const end = start < 0 ? undefined : findValueEnd(text, start);
   const value = end === undefined ? undefined : parseObject(text.slice(start, end));
   if (end === undefined || !value) return undefined;
   const before = text.slice(0, start).trim();
+  const message = readPhpMessage(before);
+  if (message) {
+    return {
+      reason: `PHP printed ${JSON.stringify(message)} before the JSON object`,
+      cure: 'Fix what PHP reports, and set display_errors to Off, so that messages go to the log',
+      value,
+    };
+  }
+  // Braces in the style or a script of a page.
+  if (/^<(?:!doctype|html|head|body)/i.test(before)) return undefined;
   const after = text.slice(end).trim();
   const [word, found, index] =
     before === '' ? ['after', after, text.indexOf(after, end)] : ['before', before, 0];

@@ -594,6 +594,10 @@ export interface RequirementVerdict {
    * JSON pointer into the response body of the first finding.
    */
   pointer?: string;
+  /**
+   * What the sandbox itself said in the response of the first finding: the message of the error, or the title of an HTML page, in one line.
+   */
+  message?: string;
   hint?: string;
   /**
    * Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.
@@ -700,6 +704,33 @@ export interface Cause {
   description: string;
   clears: string[];
   verified: boolean;
+  example?: CauseExample;
+  [k: string]: unknown;
+}
+/**
+ * A finding that the change clears, of the most specific requirement. Absent if the change clears only blocked requirements, and in reports of version 0.1 and 0.2.
+ */
+export interface CauseExample {
+  /**
+   * Id of the requirement.
+   */
+  requirement: string;
+  expected: string;
+  received: string;
+  /**
+   * JSON pointer into the response body; empty if the finding concerns the whole response.
+   */
+  pointer: string;
+  /**
+   * What the sandbox itself said: the message of the error, or the title of an HTML page, in one line.
+   */
+  message?: string;
+  hint?: string;
+  /**
+   * Shell command that repeats the request.
+   */
+  curl?: string;
+  exchange: EvidenceItem;
   [k: string]: unknown;
 }
 /**

@@ -103,8 +103,18 @@ function renderCheck(report: CheckReport): Html {
     )}`;
 }
 
-const renderCause = ({ description, clears }: CheckReport['causes'][number]): Html =>
-  html`<li>${withCode(description)}: clears ${formatList(clears, IDS_MAX)}.</li>`;
+function renderCause({ description, clears, example }: CheckReport['causes'][number]): Html {
+  return html`<li>
+    ${withCode(description)}: clears ${formatList(clears, IDS_MAX)}.
+    ${
+      example &&
+      html`<p class="soft">
+        ${example.requirement}: expected ${withCode(example.expected)}, received
+        ${withCode(example.received)}.
+      </p>`
+    }
+  </li>`;
+}
 
 function renderRequirement(row: CheckReport['requirements'][number]): Html {
   const { id, level, section, verdict, rule, expected, received, pointer, hint, curl } = row;

@@ -1,0 +1,39 @@
+import { describePage, findHtmlPage, type HtmlPage } from '../../engine/transcript/html-page.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { isRedirect } from '../../engine/transcript/redirects.ts';
+import { conformingResponse, respondWithError } from './conforming-response.ts';
+import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
+
+/** Recognizes HTML pages that come instead of JSON, for each sender. */
+export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
+  const shown = exchanges.flatMap((exchange) => {
+    const page = exchange.endpoint === 'voice' ? undefined : findHtmlPage(exchange);
+    return page && !isRedirect(exchange) ? [{ exchange, page }] : [];
+  });
+  const groups = Map.groupBy(shown, ({ page: { name, cure } }) => `${name} ${cure}`);
+  return [...groups.values()].flatMap((group) => {
+    const seen = nonEmpty(group.map(({ exchange }) => exchange));
+    const page = seen && findHtmlPage(findExample(seen));
+    if (!page) return [];
+    const { status } = findExample(seen).response ?? {};
+    return [
+      {
+        seen,
+        fault: `requests get ${status} with ${describePage(page)} (${describeSeen(seen)})`,
+        cure: page.cure.endsWith('as JSON')
+          ? `${page.cure}: {"error": {"message", "type", "code"}}`
+          : page.cure,
+        repair: (exchange) =>
+          isHandled(exchange, page)
+            ? respondWithError(exchange.response?.status ?? 400, 'bad_request')
+            : conformingResponse(exchange, run),
+      },
+    ];
+  });
+}
+
+/** Returns whether the sandbox itself refused the request, so that only the body is wrong. */
+function isHandled({ intent, response }: Exchange, { isRefusal }: HtmlPage): boolean {
+  const status = response?.status ?? 0;
+  return !isRefusal && intent !== 'valid' && status >= 400 && status < 500;
+}

@@ -1,0 +1,113 @@
+import {
+  findMisspelledFields,
+  type MessageName,
+  type MisspelledField,
+} from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { formatList } from '../../../src/report-kit/format.ts';
+import {
+  isAccepted,
+  toPrintable,
+  type Exchange,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import { describeRoutes, describeSeen, nonEmpty, type Diagnosis } from './seen.ts';
+
+/** The message that the body of a successful response is, by endpoint. */
+const messages: Readonly<Partial<Record<Exchange['endpoint'], MessageName>>> = {
+  chat: 'ChatResponse',
+  health: 'Health',
+  create: 'UserCreated',
+  delete: 'UserDeleted',
+};
+
+const cache = new WeakMap<Exchange, MisspelledField[]>();
+
+function fieldsOf(exchange: Exchange): MisspelledField[] {
+  const message = messageOf(exchange);
+  if (message === undefined || !isObject(exchange.json)) return [];
+  const fields = cache.get(exchange) ?? findMisspelledFields(message, exchange.json);
+  cache.set(exchange, fields);
+  return fields;
+}
+
+function messageOf(exchange: Exchange): MessageName | undefined {
+  const { endpoint, response } = exchange;
+  const status = response?.status ?? 0;
+  const isReport = endpoint === 'health' && status === 503;
+  if (isAccepted(exchange) || isReport) return messages[endpoint];
+  return messages[endpoint] !== undefined && status >= 400 ? 'SandboxError' : undefined;
+}
+
+/** The most names to list. */
+const NAMED_MAX = 4;
+
+/** Lists names: "found `userId`, the name is `user_id`; found `createdAt`, the name is `created_at`". */
+function describeNames(fields: readonly MisspelledField[]): string {
+  const found = new Map(
+    fields
+      .toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired))
+      .map((field) => [field.found, field.name]),
+  );
+  const named = [...found]
+    .slice(0, NAMED_MAX)
+    .map(([key, name]) => `found \`${toPrintable(key, 40)}\`, the name is \`${name}\``);
+  const more = found.size > NAMED_MAX ? [`and ${found.size - NAMED_MAX} more`] : [];
+  return [...named, ...more].join('; ');
+}
+
+/** Recognizes fields with the right content and another name, such as `userId`. */
+export function findMisspelledNames({ exchanges }: Transcript): Diagnosis[] {
+  const seen = nonEmpty(exchanges.filter((exchange) => fieldsOf(exchange).length > 0));
+  if (!seen) return [];
+  const fields = seen.flatMap(fieldsOf);
+  const isCamel = fields.some(({ found }) => /[a-z][A-Z]/.test(found));
+  return [
+    {
+      seen,
+      fault: `${describeNames(fields)} (${describeSeen(seen)})`,
+      cure: isCamel
+        ? 'Send the names as the specification writes them, without a conversion to camel case'
+        : 'Send the names as the specification writes them',
+      repair: (exchange) => ({
+        ...{ status: 200, headers: {}, ...exchange.response },
+        body: JSON.stringify(rename(exchange.json, fieldsOf(exchange))),
+      }),
+    },
+  ];
+}
+
+/** Returns a copy of a body in which fields have their names. */
+function rename(body: unknown, fields: readonly MisspelledField[]): unknown {
+  const copy: unknown = structuredClone(body);
+  for (const { pointer, found, name } of fields) {
+    const parent = pointer
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], copy);
+    if (!isObject(parent)) continue;
+    parent[name] = parent[found];
+    Reflect.deleteProperty(parent, found);
+  }
+  return copy;
+}
+
+/**
+ * Says that optional fields have another name, because the sandbox conforms without them and the service
+ * never reads them. Names of required fields are failures.
+ */
+export function findMisspelledNotices({ exchanges }: Transcript): readonly string[] {
+  const seen = exchanges.filter(
+    (exchange) => isAccepted(exchange) && fieldsOf(exchange).length > 0,
+  );
+  if (seen.flatMap(fieldsOf).some(({ isRequired }) => isRequired)) return [];
+  const groups = Map.groupBy(seen, ({ endpoint }) => endpoint);
+  return [...groups.values()].map((group) => {
+    const fields = group.flatMap(fieldsOf);
+    const names = new Map(fields.map(({ found, name }) => [found, name]));
+    const listed = [...names].map(
+      ([found, name]) => `\`${toPrintable(found, 40)}\` (the name is \`${name}\`)`,
+    );
+    return `${describeRoutes(group)}: the service doesn't read ${formatList(listed, NAMED_MAX)}.`;
+  });
+}

@@ -1,0 +1,75 @@
+import { formatValue } from '../../../src/contract/index.ts';
+import type { Finding } from './check.ts';
+
+/** The longest common start of two long values to show in full. */
+const COMMON_MAX = 40;
+/** How much of a longer common start is shown. */
+const CONTEXT = 12;
+
+/** Describes a value that differs from the one that it should repeat, from where they differ. */
+export function describeEcho(
+  sent: unknown,
+  received: unknown,
+  name: string,
+): Pick<Finding, 'expected' | 'received' | 'hint'> {
+  const hint = hintForEcho(sent, received, name);
+  const [expected, actual] = [sent, received].map((value) => formatValue(value));
+  const isCut = typeof sent === 'string' && typeof received === 'string' && expected === actual;
+  const common = isCut ? countCommon(sent, received) : 0;
+  const from = common > COMMON_MAX ? common - CONTEXT : 0;
+  const formatRest = (value: unknown): string =>
+    from === 0 ? formatValue(value) : `...${formatValue(String(value).slice(from)).slice(1)}`;
+  return {
+    expected: formatRest(sent),
+    received: formatRest(received),
+    ...(hint !== undefined && { hint }),
+  };
+}
+
+function countCommon(left: string, right: string): number {
+  const end = [...left].findIndex((character, index) => character !== right[index]);
+  return end < 0 ? left.length : end;
+}
+
+/** What may happen to an id on its way, and what to do about it. */
+const changes: readonly (readonly [change: (id: string) => string, cure: string])[] = [
+  [(id) => id.trim(), 'with the space around it'],
+  [(id) => decodeUrl(id), "as it is: don't URL-decode it"],
+  [(id) => decodeUrl(id.replaceAll('+', ' ')), "as it is: don't URL-decode it"],
+  [(id) => encodeURIComponent(id), "as it is: don't URL-encode it"],
+  [
+    (id) => id.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    "as it is: don't escape it as HTML",
+  ],
+  [(id) => id.replaceAll(/['"\\]/g, '\\$&'), "as it is: don't put backslashes before quotes"],
+  [(id) => Buffer.from(id).toString('latin1'), 'as UTF-8: it was encoded twice'],
+  [(id) => id.normalize('NFC'), "as it is: don't normalize it"],
+  [(id) => id.normalize('NFD'), "as it is: don't normalize it"],
+  [(id) => id.replaceAll(/[^\x20-\x7e]/g, ''), 'with all of its characters'],
+  [(id) => id.replaceAll(/[^\x20-\x7e]/g, '?'), 'as UTF-8'],
+  [(id) => id.replaceAll(/\p{Cc}/gu, ''), 'with all of its characters'],
+  [(id) => id.toLowerCase(), 'without changing uppercase or lowercase'],
+  [(id) => id.toUpperCase(), 'without changing uppercase or lowercase'],
+];
+
+function decodeUrl(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
+/** Returns what to do about an id of a response that is not the one of its request. */
+function hintForEcho(sent: unknown, received: unknown, name: string): string | undefined {
+  if (typeof sent !== 'string' || received === undefined || received === null) return undefined;
+  if (typeof received !== 'string') return `Send the ${name} as a string, as in the request.`;
+  // HTML escapes quotes in several ways.
+  const plain = received.replaceAll(/&(?:#0?39|#x27|apos);/g, "'").replaceAll('&quot;', '"');
+  const change = changes.find(([apply]) => [received, plain].includes(apply(sent)));
+  if (change) return `Echo the ${name} ${change[1]}.`;
+  if (sent.includes(received) || received.includes(sent)) {
+    return `Echo the whole ${name}, without a prefix or suffix.`;
+  }
+  return `Echo the ${name} of this request: don't generate one or share it between requests.`;
+}

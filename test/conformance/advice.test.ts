@@ -1,0 +1,390 @@
+/** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
+import t, { type Test } from 'tap';
+import { check, terminalReport } from '../../conformance/index.ts';
+import { htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import { isObject, parseJson } from '../../src/platform/json.ts';
+import { plainStyle } from '../../src/report-kit/terminal.ts';
+import {
+  CHAT,
+  change,
+  changeBody,
+  changeText,
+  isAccepted,
+  isUsers,
+  withDefect,
+  type Defect,
+  type Message,
+} from '../helpers/defective-layer.ts';
+
+const toPath = ({ path }: { path: string }): boolean => path === CHAT;
+
+/** Responds to some requests in place of the sandbox. */
+const instead =
+  (
+    when: (request: { path: string; method: string; body: string }) => boolean,
+    status: number,
+    body: string,
+    type = 'text/html',
+  ): Defect =>
+  () =>
+  (request, forward) =>
+    when(request)
+      ? Promise.resolve({ ...request, status, headers: { 'content-type': type }, body })
+      : forward();
+
+const json = (value: unknown): string => JSON.stringify(value);
+const error = (message: string, type: string, code: string | null): string =>
+  json({ error: { message, type, code } });
+
+/** Renames the keys of a JSON value at every level. */
+function renameKeys(value: unknown, rename: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => renameKeys(item, rename));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [rename(key), renameKeys(item, rename)]),
+  );
+}
+
+const toCamel = (key: string): string =>
+  key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const editErrors = (edit: (body: Record<string, unknown>) => unknown): Defect =>
+  changeBody(
+    (body) => edit(body as Record<string, unknown>),
+    ({ status, path }) => status === 400 && toPath({ path }),
+  );
+
+const idOf = ({ body }: { body: string }): string => {
+  const value = parseJson(body);
+  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
+};
+
+/** Sends each request about users to the next of two sandboxes with users of their own. */
+const twoProcesses: Defect = () => {
+  const known = [new Set<string>(), new Set<string>()];
+  let nth = 0;
+  return (request, forward) => {
+    const users = known[nth++ % 2] ?? new Set();
+    const id = request.method === 'DELETE' ? request.path.slice('/users/'.length) : idOf(request);
+    if (request.method === 'DELETE' && !users.delete(id)) {
+      const body = error('No such user.', 'invalid_request_error', 'not_found');
+      return Promise.resolve({ ...request, status: 404, headers: {}, body });
+    }
+    if (request.path === '/users') users.add(id);
+    return forward();
+  };
+};
+
+/** Compares only the beginning of ids. */
+const cutIds: Defect = () => {
+  const known = new Map<string, string>();
+  return (request, forward) => {
+    const id = request.method === 'DELETE' ? request.path.slice('/users/'.length) : idOf(request);
+    const start = id.slice(0, 10);
+    const respond = (status: number, code: string): Promise<Message> =>
+      Promise.resolve({
+        ...request,
+        status,
+        headers: {},
+        body: error('', 'duplicate_user_error', code),
+      });
+    if (request.method === 'DELETE') {
+      if (!known.has(start)) return respond(404, 'not_found');
+      known.delete(start);
+      const deleted = { user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' };
+      return Promise.resolve({ ...request, status: 200, headers: {}, body: json(deleted) });
+    }
+    if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
+    if (known.has(start)) return respond(409, 'user_exists');
+    known.set(start, id);
+    const created = { user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' };
+    return Promise.resolve({ ...request, status: 201, headers: {}, body: json(created) });
+  };
+};
+
+/** Refuses every creation after the eighth because the user exists. */
+const fullTable: Defect = () => {
+  let creations = 0;
+  return (request, forward) =>
+    request.path === '/users' && /^\w{4,64}$/.test(idOf(request)) && ++creations > 8
+      ? Promise.resolve({
+          ...{ ...request, status: 409, headers: {} },
+          body: error('The user exists.', 'duplicate_user_error', 'user_exists'),
+        })
+      : forward();
+};
+
+const DJANGO_CSRF =
+  '<!DOCTYPE html><html><head><title>403 Forbidden</title></head><body><h1>Forbidden <span>(403)</span></h1>' +
+  '<p>CSRF verification failed. Request aborted.</p></body></html>';
+const NGINX_502 =
+  '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>';
+const DJANGO_DEBUG =
+  '<!DOCTYPE html><html><head><title>TypeError at /v1/chat/completions</title></head><body><h1>TypeError\n at /v1/chat/completions</h1>' +
+  '<pre class="exception_value">argument of type &#x27;NoneType&#x27; is not iterable</pre>' +
+  '<p>You’re seeing this error because you have <code>DEBUG = True</code> in your Django settings file.</p></body></html>';
+const PHP_WARNING =
+  '<br />\n<b>Warning</b>:  Undefined array key "user_id" in <b>/var/www/chat.php</b> on line <b>12</b><br />\n';
+
+interface Case {
+  title: string;
+  defect: Defect;
+  /** What the first cause says. */
+  says: RegExp;
+  /** What no cause says. */
+  never?: RegExp;
+  example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
+}
+
+const cases: readonly Case[] = [
+  {
+    title: 'a CSRF check in front of /users',
+    defect: instead(isUsers, 403, DJANGO_CSRF),
+    says: /^POST \/users.*: requests get 403 with an HTML page \(Django's CSRF check\): "403 Forbidden: CSRF verification failed\. Request aborted" .*@csrf_exempt/,
+    never: /error handler/,
+    example: { message: '403 Forbidden: CSRF verification failed. Request aborted' },
+  },
+  {
+    title: 'a gateway that fails for one form of request',
+    defect: instead(
+      (request) => toPath(request) && request.body.includes('"system"'),
+      502,
+      NGINX_502,
+    ),
+    says: /^POST \/v1\/chat\/completions: requests get 502 with an HTML page \(nginx's error page\): "502 Bad Gateway" .* see the logs of both$/,
+    example: { requirement: 'CHAT-010' },
+  },
+  {
+    title: 'the debug page of a framework',
+    defect: change(
+      () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: DJANGO_DEBUG }),
+      ({ status, path }) => status === 400 && toPath({ path }),
+    ),
+    says: /requests get 500 with an HTML page \(Django's debug page\): "TypeError at \/v1\/chat\/completions: argument of type 'NoneType' is not iterable" .*Find this exception in the log/,
+  },
+  {
+    title: 'a message of PHP before the reply',
+    defect: changeText(
+      (body) => PHP_WARNING + body,
+      (message) => isAccepted(message) && toPath(message),
+    ),
+    says: /the body is not JSON: PHP printed "Warning: Undefined array key \\"user_id\\" in \/var\/www\/chat\.php on line 12" before the JSON object .*set display_errors to Off/,
+  },
+  {
+    title: 'a required parameter that the interface does not have',
+    defect: instead(
+      toPath,
+      400,
+      error('you must provide a model parameter', 'invalid_request_error', null),
+      'application/json',
+    ),
+    says: /^POST \/v1\/chat\/completions: valid requests get 400 with "you must provide a model parameter" \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Accept every request/,
+    example: { received: '400 (you must provide a model parameter)' },
+  },
+  {
+    title: 'the right shape with a wrong status',
+    defect: change(
+      () => ({ status: 422 }),
+      ({ status }) => status === 400,
+    ),
+    says: /^POST \/v1\/chat\/completions and POST \/users: refuse malformed requests with 400 instead of 422$/,
+    never: /error handler|validate the body/,
+    example: { hint: /422/ },
+  },
+  {
+    title: 'the right shape with a code of its own',
+    defect: editErrors((body) => ({
+      error: { ...(body['error'] as object), code: 'invalid_messages' },
+    })),
+    says: /^POST \/v1\/chat\/completions: send for 400 the type invalid_request_error and the code bad_request instead of invalid_request_error and invalid_messages$/,
+    never: /error handler/,
+    example: { requirement: 'CHAT-072', received: '"invalid_messages"' },
+  },
+  {
+    title: 'names in camel case on all routes',
+    defect: changeBody((body) => renameKeys(body, toCamel)),
+    says: /found `userId`, the name is `user_id`; found `createdAt`, .*Send the names as the specification writes them, without a conversion to camel case$/,
+    never: /make user_id/,
+    example: { received: 'nothing: found `userId`; the name is `user_id`' },
+  },
+  {
+    title: 'a nested name with another letter',
+    defect: changeBody(
+      (body) => renameKeys(body, (key) => (key === 'message' ? 'mesage' : key)),
+      (message) => isAccepted(message) && toPath(message),
+    ),
+    says: /^POST \/v1\/chat\/completions: found `mesage`, the name is `message`/,
+    example: {
+      requirement: 'CHAT-022',
+      received: 'nothing: found `mesage`; the name is `message`',
+    },
+  },
+  {
+    title: 'tool calls under another name',
+    defect: changeBody(
+      (body) => renameKeys(body, (key) => (key === 'tool_calls' ? 'toolCalls' : key)),
+      (message) => isAccepted(message) && toPath(message),
+    ),
+    says: /^POST \/v1\/chat\/completions: found `toolCalls`, the name is `tool_calls`/,
+    example: {
+      requirement: 'CHAT-047',
+      received: 'nothing: found `toolCalls`; the name is `tool_calls`',
+    },
+  },
+  {
+    title: 'names in kebab case',
+    defect: changeBody(
+      (body) => renameKeys(body, (key) => key.replaceAll('_', '-')),
+      (message) => isAccepted(message) && isUsers(message),
+    ),
+    says: /found `user-id`, the name is `user_id`.*Send the names as the specification writes them$/,
+  },
+  {
+    title: 'users that each process keeps for itself',
+    defect: twoProcesses,
+    says: /^DELETE \/users\/\{user_id\}: the sandbox knows a user in one request and not in the next: 404 with "No such user\." .*State per process\?/,
+    example: { requirement: 'USERS-030', received: '404 (No such user.)' },
+  },
+  {
+    title: 'ids of which only the beginning counts',
+    defect: cutIds,
+    says: /the new user sim_user_\w{12} is refused because it exists, and sim_user_\w{12} is unknown afterwards .*Compare whole ids/,
+  },
+  {
+    title: 'new users that are refused as existing ones',
+    defect: fullTable,
+    says: /^POST \/users: new users are refused because they exist: 409 with "The user exists\." /,
+    never: /respond to every valid request|valid requests get/,
+    example: { received: '409 (The user exists.)' },
+  },
+];
+
+async function withAgent(t: Test): Promise<string> {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  return agent.url;
+}
+
+async function reportOf(t: Test, defect: Defect): Promise<CheckReport> {
+  const target = await withDefect(t, await withAgent(t), defect);
+  const { report } = await check({
+    ...{ target, kitVersion: 'test', seed: 'advice' },
+    areas: ['chat', 'health', 'users'],
+  });
+  t.same(findViolations('CheckReport', report), []);
+  return report;
+}
+
+for (const { title, defect, says, never, example } of cases) {
+  void t.test(`Fix first: ${title}`, async (t) => {
+    const report = await reportOf(t, defect);
+    const descriptions = report.causes.map(({ description }) => description);
+    t.match(descriptions[0], says);
+    if (never) t.notMatch(descriptions.join('\n'), never);
+    if (example) t.match(report.causes[0]?.example, example);
+    const { requirement = '', received = '' } = report.causes[0]?.example ?? {};
+    const text = terminalReport(report, { style: plainStyle, width: 80 });
+    t.match(text, `    example   ${requirement} `);
+    t.notMatch(text, new RegExp(`^FAIL +${requirement}`, 'm'), 'once');
+    t.match(text.replaceAll(/\s+/g, ' '), `received ${received}`.replaceAll(/\s+/g, ' '));
+  });
+}
+
+void t.test('every report shows the example of a cause', async (t) => {
+  const defect = instead(
+    toPath,
+    400,
+    error('you must provide a model parameter', 'invalid_request_error', null),
+    'application/json',
+  );
+  const target = await withDefect(t, await withAgent(t), defect);
+  const { report, transcript } = await check({
+    ...{ target, kitVersion: 'test', seed: 'advice' },
+    areas: ['chat', 'health', 'users'],
+  });
+  const example = report.causes[1]?.example;
+  t.match(example, {
+    ...{ requirement: 'CHAT-071', pointer: '/error/code', expected: 'a string', received: 'null' },
+    ...{ message: 'you must provide a model parameter', curl: /^curl / },
+    exchange: { request: `POST ${CHAT}`, outcome: '400' },
+  });
+  const expected = [/CHAT-071/, /a string/, /null/, /you must provide a model parameter/];
+  const texts = {
+    terminal: terminalReport(report, { style: plainStyle, width: 80 }).replace(
+      /^.*?model par/s,
+      '',
+    ),
+    markdown: /### Fix first[^]*/.exec(markdownReport(report))?.[0] ?? '',
+    html: /id="causes"[^]*?<\/ol>/.exec(htmlReport(report, transcript))?.[0] ?? '',
+    junit: /<testcase[^>]*name="CHAT-071[^]*?<\/testcase>/.exec(junitReport(report))?.[0] ?? '',
+  };
+  for (const [format, text] of Object.entries(texts)) {
+    for (const part of expected) t.match(text, part, format);
+  }
+  t.match(texts.junit, /Fix first: POST \/v1\/chat\/completions: make error\.code a string\./);
+});
+
+void t.test('a page in front of everything is the cause, not the key', async (t) => {
+  const pages: [page: string, message: RegExp, cure: RegExp][] = [
+    [DJANGO_CSRF, /gets 403 with an HTML page \(Django's CSRF check\)/, /@csrf_exempt/],
+    [
+      '<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>',
+      /gets 403 with an HTML page \(Cloudflare's bot check\): "Just a moment"/,
+      /Add a rule in Cloudflare/,
+    ],
+  ];
+  for (const [page, message, cure] of pages) {
+    const { blockedBy } = await reportOf(
+      t,
+      instead(({ path }) => path !== '/health', 403, page),
+    );
+    t.match(blockedBy, { id: 'refusal_page', message, cure });
+  }
+  const { blockedBy } = await reportOf(
+    t,
+    instead(
+      ({ path }) => path !== '/health',
+      401,
+      error('The key has expired.', 'authentication_error', 'expired'),
+    ),
+  );
+  t.match(blockedBy, { id: 'key_refused', message: /\(401: "The key has expired\."\)/ });
+});
+
+void t.test('optional fields with another name are a notice, and no failure', async (t) => {
+  const report = await reportOf(
+    t,
+    changeBody(
+      (body) =>
+        renameKeys(body, (key) => (/^(session_id|finish_reason)$/.test(key) ? toCamel(key) : key)),
+      (message) => isAccepted(message) && toPath(message),
+    ),
+  );
+  t.equal(report.verdict, 'conforming');
+  t.match(report.notices, [
+    /^POST \/v1\/chat\/completions: the service doesn't read .*`sessionId` \(the name is `session_id`\)/,
+  ]);
+});
+
+void t.test('CHAT-047 says that no reply names its tools', async (t) => {
+  const withoutNames = changeBody(
+    (body) => {
+      const { metadata, ...reply } = body as Record<string, unknown>;
+      return reply;
+    },
+    (message) => isAccepted(message) && toPath(message),
+  );
+  const target = await withDefect(t, await withAgent(t), withoutNames);
+  const { report } = await check({
+    ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
+    prompts: ['Where is my order A-1001?'],
+  });
+  const rowOf = (id: string) => report.requirements.find((row) => row.id === id);
+  t.equal(rowOf('CHAT-041')?.verdict, 'pass');
+  t.match(rowOf('CHAT-047'), {
+    verdict: 'not_observed',
+    reason: 'The replies with tool calls have no `metadata.tools_used`, which is optional.',
+  });
+});

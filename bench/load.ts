@@ -23,7 +23,7 @@ import { cpus } from 'node:os';
 import { findBrokenMusts } from '../conformance/index.ts';
 import { load } from '../load/index.ts';
 import { startAutocannon } from '../load/engines/autocannon.ts';
-import { runClosedLoop } from '../load/engines/closed-loop.ts';
+import { runWarmUpLoop } from '../load/engines/warm-up-loop.ts';
 import { createOpenTransport } from '../load/engines/open.ts';
 import type { OutgoingRequest } from '../load/engines/transport.ts';
 import type { LoadReport } from '../src/contract/index.ts';
@@ -278,7 +278,7 @@ async function measureUndici(target: string): Promise<number> {
   const transport = createOpenTransport({ target, clock: systemClock });
   const { signal } = new AbortController();
   const next = () => rawRequest;
-  const { perSecond } = await runClosedLoop({
+  const { perSecond } = await runWarmUpLoop({
     ...{ ...RAW, transport, clock: systemClock, next, signal },
   });
   await transport.close();

@@ -4,7 +4,7 @@ import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
 import { formatDuration } from '../src/report-kit/format.ts';
 import { AUTOCANNON_NAME } from './engines/autocannon.ts';
-import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
+import { runWarmUpLoop, type WarmUpFigures } from './engines/warm-up-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
@@ -27,6 +27,7 @@ import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { placementMs, waitForWindow, runCalls } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
 import { createBreachTests } from './thresholds/stream-thresholds.ts';
+import { isClosedLoop } from './closed-loop.ts';
 
 /**
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
@@ -111,8 +112,8 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
   const completed = { plan, startedAtMs, profile, warmUp };
   const redact = createRedactor(secretsOf(connection, options.apiKey));
   const run: RequestRunParts = { clock, profile, plan, validateResponse, redact, onTick, signal };
-  const { connections } = plan;
-  if (connections !== undefined) {
+  if (isClosedLoop(plan)) {
+    const { connections } = plan;
     const tls = tlsOptionsOf(ca, connection);
     const requests = await runClosed({ ...run, target: sandbox, tls, connections });
     return { ...completed, engine: AUTOCANNON_NAME, requests };
@@ -278,7 +279,7 @@ async function runLoop(
   { sandbox, clock, ca, connection, signal }: LoadRun,
   { open, users, main, createHeaders }: Profile,
   bounds: { connections: number; durationMs: number; perSecondMax?: number },
-): Promise<ClosedLoopFigures | undefined> {
+): Promise<WarmUpFigures | undefined> {
   const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
   if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
   const next = (): OutgoingRequest => {
@@ -287,7 +288,7 @@ async function runLoop(
   };
   const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
   try {
-    return await runClosedLoop({ ...bounds, next, signal, transport, clock });
+    return await runWarmUpLoop({ ...bounds, next, signal, transport, clock });
   } finally {
     await transport.close();
   }

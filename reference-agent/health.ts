@@ -3,6 +3,7 @@ import { cpuUsage, memoryUsage } from 'node:process';
 import { contractVersion, type Health } from '../src/contract/index.ts';
 import type { JournalTotals } from '../src/http-kit/journal.ts';
 import { isoTime, type Clock } from '../src/platform/clock.ts';
+import { roundTo } from '../src/platform/round.ts';
 
 /** Returns a health response (spec 2.10). */
 export type HealthCheck = (status: Health['status']) => Health;
@@ -51,7 +52,7 @@ export function createHealthCheck(options: {
 }
 
 function ratio(part: number, whole: number): number {
-  return whole > 0 ? Math.round((part / whole) * 1000) / 1000 : 0;
+  return whole > 0 ? roundTo(part / whole, 3) : 0;
 }
 
 function percentage(part: number, whole: number): number {

@@ -9,6 +9,7 @@ import {
   callReadyOf,
   sandboxMessagesOf,
 } from '../engine/transcript/call-messages.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** Builds the part of a report that describes the calls and their audio latency. */
 export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'audioLatency'> {
@@ -34,7 +35,7 @@ function summaryOf(exchange: Exchange): CallSummary {
     ...setupOf(exchange),
     turns: eventsOf(exchange, 'speech').length,
     ...(isConnected(exchange) && {
-      turnResponsesMs: (figures?.turnResponsesMs ?? []).map(roundMs),
+      turnResponsesMs: (figures?.turnResponsesMs ?? []).map((ms) => roundTo(ms, 2)),
     }),
     ...(statedMs.length > 0 && { statedResponsesMs: statedMs }),
     packets: figures?.stream.packets ?? 0,
@@ -42,7 +43,10 @@ function summaryOf(exchange: Exchange): CallSummary {
     ...optionalNumber('gapMaxMs', figures?.stream.intervalMaxMs),
     ...optionalNumber('transitP99Ms', figures?.stream.transitP99Ms),
     ...optionalNumber('roundTripP95Ms', figures?.roundTripP95Ms),
-    soundMs: roundMs(sounds.reduce((sum, { atMs, untilMs = atMs }) => sum + untilMs - atMs, 0)),
+    soundMs: roundTo(
+      sounds.reduce((sum, { atMs, untilMs = atMs }) => sum + untilMs - atMs, 0),
+      2,
+    ),
     ...optionalNumber('kitLateMs', figures?.kitLateMs),
     ...optionalNumber('closeCode', close?.code),
   };
@@ -67,7 +71,5 @@ function setupOf(exchange: Exchange): Partial<CallSummary> {
 }
 
 function optionalNumber(name: keyof CallSummary, value: number | undefined): Partial<CallSummary> {
-  return value === undefined ? {} : { [name]: roundMs(value) };
+  return value === undefined ? {} : { [name]: roundTo(value, 2) };
 }
-
-const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

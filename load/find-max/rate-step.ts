@@ -4,9 +4,8 @@ import { IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import { measureInFlightTrend } from '../verdict/throughput.ts';
-
-const FAILED_SHARE_MAX = 0.01;
-const SUCCESS_SHARE_MIN = 0.99;
+import { FAILED_SHARE_MAX, SUCCESS_SHARE_MIN } from '../verdict/share.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** Decides whether one rate was sustained. Only the confirmation is judged statistically. */
 export function judgeStep(
@@ -45,9 +44,9 @@ export function judgeStep(
     ratePerSecond: plan.ratePerSecond,
     durationMs: Math.round(ranMs),
     holds: reason === false,
-    donePerSecond: Math.round(donePerSecond * 100) / 100,
+    donePerSecond: roundTo(donePerSecond, 2),
     p99Ms: response.percentile(99),
-    failedShare: Math.round(failedShare * 1e6) / 1e6,
+    failedShare: roundTo(failedShare, 6),
     reason: reason === false ? `p${plan.percentile} ${formatDuration(judgedMs)}` : reason,
     generatorFailed,
   };

@@ -5,6 +5,7 @@ import {
   type Histogram,
 } from 'hdr-histogram-js';
 import type { LatencySummary, ShardHistogram } from '../../src/contract/index.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** A histogram of durations in microseconds, with three significant digits. */
 export interface Durations {
@@ -45,7 +46,7 @@ export function createHistogram(): Durations {
     // The upper bound of a histogram bucket is up to 0.1% above the value.
     histogram.totalCount === 0
       ? null
-      : rounded(Math.min(maxMs, histogram.getValueAtPercentile(percent) / 1000));
+      : roundTo(Math.min(maxMs, histogram.getValueAtPercentile(percent) / 1000), 3);
   return {
     record(ms) {
       const us = Math.max(0, Math.round(ms * 1000));
@@ -63,8 +64,8 @@ export function createHistogram(): Durations {
       p90: percentile(90),
       p99: percentile(99),
       p999: percentile(99.9),
-      max: histogram.totalCount === 0 ? null : rounded(maxMs),
-      mean: histogram.totalCount === 0 ? null : rounded(sumUs / histogram.totalCount / 1000),
+      max: histogram.totalCount === 0 ? null : roundTo(maxMs, 3),
+      mean: histogram.totalCount === 0 ? null : roundTo(sumUs / histogram.totalCount / 1000, 3),
     }),
     encode: () => ({ encoded: encodeIntoCompressedBase64(histogram), sumUs, maxMs }),
     add(other) {
@@ -75,5 +76,3 @@ export function createHistogram(): Durations {
     },
   };
 }
-
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -18,6 +18,7 @@ import {
   type InFlightSeries,
   type Timeline,
 } from './timeline.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** The data of a request in the examples of a report. */
 export interface CompletedDetails {
@@ -55,7 +56,7 @@ export interface RecorderOptions {
 }
 
 /** Number of examples to keep per kind of error. */
-const SAMPLES_PER_KIND = 3;
+export const SAMPLES_PER_KIND = 3;
 const DETAIL_LENGTH_MAX = 200;
 /** Number of the slowest requests to keep. */
 const SLOWEST_MAX = 5;
@@ -145,7 +146,7 @@ function addSlow(
   names: Pick<SlowSample, 'stream' | 'session' | 'traceId'>,
 ): void {
   if (!hasResponse && fault !== 'timeout') return;
-  const responseMs = Math.round((fault === 'timeout' ? deadlineMs : endedMs - dueMs) * 100) / 100;
+  const responseMs = roundTo(fault === 'timeout' ? deadlineMs : endedMs - dueMs, 2);
   if (slowest.length === SLOWEST_MAX && responseMs < (slowest.at(-1)?.responseMs ?? 0)) return;
   slowest.push({ ...names, atMs: Math.round(dueMs), responseMs, ...(fault && { fault }) });
   keepSlowest(slowest);

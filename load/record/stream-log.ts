@@ -1,6 +1,7 @@
 import type { FaultKind, StreamReport } from '../../src/contract/index.ts';
 import type { Block } from '../verdict/share.ts';
 import { createHistogram, type Durations } from './histogram.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** A completed and validated request. Times are milliseconds since the start of the steady state. */
 export interface CompletedRequest {
@@ -109,7 +110,7 @@ export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = 
       }
       const failed = request.fault !== undefined;
       count(failures, request.dueMs, failed);
-      outcomes.push({ dueMs: Math.round(request.dueMs * 1_000) / 1_000, failed });
+      outcomes.push({ dueMs: roundTo(request.dueMs, 3), failed });
     },
     report: (windowMs: number): StreamReport => ({
       offered: log.offered,

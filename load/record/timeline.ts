@@ -1,6 +1,7 @@
 import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
 
 import { formatNumbers, parseNumbers } from './number-list.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** Upper bounds of the heat map rows, in milliseconds. */
 export const HEAT_BOUNDS_MS: readonly number[] = [
@@ -170,7 +171,7 @@ function percentilesOf(times: readonly number[]): Pick<LoadSecond, 'p50' | 'p95'
   const sorted = Float64Array.from(times).sort();
   const at = (percentile: number): number | null => {
     const value = sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)];
-    return value === undefined ? null : Math.round(value * 100) / 100;
+    return value === undefined ? null : roundTo(value, 2);
   };
   return { p50: at(50), p95: at(95), p99: at(99), max: at(100) };
 }

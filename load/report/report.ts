@@ -34,6 +34,7 @@ import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
 import { identifyShard, toShardReport } from './shard-report.ts';
 import { CLOSED_LOOP_LIMIT } from '../verdict/targets.ts';
 import { describeVerdict } from './wording.ts';
+import { isClosedLoop } from '../closed-loop.ts';
 
 /** A completed run of requests. */
 export interface CompletedRun {
@@ -131,7 +132,7 @@ export function judgeMeasurements(
   const judged = applySelfCheck([...targets, ...thresholds], check);
   const verdict = decideRunVerdict(judged, check);
   const main = record.log(profile.main);
-  const isClosed = plan.connections !== undefined;
+  const isClosed = isClosedLoop(plan);
   const streams = profile.streams.map((name) => {
     const stream = record.log(name).report(ranMs);
     return [name, isClosed ? withoutSchedule(stream) : stream] as const;
@@ -290,13 +291,13 @@ function runSelfCheck({ generatorLimits }: LoadRun, run: CompletedRun): SelfChec
     full: [],
   };
   const stopReasons = stopped ? reasons[stopped.kind] : [];
-  return plan.connections === undefined
-    ? checkGenerator(
+  return isClosedLoop(plan)
+    ? checkClosedLoop({ localFaults, cost }, generatorLimits, stopReasons)
+    : checkGenerator(
         { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, localFaults, cost },
         generatorLimits,
         stopReasons,
-      )
-    : checkClosedLoop({ localFaults, cost }, generatorLimits, stopReasons);
+      );
 }
 
 /** autocannon keeps the parser of a connection after a response that did not end. */
@@ -370,10 +371,10 @@ const describeOmittedUsers = ({ profile }: LoadPlan, { streams }: Pick<Profile, 
     : [];
 
 /** Says what the engine `autocannon` does not measure or check. */
-const describeEngine = ({ connections }: LoadPlan): string[] =>
-  connections === undefined
-    ? []
-    : [
+const describeEngine = (plan: LoadPlan): string[] =>
+  isClosedLoop(plan)
+    ? [
         `${CLOSED_LOOP_LIMIT} Run --engine open for response times and availability.`,
         'autocannon does not verify TLS certificates; only the preflight did.',
-      ];
+      ]
+    : [];

@@ -24,6 +24,8 @@ import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
 import { describeMachine } from './report.ts';
 import { describeVerdict } from './wording.ts';
+import { SAMPLES_PER_KIND } from '../record/recorder.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** Adds the calls of a run to its report, and judges the run again with them. */
 export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): LoadReport {
@@ -172,7 +174,7 @@ function summarizeCalls(run: VoiceRun, placed: number, judged: readonly JudgedCa
       lost: sum(({ lost }) => lost),
       reordered: sum(({ reordered }) => reordered),
       gaps: sum(({ gaps }) => gaps),
-      longestGapMs: rounded(Math.max(0, ...calls.map(({ longestGapMs }) => longestGapMs))),
+      longestGapMs: roundTo(Math.max(0, ...calls.map(({ longestGapMs }) => longestGapMs)), 2),
     },
     callers: callerCosts(run),
     perCall: judged.map(reportCall),
@@ -183,7 +185,7 @@ function summarizeCalls(run: VoiceRun, placed: number, judged: readonly JudgedCa
 
 /** Returns the worst figures of all processes that placed calls. */
 function callerCosts({ costs, ended, processes }: VoiceRun): CallerCosts {
-  const worst = (values: readonly number[]): number => rounded(Math.max(0, ...values));
+  const worst = (values: readonly number[]): number => roundTo(Math.max(0, ...values), 2);
   return {
     processes,
     ended: ended.length,
@@ -235,8 +237,6 @@ function countErrors(calls: readonly CallOutcome[]): VoiceLoad['errors'] {
   return Object.fromEntries([...counts].sort(([, left], [, right]) => right - left));
 }
 
-const SAMPLES_PER_KIND = 3;
-
 function sampleFaults({ calls, windowStartMs }: VoiceRun): VoiceLoad['faultSamples'] {
   const counts = new Map<string, number>();
   return calls.flatMap(({ nth, session, fault, traceId }) => {
@@ -266,7 +266,7 @@ function mergeSeconds({ seconds, windowStartMs }: VoiceRun): VoiceSecond[] {
       sent: sent + (sum?.sent ?? 0),
       received: received + (sum?.received ?? 0),
       gaps: gaps + (sum?.gaps ?? 0),
-      sendLateMaxMs: rounded(Math.max(sendLateMaxMs, sum?.sendLateMaxMs ?? 0)),
+      sendLateMaxMs: roundTo(Math.max(sendLateMaxMs, sum?.sendLateMaxMs ?? 0), 2),
     });
   }
   return [...bySecond.values()].sort((left, right) => left.second - right.second);
@@ -281,11 +281,9 @@ function summarizeTimes(values: readonly number[]): VoiceSummary {
     p95: at(95),
     p99: at(99),
     max: at(100),
-    mean: values.length === 0 ? null : rounded(total / values.length),
+    mean: values.length === 0 ? null : roundTo(total / values.length, 2),
   };
 }
 
 const orNull = (value: number | undefined): number | null =>
-  value === undefined ? null : rounded(value);
-
-const rounded = (value: number): number => Math.round(value * 100) / 100;
+  value === undefined ? null : roundTo(value, 2);

@@ -15,6 +15,7 @@ import {
 } from '../../src/report-kit/format.ts';
 
 import { isLowerBetter } from '../verdict/targets.ts';
+import { isClosedLoop } from '../closed-loop.ts';
 
 type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
   blockedBy: LoadReport['blockedBy'] | undefined;
@@ -61,12 +62,11 @@ export function describeVerdict(report: Judged): string {
 
 /** States the rate that a closed loop reached; empty for other runs. */
 function describeReachedRate({ targets, plan, selfCheck }: Judged): string {
-  const { connections } = plan;
   const measured = targets.find(({ id }) => id === 'chat-throughput')?.measured ?? null;
-  if (connections === undefined || measured === null) return '';
+  if (!isClosedLoop(plan) || measured === null) return '';
   const least = isGeneratorBusy({ selfCheck }) ? 'at least ' : '';
   const rate = formatQuantity(measured, 'requests/s');
-  return `Chat reached ${least}${rate} in a closed loop with ${formatCount(connections, 'connection')}.`;
+  return `Chat reached ${least}${rate} in a closed loop with ${formatCount(plan.connections, 'connection')}.`;
 }
 
 /** Whether the load generator was busy in a closed loop, so that the sandbox may reach a higher rate. */
@@ -76,7 +76,7 @@ const isGeneratorBusy = ({
 
 function describePassed(report: Judged): string {
   const { targets, plan } = report;
-  if (plan.connections !== undefined) return describeReachedRate(report);
+  if (isClosedLoop(plan)) return describeReachedRate(report);
   const passed = targets.filter(({ verdict }) => verdict === 'PASS');
   const throughput = passed.find(({ id }) => id === 'chat-throughput');
   const latency = passed.find(({ id }) => id === 'chat-latency');
@@ -124,9 +124,9 @@ export const hasRun = ({ streams, voice }: LoadReport): boolean =>
 
 /** Describes what a run sends: "100 requests/s and 20 calls for 60 s". */
 export function describeLoad({ plan, shard }: Pick<LoadReport, 'plan' | 'shard'>): string {
-  const { profile, ratePerSecond, simulatedUsers, connections, calls, windowMs } = plan;
-  if (connections !== undefined) {
-    return `closed loop with ${formatCount(connections, 'connection')} for ${formatDuration(windowMs)}`;
+  const { profile, ratePerSecond, simulatedUsers, calls, windowMs } = plan;
+  if (isClosedLoop(plan)) {
+    return `closed loop with ${formatCount(plan.connections, 'connection')} for ${formatDuration(windowMs)}`;
   }
   const requests =
     profile === 'voice'
@@ -160,10 +160,10 @@ export function describeBound(target: LoadTarget): string {
 export function describeStream(
   name: string,
   stream: StreamReport,
-  { connections }: LoadReport['plan'],
+  plan: LoadReport['plan'],
 ): string {
   const { offered, sent, ok, goodput, offeredPerSecond, okPerSecond } = stream;
-  if (connections !== undefined) {
+  if (isClosedLoop(plan)) {
     return `${formatNumber(sent)} sent (${formatNumber(offeredPerSecond, 2)}/s), ${formatNumber(ok)} ok (${formatNumber(okPerSecond, 2)}/s)`;
   }
   // There is no response time target for /users.
@@ -172,11 +172,9 @@ export function describeStream(
 }
 
 /** Returns the names of the times of a request that a run measures. */
-export function requestTimesOf({
-  connections,
-}: LoadReport['plan']): (typeof REQUEST_TIMES)[number][] {
+export function requestTimesOf(plan: LoadReport['plan']): (typeof REQUEST_TIMES)[number][] {
   return REQUEST_TIMES.filter(
-    ([key]) => connections === undefined || (key !== 'latencyMs' && key !== 'lagMs'),
+    ([key]) => !isClosedLoop(plan) || (key !== 'latencyMs' && key !== 'lagMs'),
   );
 }
 

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../src/platform/clock.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** Resources that the load generator used. */
 export interface Cost {
@@ -19,7 +20,7 @@ export function startMeter(clock: Clock): () => Cost {
     const tookMs = Math.max(1, clock.monotonicMs() - startMs);
     return {
       cpuPercent: Math.round((user + system) / tookMs) / 10,
-      loopBusy: Math.round(performance.eventLoopUtilization(loop).utilization * 1000) / 1000,
+      loopBusy: roundTo(performance.eventLoopUtilization(loop).utilization, 3),
     };
   };
 }

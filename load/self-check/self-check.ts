@@ -1,6 +1,7 @@
 import type { CallerCosts, SelfCheck, SelfCheckFigure } from '../../src/contract/index.ts';
 import { formatQuantity } from '../../src/report-kit/format.ts';
 import type { Cost } from './meter.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** Measurements of the load generator itself. */
 export interface GeneratorFigures {
@@ -160,7 +161,7 @@ export function mergeShardChecks(
 }
 
 function figure(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
-  return { name, value: Math.round(value * 100) / 100, limit, unit, holds: value <= limit };
+  return { name, value: roundTo(value, 2), limit, unit, holds: value <= limit };
 }
 
 function selfCheckOf(

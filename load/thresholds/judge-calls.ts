@@ -8,6 +8,7 @@ import type { CallOutcome } from '../voice/fleet-messages.ts';
 import { judgeErrorRate, judgeSlowest } from './judge-threshold.ts';
 import type { CallTime } from './metrics.ts';
 import { isBreach, type Threshold } from './threshold.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /**
  * Judges a threshold on calls. A call that failed before this time could be measured, and a turn
@@ -81,4 +82,4 @@ function timesOf(call: CallOutcome, callTime: CallTime): number[] {
 }
 
 const finite = (ms: number | undefined): number | null =>
-  ms === undefined || ms === Infinity ? null : Math.round(ms * 100) / 100;
+  ms === undefined || ms === Infinity ? null : roundTo(ms, 2);

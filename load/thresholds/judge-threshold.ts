@@ -3,9 +3,10 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import type { StreamMeasurements } from '../verdict/judge-run.ts';
 import { judgeLatency } from '../verdict/latency.ts';
-import { judgeShare, type Block } from '../verdict/share.ts';
+import { judgeShare, type Block, FAILED_SHARE_MAX } from '../verdict/share.ts';
 import { notTested, toPercent, withReservation } from '../verdict/targets.ts';
 import type { Threshold } from './threshold.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** The measurements with which a threshold on requests is compared. */
 export interface ThresholdMeasurements extends StreamMeasurements {
@@ -83,9 +84,6 @@ export function judgeErrorRate(
   };
 }
 
-/** The share of requests that may fail if the offered rate is the threshold itself. */
-const FAILED_SHARE_MAX = 0.01;
-
 /** Judges the rate of successful requests, minus the growth of a backlog. */
 function judgeRate(
   { row, limit }: Threshold,
@@ -99,7 +97,7 @@ function judgeRate(
   const share = judgeShare(failures, Math.min(failedShareMax, 0.999), chance);
   const { samples, hits, low, high } = share;
   if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict: share.verdict };
-  const rate = (failed: number): number => Math.round(sustained * (1 - failed) * 1_000) / 1_000;
+  const rate = (failed: number): number => roundTo(sustained * (1 - failed), 3);
   const measured = rate(hits / samples);
   const summary = `Offered rate: ${formatNumber(offeredPerSecond, 2)} requests/s; ${formatNumber(measured, 2)} requests/s succeeded.`;
   const isTooLow = sustained < limit * (1 - FAILED_SHARE_MAX);

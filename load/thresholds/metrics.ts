@@ -1,7 +1,7 @@
 import type { StreamName, VoiceLoad } from '../../src/contract/index.ts';
 
 /** The times of calls that can have a threshold, with their titles and their names in the report. */
-export const callTimes = {
+export const callTimeMetrics = {
   ready: ['Time to call_ready', 'readyMs'],
   setup: ['Time to connect', 'setupMs'],
   first_packet: ['Time to the first packet', 'firstPacketMs'],
@@ -10,7 +10,7 @@ export const callTimes = {
 } as const satisfies Record<string, readonly [title: string, name: keyof VoiceLoad]>;
 
 /** A time of calls that can have a threshold. */
-export type CallTime = keyof typeof callTimes;
+export type CallTime = keyof typeof callTimeMetrics;
 
 /** The quantity that a metric measures. */
 export type Measure =
@@ -59,7 +59,7 @@ export const metrics: readonly Metric[] = [
     },
     { name: `${source}.rate`, source, subject: `${title} rate`, measure: { kind: 'rate' } },
   ]),
-  ...Object.entries(callTimes).flatMap(([callTime, [title]]) =>
+  ...Object.entries(callTimeMetrics).flatMap(([callTime, [title]]) =>
     percentiles.map(([name, percentile]): Metric => ({
       name: `voice.${callTime}.${name}`,
       source: 'voice',

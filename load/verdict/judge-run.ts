@@ -6,6 +6,7 @@ import { judgeLatency, type ResponseTimes } from './latency.ts';
 import type { Block } from './share.ts';
 import { CLOSED_LOOP_LIMIT, notTested, targetRows, type TargetRow } from './targets.ts';
 import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
+import { isClosedLoop } from '../closed-loop.ts';
 
 /** Measurements of one stream of requests. */
 export interface StreamMeasurements extends ResponseTimes {
@@ -33,12 +34,12 @@ export function judgeRun(
 ): { targets: LoadTarget[]; trend?: InFlightTrend } {
   const chat = run.streams.get('chat');
   const health = run.streams.get('health');
-  const { percentile, connections } = run.plan;
-  if (chat && connections !== undefined) return { targets: judgeClosedLoop(run, chat, chance) };
+  const { percentile } = run.plan;
+  if (chat && isClosedLoop(run.plan)) return { targets: judgeClosedLoop(run, chat, chance) };
   const all = [...run.streams.values()];
   const availability = judgeAvailability(
     all.reduce((sum: Block[], { failures }) => addBlocks(sum, failures), []),
-    countErrors(all),
+    listErrors(all),
     chance.fork('availability'),
   );
   const rest = [
@@ -86,16 +87,13 @@ function throughputOf(
   const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
   const trend = measureInFlightTrend(inFlight, stepMs, offeredPerSecond);
   const { failures } = chat;
-  const { connections } = plan;
   const target = judgeThroughput(
     {
       plannedPerSecond: plan.ratePerSecond,
       offeredPerSecond,
       failures,
-      inFlight,
-      stepMs,
-      closed: plan.profile === 'conversation' || connections !== undefined,
-      connections,
+      closed: plan.profile === 'conversation' || isClosedLoop(plan),
+      connections: plan.connections,
     },
     trend,
     chance,
@@ -112,7 +110,7 @@ function addBlocks(left: readonly Block[], right: readonly Block[]): Block[] {
 }
 
 /** Lists the kinds of errors, most frequent first: "300 rate_limited, 2 timeout". */
-function countErrors(streams: readonly StreamMeasurements[]): string {
+function listErrors(streams: readonly StreamMeasurements[]): string {
   const counts = new Map<string, number>();
   for (const { errors } of streams) {
     for (const [kind, times] of Object.entries(errors)) {

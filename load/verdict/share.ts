@@ -3,6 +3,11 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
 import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
 
+/** The minimum share of offered requests that succeed; the backlog may grow by the rest. */
+export const SUCCESS_SHARE_MIN = 0.99;
+/** The maximum share of requests that fail at a rate that is sustained. */
+export const FAILED_SHARE_MAX = 0.01;
+
 /** Samples and hits in a stretch of time. */
 export interface Block {
   samples: number;

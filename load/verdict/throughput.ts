@@ -1,9 +1,10 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
-import { judgeShare, type Block } from './share.ts';
+import { judgeShare, SUCCESS_SHARE_MIN, type Block } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 import { estimateTrend } from './trend.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** What the throughput verdict is based on. */
 export interface Throughput {
@@ -13,17 +14,12 @@ export interface Throughput {
   offeredPerSecond: number;
   /** Requests, and those that failed, by stretches of time. */
   failures: readonly Block[];
-  /** Requests in flight, in steps of `stepMs`. */
-  inFlight: readonly number[];
-  stepMs: number;
   /** Simulated users or connections wait for responses: the rate depends on the sandbox, and no backlog can grow. */
   closed: boolean;
   /** The connections of a closed loop without simulated users. */
   connections?: number | undefined;
 }
 
-/** The minimum share of offered requests that succeed; the backlog may grow by the rest. */
-const SUCCESS_SHARE_MIN = 0.99;
 /** If growth of more than this share of the rate is possible, the verdict is NOT PROVEN. */
 const GROWTH_SHARE_MAX = 0.05;
 
@@ -38,12 +34,12 @@ export function measureInFlightTrend(
   const perSecond = 1000 / stepMs;
   const edge = Math.max(1, Math.floor(inFlight.length / 20));
   const isBounded = Number.isFinite(low) && Number.isFinite(high);
-  const bound = (value: number): number => rounded(isBounded ? value * perSecond : 0);
+  const bound = (value: number): number => roundTo(isBounded ? value * perSecond : 0, 3);
   return {
-    perSecond: rounded(slope * perSecond),
+    perSecond: roundTo(slope * perSecond, 3),
     range95: isBounded ? [bound(low), bound(high)] : [-offeredPerSecond, offeredPerSecond],
-    atStart: rounded(mean(inFlight.slice(0, edge))),
-    atEnd: rounded(mean(inFlight.slice(-edge))),
+    atStart: roundTo(mean(inFlight.slice(0, edge)), 3),
+    atEnd: roundTo(mean(inFlight.slice(-edge)), 3),
     rising: low > 0 && slope * perSecond > (1 - SUCCESS_SHARE_MIN) * offeredPerSecond,
   };
 }
@@ -59,7 +55,7 @@ export function judgeThroughput(
   const share = judgeShare(throughput.failures, 1 - SUCCESS_SHARE_MIN, chance);
   const growth = trend.rising && !closed ? trend.perSecond : 0;
   const rate = (failed: number): number =>
-    rounded(Math.max(0, offeredPerSecond * (1 - failed) - growth));
+    roundTo(Math.max(0, offeredPerSecond * (1 - failed) - growth), 3);
   const hasSamples = share.samples > 0;
   const { verdict, reservation } = verdictOf(throughput, trend, share, row.target);
   const succeeded = hasSamples ? rate(share.hits / share.samples) : null;
@@ -139,5 +135,3 @@ function inFlightSentence(
 
 const mean = (values: readonly number[]): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-
-const rounded = (value: number): number => Math.round(value * 1000) / 1000;

@@ -1,6 +1,7 @@
 import { isoTime } from '../../src/platform/clock.ts';
 import type { AgentCalls } from '../controls.ts';
 import type { CallState, Ending } from './call-states.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** One turn as the agent experienced it; times in milliseconds on the monotonic clock. */
 export interface TurnRecord {
@@ -97,7 +98,7 @@ export function createCallHistory(): CallHistory {
 /** Converts a record for `/__admin/calls`: times are in milliseconds since the WebSocket opened. */
 function viewOf(record: CallRecord): Record<string, unknown> {
   const since = (ms: number | undefined): number | null =>
-    ms === undefined ? null : Math.round((ms - record.openedMs) * 1_000) / 1_000;
+    ms === undefined ? null : roundTo(ms - record.openedMs, 3);
   return {
     call_id: record.callId,
     session_id: record.sessionId ?? null,
@@ -123,7 +124,7 @@ function viewOf(record: CallRecord): Record<string, unknown> {
       response_ms:
         turn.firstAudibleMs === undefined
           ? null
-          : Math.round((turn.firstAudibleMs - turn.speechEndMs) * 1_000) / 1_000,
+          : roundTo(turn.firstAudibleMs - turn.speechEndMs, 3),
       stated_response_ms: turn.responseMs === undefined ? null : Math.round(turn.responseMs),
       interrupted: turn.isInterrupted,
     })),

@@ -19,6 +19,7 @@ import {
 import type { Clip } from '../../src/voice/opus/index.ts';
 import type { ErrorDetails } from './call-states.ts';
 import type { HeardTurn } from './turn-listener.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
 /** The reply to a turn with a caption. */
 export interface CaptionedReply {
@@ -202,7 +203,7 @@ export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUp
     next_action: reply.id === 'goodbye' ? 'end_call' : 'listen',
   };
   const toolCalls = captioned?.response.choices[0].message.tool_calls;
-  const recognized = Math.round(heard.recognized * 100) / 100;
+  const recognized = roundTo(heard.recognized, 2);
   return {
     type: 'conversation_update',
     ...idsOf(ids),

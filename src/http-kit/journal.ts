@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import type { RequestSummary } from './request-summary.ts';
+import { roundTo } from '../platform/round.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -109,7 +110,7 @@ export function formatEntry(entry: JournalEntry): RequestSummary {
     path: path.slice(0, PATH_LENGTH_MAX),
     status: entry.status,
     at: isoTime(entry.atMs),
-    duration_ms: Math.round(entry.durationMs * 1000) / 1000,
+    duration_ms: roundTo(entry.durationMs, 3),
     request_bytes: entry.requestBytes,
   };
 }

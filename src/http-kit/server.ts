@@ -112,8 +112,7 @@ export function formatRawError({ status, headers, body }: HttpError, contentType
 
 /** Logs an internal error without its message, which may quote a conversation. */
 export function logRequestFailure(log: Log, method: string, error: unknown): void {
-  const { name, at } = errorOrigin(error);
-  log.error('request_failed', { method, error: name, where: at });
+  log.error('request_failed', { method, ...errorOrigin(error) });
 }
 
 /**

@@ -1,7 +1,7 @@
-/** The parts of an error that are safe to log. The message may quote a conversation. */
+/** The fields of an error that are safe to log. The message may quote a conversation. */
 export interface ErrorOrigin {
   /** The class of the error, or the type of a thrown value that is not an error. */
-  name: string;
+  error: string;
   /** The innermost stack frame, e.g. `at readSpans (src/…)`; empty when there is no stack. */
   at: string;
 }
@@ -16,9 +16,9 @@ export function isError(value: unknown): value is Error {
 
 /** Returns the class of an error and where it was thrown, without its message. */
 export function errorOrigin(error: unknown): ErrorOrigin {
-  if (!isError(error)) return { name: typeof error, at: '' };
+  if (!isError(error)) return { error: typeof error, at: '' };
   const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
-  return { name: error.name, at: frame.trim() };
+  return { error: error.name, at: frame.trim() };
 }
 
 /** Returns the code of an error, such as `ENOENT`; empty if it has none. */

@@ -24,6 +24,7 @@ import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { isValidCall } from './evidence.ts';
 import { findClockError } from './media.ts';
 import { TICKS_PER_MS } from '../../../src/voice/opus/frame.ts';
+import { roundTo } from '../../../src/platform/round.ts';
 
 /** Fewer round trips have no meaningful 95th percentile; fewer packets have no meaningful 99th. */
 const ROUND_TRIPS_MIN = 3;
@@ -142,19 +143,17 @@ export function measureAudioLatency(transcript: Transcript): AudioLatency | unde
   const [p50, p95, max] = [50, 95, 100].map((percent) => findPercentile(turnResponsesMs, percent));
   return {
     ...judgeAudioLatency({ pathMs, turnResponsesMs, localDelay }),
-    ...(pathMs !== undefined && { audioPathLatencyMs: rounded(pathMs) }),
+    ...(pathMs !== undefined && { audioPathLatencyMs: roundTo(pathMs, 2) }),
     ...(p50 !== undefined &&
       p95 !== undefined &&
       max !== undefined && {
         turnResponseMs: {
           turns: turnResponsesMs.length,
-          p50: rounded(p50),
-          p95: rounded(p95),
-          max: rounded(max),
+          p50: roundTo(p50, 2),
+          p95: roundTo(p95, 2),
+          max: roundTo(max, 2),
         },
       }),
     ...(localDelay !== undefined && { kitLimit: localDelay }),
   };
 }
-
-const rounded = (ms: number): number => Math.round(ms * 100) / 100;

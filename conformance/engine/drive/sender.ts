@@ -18,6 +18,7 @@ import { createRecovery, type RecoveryOptions, type RecoveryState } from './reco
 import { createRepetitionPolicy } from './repetition.ts';
 import type { Caller } from './call/caller.ts';
 import type { RequestLimiter } from './request-limiter.ts';
+import { roundTo } from '../../../src/platform/round.ts';
 
 /** What a sender uses. */
 export interface SenderOptions {
@@ -184,7 +185,7 @@ type ExchangeOnce = (
 function createExchangeOnce(options: SenderOptions): ExchangeOnce {
   const { clock, caller, client, recorder, requestLimiter } = options;
   const startedMs = clock.monotonicMs();
-  const sinceStartMs = (): number => Math.round((clock.monotonicMs() - startedMs) * 100) / 100;
+  const sinceStartMs = (): number => roundTo(clock.monotonicMs() - startedMs, 2);
   return async (probe, step, { deadlineMs, repeats }) => {
     const traceparent = options.createTraceparent(`${probe.id}/${step.step}`);
     const outgoing = toOutgoing(step, options.settings, traceparent);

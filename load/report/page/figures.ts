@@ -18,6 +18,7 @@ import {
 } from '../../../src/report-kit/chart.ts';
 import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
+import { roundTo } from '../../../src/platform/round.ts';
 
 /** More points are invisible and make the page heavy. */
 const BINS_MAX = 600;
@@ -278,8 +279,7 @@ export function heatFigure(times: TimeRange, boundsMs: readonly number[]): Html 
                 drawBox(plot, [second, second + length], [index, index + 1], {
                   className: 'heat',
                   // A logarithm keeps small counts visible next to large ones.
-                  opacity:
-                    Math.round((0.15 + (0.85 * Math.log1p(count)) / Math.log1p(max)) * 100) / 100,
+                  opacity: roundTo(0.15 + (0.85 * Math.log1p(count)) / Math.log1p(max), 2),
                   title: `${formatCount(count, 'response')} at ${second} s: ${describeClass(boundsMs, index)}`,
                 }),
               ],

@@ -9,6 +9,7 @@ import {
   formatNumber,
 } from '../../../src/report-kit/format.ts';
 import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
+import { isClosedLoop } from '../../closed-loop.ts';
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
 export function methodSection(report: LoadReport): ReportSection {
@@ -87,13 +88,10 @@ function methodRows(report: LoadReport): [string, string][] {
 }
 
 /** Describes when requests are sent. */
-function describePacing({
-  arrivals,
-  percentile,
-  connections,
-}: LoadReport['plan']): [string, string][] {
-  if (connections !== undefined) {
-    const loop = `${formatCount(connections, 'connection')}; each sends the next request after a response. Requests in flight at the end do not count.`;
+function describePacing(plan: LoadReport['plan']): [string, string][] {
+  const { arrivals, percentile } = plan;
+  if (isClosedLoop(plan)) {
+    const loop = `${formatCount(plan.connections, 'connection')}; each sends the next request after a response. Requests in flight at the end do not count.`;
     return [['closed loop', `${loop} ${CLOSED_LOOP_LIMIT}`]];
   }
   return [

@@ -37,6 +37,7 @@ import {
 } from './tables.ts';
 import { methodSection } from './method.ts';
 import { voiceSection } from './voice-section.ts';
+import { isClosedLoop } from '../../closed-loop.ts';
 
 /** Renders the report as one HTML page. */
 export function htmlReport(original: LoadReport): string {
@@ -140,7 +141,7 @@ function chartsSections(report: LoadReport): ReportSection[] {
     to: last.second + 1,
     windowS: plan.windowMs / 1000,
   };
-  const isClosed = plan.connections !== undefined;
+  const isClosed = isClosedLoop(plan);
   const targetMs = targetTimeOf(plan);
   const overTime = html`<p class="soft">Shaded: ramp-up and drain, which are not judged.</p>
     ${figure(
@@ -176,9 +177,9 @@ function chartsSections(report: LoadReport): ReportSection[] {
 }
 
 /** Returns the target of response times; undefined for a closed loop, which does not measure them. */
-function targetTimeOf({ profile, connections }: LoadReport['plan']): number | undefined {
-  if (connections !== undefined) return undefined;
-  return profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
+function targetTimeOf(plan: LoadReport['plan']): number | undefined {
+  if (isClosedLoop(plan)) return undefined;
+  return plan.profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
 }
 
 function errorCharts(times: TimeRange): Html {

@@ -147,7 +147,7 @@ async function scoreEval(
     if (signal.aborted) return createErrorScore('The scoring was canceled.');
     if (limit.isOver()) return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
     return createErrorScore(
-      `Scoring failed (${errorOrigin(error).name}). This is a bug in the kit.`,
+      `Scoring failed (${errorOrigin(error).error}). This is a bug in the kit.`,
     );
   }
 }

@@ -63,7 +63,7 @@ export type ThreadData = StoreLocation;
 
 /** Describes an error by name, code and place. Its message may quote a conversation. */
 export function describeOrigin(error: unknown): string {
-  const { name, at } = errorOrigin(error);
+  const { error: name, at } = errorOrigin(error);
   const code = errorCode(error);
   return `${name}${code === '' ? '' : ` ${code}`} ${at}`;
 }

@@ -65,9 +65,9 @@ export function createDryRun({ store, scoreEval, machineClock, log }: DryRunOpti
       // Ends with the time limit, even if the scoring ignores it.
       return await Promise.race([late.promise, scoreEval(definition, session, deadline.signal)]);
     } catch (error) {
-      const { name, at } = errorOrigin(error);
-      log.warn('dry_run_failed', { eval: definition.id, fault: name, at });
-      const reasoning = `Scoring failed (${name}). This is a bug in the service.`;
+      const origin = errorOrigin(error);
+      log.warn('dry_run_failed', { eval: definition.id, ...origin });
+      const reasoning = `Scoring failed (${origin.error}). This is a bug in the service.`;
       return { outcome: 'error', reasoning };
     }
   };

@@ -274,19 +274,18 @@ class QueueRunner implements JobRunner {
 
   async #handleFailure(leased: LeasedJob, error: unknown): Promise<void> {
     const { job, control } = leased;
-    const { name, at } = errorOrigin(error);
+    const origin = errorOrigin(error);
     this.#options.log.warn('scoring_failed', {
       job: job.id,
       eval: job.definition.id,
       attempt: job.attempt,
-      fault: name,
-      at,
+      ...origin,
     });
     const delayMs = BACKOFF_MS[job.attempt - 1];
     if (control.signal.aborted) await this.#release(leased, 0);
     else if (delayMs !== undefined) await this.#release(leased, delayMs);
     else {
-      const reason = `Scoring failed ${job.attempt} times (${name}). This is a bug in the service.`;
+      const reason = `Scoring failed ${job.attempt} times (${origin.error}). This is a bug in the service.`;
       await this.#tryFinish(leased, createErrorScore(reason));
     }
   }

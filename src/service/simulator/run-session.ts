@@ -300,8 +300,8 @@ function describeError(error: unknown, log: Log, { sessionId }: SessionPlan): En
   if (error instanceof SessionError) {
     return { status: 'failed', endReason: error.endReason, error: error.message };
   }
-  const { name, at } = errorOrigin(error);
-  log.error('simulated_session_failed', { session: sessionId, fault: name, at });
-  const message = `A bug in the kit (${name}). Please report it.`;
+  const origin = errorOrigin(error);
+  log.error('simulated_session_failed', { session: sessionId, ...origin });
+  const message = `A bug in the kit (${origin.error}). Please report it.`;
   return { status: 'failed', endReason: 'simulator_error', error: message };
 }

@@ -244,7 +244,7 @@ class PlanRunner implements SimulationRunner {
         this.#database.reportSuccess();
       } catch (error) {
         if (!this.#database.report(error)) {
-          log.error('simulation_store_failed', { fault: errorOrigin(error).name });
+          log.error('simulation_store_failed', { ...errorOrigin(error) });
         }
         this.#isWoken = true;
         const pause = machineClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
@@ -270,7 +270,7 @@ class PlanRunner implements SimulationRunner {
     this.#active.set(keyOf(plan), active);
     active.ended = this.#runLeased(active)
       .catch((error: unknown) => {
-        log.error('simulation_failed', { simulation: plan.id, fault: errorOrigin(error).name });
+        log.error('simulation_failed', { simulation: plan.id, ...errorOrigin(error) });
       })
       .finally(() => {
         this.#active.delete(keyOf(plan));

@@ -22,6 +22,7 @@ import {
   OBSERVED_VALUE,
   WRONG_TYPE,
 } from './evidence.ts';
+import { roundTo } from '../../../../src/platform/round.ts';
 
 const summaryFields = ['total_evaluations', 'passed_count', 'failed_count', 'pass_rate'];
 const outcomeFields = ['eval_name', 'eval_category', 'eval_type', 'outcome', 'reasoning'];
@@ -200,7 +201,7 @@ function hasMatchingRate(endpoint: ResultsEndpoint): Check {
       const { total, passed, failed, rate } = numbersOf(session);
       const allowed = [passed / total, passed / (passed + failed)];
       if (allowed.some((quotient) => Math.abs(quotient - rate) <= RATE_TOLERANCE)) return undefined;
-      const expected = `${Math.round((passed / total) * 100) / 100} for ${passed} of ${total}`;
+      const expected = `${roundTo(passed / total, 2)} for ${passed} of ${total}`;
       return { pointer: '/outcome_summary/pass_rate', expected };
     },
     unjudgedAs('not_observed', 'No listed session has evaluations.'),

@@ -14,6 +14,7 @@ import {
   type SpeechSpan,
 } from '../../../../src/voice/call/index.ts';
 import { ReceivedAudio, type Sound } from './received-audio.ts';
+import { roundTo } from '../../../../src/platform/round.ts';
 
 /** Options of a media connection. */
 export interface MediaConnectionOptions {
@@ -132,9 +133,9 @@ export class MediaConnection {
       payloadType: this.#payloadType,
       hasPath: this.#hasPath,
       packets: this.#received?.packets ?? [],
-      roundTripsMs: this.#roundTripsMs.map((ms) => Math.round(ms * 100) / 100),
+      roundTripsMs: this.#roundTripsMs.map((ms) => roundTo(ms, 2)),
       sent: this.#lateMs.length,
-      lateMs: Math.round((findPercentile(this.#lateMs, 99) ?? 0) * 100) / 100,
+      lateMs: roundTo(findPercentile(this.#lateMs, 99) ?? 0, 2),
     };
   }
 

@@ -14,6 +14,7 @@ import {
 } from '../../../../src/voice/call/index.ts';
 import type { Call, CallMessage, Connection } from './script.ts';
 import type { MediaConnection } from './media-connection.ts';
+import { roundTo } from '../../../../src/platform/round.ts';
 
 /** Options of a probe call. */
 export interface ProbeCallOptions {
@@ -188,8 +189,8 @@ export class ProbeCall implements Call, SocketListener {
     const speech = await Promise.race([this.#media?.say(clip), callEnd]);
     if (!speech) return;
     const { sinceRunMs } = this.#options;
-    const atMs = roundMs(sinceRunMs(speech.startMs));
-    const untilMs = roundMs(sinceRunMs(speech.endMs));
+    const atMs = roundTo(sinceRunMs(speech.startMs), 2);
+    const untilMs = roundTo(sinceRunMs(speech.endMs), 2);
     this.#push({ atMs, from: 'kit', kind: 'speech', detail: clip.id, untilMs });
   }
 
@@ -235,10 +236,10 @@ export class ProbeCall implements Call, SocketListener {
   /** Returns the record of the call. Call it when the call is over. */
   toRecord(): RecordedCall {
     const sounds = (this.#media?.sounds ?? []).map(({ atMs, untilMs }): CallEvent => ({
-      atMs: roundMs(atMs),
+      atMs: roundTo(atMs, 2),
       from: 'sandbox',
       kind: 'sound',
-      untilMs: roundMs(untilMs),
+      untilMs: roundTo(untilMs, 2),
     }));
     const events = [...this.#events, ...sounds].sort((a, b) => a.atMs - b.atMs);
     return { events, ...(this.#media && { media: this.#media.toRecord() }) };
@@ -284,7 +285,7 @@ export class ProbeCall implements Call, SocketListener {
   }
 
   #nowMs(): number {
-    return roundMs(this.#options.sinceRunMs(this.#options.clock.monotonicMs()));
+    return roundTo(this.#options.sinceRunMs(this.#options.clock.monotonicMs()), 2);
   }
 
   #note(event: Omit<CallEvent, 'atMs'>): void {
@@ -297,5 +298,3 @@ export class ProbeCall implements Call, SocketListener {
     if (this.#events.length < EVENTS_MAX || !isBounded) this.#events.push(event);
   }
 }
-
-const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

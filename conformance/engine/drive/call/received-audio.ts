@@ -3,6 +3,7 @@ import type { Clock } from '../../../../src/platform/clock.ts';
 import { measureLevels, SPEECH_LEVEL_DB } from '../../../../src/voice/activity/index.ts';
 import { countPacketTicks, type Decoder } from '../../../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
+import { roundTo } from '../../../../src/platform/round.ts';
 
 /** A period in which the sandbox was audible, in milliseconds since the start of the run. */
 export interface Sound {
@@ -44,7 +45,7 @@ export class ReceivedAudio {
 
   add({ sequence, timestamp, payloadType, ssrc, payload, arrivedAtMs }: AudioPacket): void {
     if (this.packets.length >= PACKETS_MAX) return;
-    const atMs = roundMs(this.#options.sinceRunMs(arrivedAtMs));
+    const atMs = roundTo(this.#options.sinceRunMs(arrivedAtMs), 2);
     const isOpus = payloadType === this.#options.payloadType;
     const samples = isOpus ? this.#options.decoder.decode(payload) : undefined;
     const levelsDb = samples && measureRoundedLevels(samples);
@@ -78,5 +79,3 @@ export class ReceivedAudio {
 /** Returns levels in whole dB, to keep recordings small. */
 const measureRoundedLevels = (samples: Float32Array): number[] =>
   measureLevels(samples).map((level) => Math.max(SILENCE_DB, Math.round(level)));
-
-const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

@@ -1,6 +1,7 @@
 import type { ScenarioResult, SimulationVerdict } from '../../../contract/index.ts';
 import { versionOf } from '../eval-version.ts';
 import type { ResolvedScenario } from '../resolved-scenario.ts';
+import { roundTo } from '../../../platform/round.ts';
 
 /** The part of a session that the result of its scenario needs. */
 export interface JudgedSession {
@@ -116,7 +117,7 @@ function computePassHat(passed: number, judged: number): number[] {
   let probability = 1;
   for (let k = 0; k < Math.min(judged, PASS_HAT_K_MAX); k += 1) {
     probability *= Math.max(0, passed - k) / (judged - k);
-    probabilities.push(Math.round(probability * 1e6) / 1e6);
+    probabilities.push(roundTo(probability, 6));
   }
   return probabilities;
 }

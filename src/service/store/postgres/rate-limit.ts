@@ -198,7 +198,7 @@ function createDecider({ machineClock, log }: SharedRateLimiterOptions): Decide 
         if (decision) return decision;
         reason = 'slow';
       } catch (error) {
-        reason = findPostgresProblem(error)?.code ?? errorOrigin(error).name;
+        reason = findPostgresProblem(error)?.code ?? errorOrigin(error).error;
       }
     }
     const nowMs = machineClock.monotonicMs();

@@ -1,8 +1,9 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import type { ExchangeResult, OutgoingRequest, Transport } from './transport.ts';
+import { roundTo } from '../../src/platform/round.ts';
 
-/** Settings of a closed loop. */
-export interface ClosedLoop {
+/** Settings of the closed loop that warms up a sandbox. */
+export interface WarmUpLoop {
   transport: Transport;
   clock: Clock;
   connections: number;
@@ -14,8 +15,8 @@ export interface ClosedLoop {
   signal: AbortSignal;
 }
 
-/** Measurements of a closed loop. */
-export interface ClosedLoopFigures {
+/** Measurements of a warm-up. */
+export interface WarmUpFigures {
   connections: number;
   /** 2xx responses. */
   responses: number;
@@ -36,7 +37,7 @@ const ERRORS_MAX = 1_000;
  * warm-up and capacity estimates, but no verdict: a slow sandbox gets fewer requests. The loop ends on
  * time: requests in flight at the end do not count, and end when the transport is closed.
  */
-export async function runClosedLoop(loop: ClosedLoop): Promise<ClosedLoopFigures> {
+export async function runWarmUpLoop(loop: WarmUpLoop): Promise<WarmUpFigures> {
   const { transport, clock, connections, durationMs, perSecondMax, next, signal } = loop;
   const endMs = clock.monotonicMs() + durationMs;
   const intervalMs = perSecondMax === undefined ? 0 : (connections / perSecondMax) * 1000;
@@ -77,5 +78,5 @@ export async function runClosedLoop(loop: ClosedLoop): Promise<ClosedLoopFigures
 /** Returns the median in milliseconds; null for no times. */
 function medianOf(times: readonly number[]): number | null {
   const middle = Float64Array.from(times).sort()[Math.floor(times.length / 2)];
-  return middle === undefined ? null : Math.round(middle * 100) / 100;
+  return middle === undefined ? null : roundTo(middle, 2);
 }

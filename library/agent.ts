@@ -3,6 +3,7 @@ import {
   type AgentOptions,
   type RunningAgent,
 } from '../reference-agent/index.ts';
+import { isObject } from '../src/platform/json.ts';
 import { didYouMean } from '../src/platform/suggest.ts';
 
 /**
@@ -13,8 +14,8 @@ import { didYouMean } from '../src/platform/suggest.ts';
  *   be used.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  if (!isObject(options) || options.mutant === undefined) return startConformingAgent(options);
   const { mutant: id, ...others } = options;
-  if (id === undefined) return startConformingAgent(options);
   const { mutantIds, startMutant } = await import('../conformance/index.ts');
   const ids = mutantIds('sandbox');
   if (!ids.includes(id)) {

@@ -1,9 +1,7 @@
 /** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import {
@@ -381,30 +379,6 @@ void t.test('sessions that failed for the same reason are reported once', async 
   assertPlain(ran);
 });
 
-void t.test(
-  'the transcript of the first failed session with several turns is printed',
-  async (t) => {
-    const agentText = `Go\u001b[31m away.\n<b>${'w'.repeat(200)}`;
-    const { url } = await withSandboxDouble(t, { chat: reply(agentText) });
-    const twice = HELLO.replace('opening: Hello', 'opening: Hello, steps: [{ say: Hm. }]');
-    const path = file('twice/hello.scenario.yaml', twice);
-    const junit = join(FOLDER, 'transcript.xml');
-    const args = ['--scenario', path, '--samples', '3', '--junit', junit];
-    const ran = await run(['simulate', url, ...args]);
-    t.equal(ran.code, 1, ran.stderr);
-    t.match(
-      ran.stdout,
-      /Transcript of hello, sample 1:\n {2}user {3}Hello\n {2}agent {2}Go\uFFFD\[31m away\.\n {9}<b>www/,
-    );
-    t.match(ran.stdout, /^--json FILE writes the transcripts of the other failed sessions\.$/m);
-    assertPlain(ran);
-    const xml = readFileSync(junit, 'utf8');
-    t.match(xml, /Transcript of sample 1:\nuser: Hello\nagent: Go\uFFFD\[31m away\. &lt;b&gt;w/);
-    t.equal(xml.match(/none of 2 messages/g)?.length, 1, 'stated once');
-    t.match(xml, /sample 1 \(\S+\) and 2 more: Is kind/);
-  },
-);
-
 void t.test('the preflight names the same cause as check, and no session starts', async (t) => {
   const agent = await startAgent({ apiKey: 'right' });
   const tlsAgent = await startAgent({ tls: { kind: 'generated' } });
@@ -483,57 +457,5 @@ void t.test(
     t.ok(sentTexts().slice(before).includes('Only me'), 'sent verbatim');
     const unknown = await run(['check', double.url, '--scenario', 'nope']);
     t.match(unknown, { code: 2, stderr: /No scenario matches "nope" \(--scenario\)/ });
-  },
-);
-
-void t.test('a failed turn shows both lines, why it matters, and how to repeat it', async (t) => {
-  const double = await withSandboxDouble(t, { chat: reply('Go away.') });
-  const scenario = HELLO.replace('params:', 'reason: Users expect it., params:').replace(
-    '{ opening: Hello }',
-    '{ opening: Hello, steps: [{ say: "It\'s me." }] }',
-  );
-  const path = file('shown/a.scenario.yaml', scenario);
-  const json = join(FOLDER, 'shown.json');
-  const env = { SANDBOX_KIT_API_KEY: 'a-secret' };
-  const args = ['simulate', double.url, '--scenario', path, '--json', json, '--verbose'];
-  const ran = await run(args, { env });
-  t.equal(ran.code, 1, ran.stderr);
-  const text = ran.stdout.replaceAll(/\s+/g, ' ');
-  t.match(text, /the last is "Go away\." Why it matters: Users expect it\./);
-  t.match(ran.stdout, /\n {2}- Turn 2:\n {6}user {3}It's me\.\n {6}agent {2}Go away\.\n/);
-  const [, command = ''] = /\n {4}(curl .*)\n/.exec(ran.stdout) ?? [];
-  t.match(command, '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"');
-  t.notMatch(ran.stdout + ran.stderr, 'a-secret');
-  const lines = /^failed +hello +2 turns.*\n {2}user {3}Hello\n {2}agent {2}Go away\.\n {2}user/m;
-  t.match(ran.stderr, lines, '--verbose shows each turn');
-  const [session] = read(json).sessions;
-  t.equal(session?.failed_turn?.session_sequence, 2);
-  const sent = double.chats().length;
-  const shell = promisify(execFile);
-  await shell('sh', ['-c', command], { env: { ...process.env, ...env } });
-  const [before, again] = [double.chats()[sent - 1], double.chats()[sent]];
-  t.same({ ...again, user_id: before?.user_id }, before, 'the command sends the request again');
-  t.equal(double.requests.at(-1)?.authorization, 'Bearer a-secret');
-});
-
-void t.test('a long request is not printed; the report has it', async (t) => {
-  const { url } = await withSandboxDouble(t, { chat: reply('Go away.') });
-  const ran = await run(['simulate', url, '--scenario', 'long-message']);
-  t.equal(ran.code, 1, ran.stderr);
-  t.match(ran.stdout, /\n {4}--json FILE writes the request of 6,\d{3} characters, as failed_turn/);
-  assertPlain(ran);
-});
-
-void t.test(
-  '--set and --scenario exclude each other; --voice leaves out what needs chat',
-  async (t) => {
-    const { url } = await withSandboxDouble(t);
-    const both = await run(['simulate', url, '--set', 'shop', '--scenario', 'greeting']);
-    assertUsageError(t, both, /--scenario and --set can't be combined\./);
-    const voice = await run(['simulate', url, '--voice']);
-    t.equal(voice.code, 3, voice.stderr);
-    t.match(voice.stdout, /^8 scenarios, 8 sessions by voice/m);
-    const text = voice.stdout.replaceAll(/\s+/g, ' ');
-    t.match(text, /No voice endpoint found: .* unless --voice-url sets another address\./);
   },
 );

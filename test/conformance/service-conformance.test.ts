@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
-import { reportOf } from '../../conformance/index.ts';
+import { check, reportOf } from '../../conformance/index.ts';
 import {
   requirement,
   serviceRequirementIds,
@@ -232,6 +232,16 @@ void t.test('a field that no conversion accepts does not make a check throw', as
     const judgment = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
     t.same(idsWith(judgment, 'error'), [], field);
   }
+});
+
+void t.test('a check of a sandbox recognizes the address of the service', async (t) => {
+  const service = await withCheckedService(t);
+  const { report } = await check({ target: service.url, kitVersion: 'test', seed: 's' });
+  t.match(report.blockedBy, {
+    id: 'no_interface',
+    message: /^The server at \S+ is an evaluation service of sandbox-kit, not a sandbox\.$/,
+    cure: 'Check it with --area service, or pass the URL of your sandbox.',
+  });
 });
 
 void t.test('a server that is not the service gets one cause', async (t) => {

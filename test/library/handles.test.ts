@@ -12,6 +12,23 @@ const chat = (url: string): Promise<Response> =>
     body: JSON.stringify(makeChatRequest('Hello')),
   });
 
+void t.test('agent: a mutant breaks one requirement', async (t) => {
+  const agent = await startAgent({ mutant: 'chat/content-null' });
+  t.teardown(() => agent.stop());
+  const { choices } = (await (await chat(agent.url)).json()) as {
+    choices: { message: { content: unknown } }[];
+  };
+  t.equal(choices[0]?.message.content, null);
+  t.equal(agent.requests().length, 1, 'the controls are those of the agent behind it');
+  await t.rejects(startAgent({ mutant: 'chat/content-nul' }), {
+    name: 'TypeError',
+    message: 'startAgent: Unknown mutant "chat/content-nul". Did you mean chat/content-null?',
+  });
+  await t.rejects(startAgent({ mutant: 'chat/content-null', port: 1234 }), {
+    message: "startAgent: mutant and port can't be combined.",
+  });
+});
+
 void t.test('agent: faults', async (t) => {
   const agent = await startAgent({ faults: [{ kind: 'degraded' }] });
   t.teardown(() => agent.stop());

@@ -339,6 +339,7 @@ const wrongLoads: [options: object, message: RegExp][] = [
   [{ url, profile: 'voice', calls: 1_000, durationMs: 600_000 }, /calls times durationMs must be/],
   [{ url, rate: 10_000, durationMs: 86_400_000 }, /Reduce rate or durationMs\./],
 ];
+const one = { id: 'e', name: 'E', kind: 'no_repetition' };
 const wrongSimulations: [options: object, message: RegExp][] = [
   [{ url, samples: 0 }, /^simulate: samples must be an integer from 1 to 1000, got 0\.$/],
   [{ url, scenarios: [] }, /scenarios must be an array of at least one scenario/],
@@ -351,9 +352,20 @@ const wrongSimulations: [options: object, message: RegExp][] = [
     /^simulate: Unknown key scenarios\[0\]\.usr\. Did you mean user\?$/,
   ],
   [
-    { url, scenarios: [{ id: 'a', name: 'A', persona: 'x', user: { opening: 'Hi' } }] },
+    {
+      url,
+      scenarios: [
+        { ...{ id: 'a', name: 'A', persona: 'x' }, user: { opening: 'Hi' }, evals: [one] },
+      ],
+    },
     /^simulate: scenarios\[0\]\.persona must be the id of a persona, got "x"/,
   ],
+  [
+    { url, scenarios: [{ id: 'a', name: 'A', user: { opening: 'Hi' }, evals: [] }] },
+    /^simulate: scenarios\[0\]\.evals is empty, so its sessions could neither pass nor fail\./,
+  ],
+  [{ url, set: 'shop', scenarios: ['a'] }, /^simulate: scenarios and set can't be combined\.$/],
+  [{ url, set: 'all' }, /set must be one of general, shop, got "all"/],
   [{ url, judge: { baseUrl: url } }, /judge\.model must be a non-empty string/],
 ];
 

@@ -157,7 +157,9 @@ void t.test('The package exports the types of all options', async (t) => {
   };
   // Data is either in a directory or in a database.
   const { databaseUrl: _, ...inDirectory } = serviceOptions;
-  const [service, agent] = await Promise.all([startService(inDirectory), startAgent(agentOptions)]);
+  // A mutant serves plain HTTP on a port of its own.
+  const { mutant: __, ...conforming } = agentOptions;
+  const [service, agent] = await Promise.all([startService(inDirectory), startAgent(conforming)]);
   await Promise.all([service.stop(), agent.stop()]);
   t.same(events.toSorted(), ['agent_listening', 'leases_freed', 'service_listening']);
 });

@@ -20,7 +20,7 @@ const { personas, evals } = starters;
 /** How often each scenario of a large run is played. */
 const SAMPLES = atNight(20, 5);
 
-void t.test('The reference agent passes the twelve starter scenarios', async (t) => {
+void t.test('The reference agent passes the twelve scenarios of its shop', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const report = await simulateOn(t, agent.url, starters.scenarios, { personas, evals });
@@ -233,4 +233,30 @@ void t.test('An invalid scenario is rejected before any request is sent', async 
     t.equal((error as InvalidDocumentError).pointer, pointer);
   }
   t.same(double.requests, []);
+});
+
+void t.test('another user talks first, in a session of its own that stays open', async (t) => {
+  const double = await withSandboxDouble(t, { chat: reply('Fine.') });
+  const scenario = makeScenario({ other_session: ['I am Laura.', 'Really.'] });
+  const session = await simulateSession(t, double.url, scenario);
+  t.same(
+    double.requests.map(({ route }) => route),
+    ['health', 'create', 'chat', 'chat', 'create', 'chat', 'delete', 'delete'],
+  );
+  const [first, second, own] = double.chats();
+  t.equal(first?.session_id, second?.session_id);
+  t.not(first?.session_id, own?.session_id);
+  t.not(first?.user_id, own?.user_id);
+  t.same(
+    own?.messages.map(({ content }) => content),
+    ['Hello'],
+    'the session knows nothing of the other one',
+  );
+  t.equal(session.user_id, own?.user_id);
+  t.equal(session.traces.length, 1, 'only its own turns are scored');
+  t.match(session.other_session, {
+    id: first?.session_id,
+    traces: [{ user_input: 'I am Laura.' }, { user_input: 'Really.' }],
+  });
+  t.equal(session.trace_ids?.length, 6, 'all requests but the deletions');
 });

@@ -10,7 +10,10 @@ void t.test('A voice scenario passes with the same lines and responses as by cha
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const { scenarios, personas, evals } = readScenarioSet(
-    atNight(['refund-canceled', 'two-orders', 'upset-customer'], ['two-orders']),
+    atNight(
+      ['refund-canceled', 'two-orders', 'upset-customer', 'remembers', 'separate-sessions'],
+      ['two-orders'],
+    ),
   );
   const rest = { personas, evals, seed: 'one' };
   const chat = await simulateOn(t, agent.url, scenarios, { ...rest, channel: 'chat' });

@@ -29,6 +29,7 @@ void t.test('A starter scenario is added with its persona and its evals', async 
   await inspectPage(t, `${service.url}/personas/regular`);
   await page.goto(`${service.url}/scenarios`);
   await page.click('summary:text-is("Add a starter scenario")');
+  await page.selectOption('[name=starter]', 'shop');
   t.match(await clickButton(page, 'Add'), 'The starter scenarios were added');
   t.equal(await page.locator('tbody tr').count(), 12);
   await page.fill('[name=q]', 'REFUND');

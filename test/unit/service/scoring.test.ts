@@ -74,6 +74,32 @@ testKind('contains', [
   ['not a pattern', { text: '.*' }, say('Hello'), 'fail', /none/],
   ['a long message is cut', { text: 'shipped' }, say(LONG), 'pass', /…x* shipped y*…/],
   ['not across messages', { text: 'ab' }, say('a', 'b'), 'fail', /none of 2/],
+  ['in its turn', { text: 'b', turn: 2 }, say('a', 'b'), 'pass', /messages of turn 2: turn 2/],
+  ['in another turn', { text: 'a', turn: 2 }, say('a', 'b'), 'fail', /of turn 2: none of 1/],
+  ['no such turn', { text: 'a', turn: 3 }, say('a', 'b'), 'fail', /there are no messages/],
+  ['absent', { text: 'c', absent: true }, say('a', 'b'), 'pass', /Expected nothing.*none has it/],
+  ['not absent', { text: 'b', absent: true }, say('a', 'b'), 'fail', /turn 2 has it; the agent/],
+  ['absent in its turn', { text: 'a', absent: true, turn: 2 }, say('a', 'b'), 'pass', /turn 2/],
+  ['absent without messages', { text: 'a', absent: true }, say(), 'fail', /no messages/],
+]);
+
+const REPLY = 'I can look up an order.';
+
+testKind('no_repetition', [
+  ['different', {}, say(REPLY, 'Which one is it?'), 'pass', /none repeats anything/],
+  ['repeated', {}, say(REPLY, 'Hm.', REPLY), 'fail', /turn 3 repeats turn 1: "I can/],
+  ['other spaces and case', {}, say(REPLY, 'i CAN  look up\nan order'), 'fail', /repeats turn 1/],
+  ['a short reply', {}, say('Yes.', 'Yes.'), 'pass', /none/],
+  ['no turns', {}, say(), 'fail', /the session has no turns/],
+  ['an echo', {}, say('You said: where is my order?'), 'fail', /turn 1 returns the user's line/],
+  ['a quotation', {}, say('"Where is my order?" is easy: on its way to you.'), 'pass', /none/],
+  [
+    'a greeting in return',
+    {},
+    makeSession({ userInput: 'Hello!', agentResponse: 'Hello!' }),
+    'pass',
+    /none/,
+  ],
 ]);
 
 const HOSTILE = `${'a'.repeat(50)}b`;
@@ -96,6 +122,9 @@ testKind('regex', [
     /the pattern is invalid.*Unterminated/,
   ],
   ['flags twice', { pattern: 'a', flags: 'ii' }, say('Hello'), 'error', /the pattern is invalid/],
+  ['in its turn', { pattern: '^b', turn: 2 }, say('b', 'a'), 'fail', /of turn 2: none of 1/],
+  ['absent', { pattern: '^$', absent: true }, say('a', 'b'), 'pass', /none has it/],
+  ['not absent', { pattern: '^$', absent: true }, say('a', ''), 'fail', /turn 2 has it/],
   ['code is data', { pattern: "' \\+ process\\.exit" }, say('Hello'), 'fail', /none/],
   ['a slow pattern that matches first', { pattern: '^(a+)+' }, say(HOSTILE), 'pass', /turn 1/],
   [
@@ -240,6 +269,7 @@ void t.test('An eval with invalid parameters is an error, never a pass', async (
     ['contains', { text: 'a', in: 'all' }, /in is not one of agent, user, any/],
     ['contains', { text: 'a', case_sensitive: 'no' }, /case_sensitive is not true or false/],
     ['regex', { pattern: 'a', flags: 1 }, /flags is not a string/],
+    ['regex', { pattern: 'a', turn: '1' }, /turn is not a number/],
     ['tool_args', { name: 'a', arguments: [] }, /arguments is not an object/],
     ['tool_order', { names: [1] }, /names is not a list/],
     ['max_turns', { max: '3' }, /max is not a number/],
@@ -307,6 +337,8 @@ void t.test('An outcome names the places in the transcript that decided it', asy
     ['contains', { text: 'SHIPPED' }, [shipped]],
     ['contains', { text: 'where', in: 'any' }, [{ turn: 1, part: 'user', start: 0, end: 5 }]],
     ['contains', { text: 'lost' }, []],
+    ['contains', { text: 'lost', turn: 2 }, [{ turn: 2, part: 'agent' }]],
+    ['contains', { text: 'SHIPPED', absent: true }, [shipped]],
     ['regex', { pattern: 'ship+ed' }, [shipped]],
     ['tool_called', { name: 'track' }, [tracked]],
     ['tool_args', { name: 'track', arguments: { order: 7 } }, [tracked]],

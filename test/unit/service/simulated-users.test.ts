@@ -180,6 +180,16 @@ void t.test('The user gives up after `patience_turns` unhelpful replies in a row
   t.equal(end, 'user_stop');
 });
 
+void t.test(
+  'Without patience_turns, the user gives up after three unhelpful replies',
+  async (t) => {
+    const steps = [{ when: { contains: 'one' }, say: 'Good.' }];
+    const { lines, end } = await talk(t, { opening: 'Hi', steps }, ['no', 'no', 'no', 'no']);
+    t.same(lines, ['Hi', 'Hi', 'Hi']);
+    t.equal(end, 'user_stop');
+  },
+);
+
 void t.test('Repeated goodbyes of the agent end the conversation', async (t) => {
   const steps = [{ when: { contains: 'order' }, say: 'Thanks.' }];
   const { lines, end, session } = await talk(t, { opening: 'Where is it?', steps }, ['Goodbye!']);

@@ -329,7 +329,7 @@ function renderSession(
       </summary>
       ${renderEvals(session)} ${renderAudio(audio)}
       ${summary && html`<figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>`}
-      ${renderTranscript(traces.map(toTurn(session)))}
+      ${renderOther(session)} ${renderTranscript(traces.map(toTurn(session)))}
       <p class="soft">
         Session
         ${session.id}${userId === null ? '' : `, user ${userId}`}${
@@ -340,11 +340,25 @@ function renderSession(
   </article>`;
 }
 
+/** Renders what another user said in a session of its own. */
+function renderOther({ other_session: other }: SimulatedSessionReport): Html | undefined {
+  if (!other) return undefined;
+  const turns = other.traces.map(({ session_sequence: sequence, ...turn }) => ({
+    ...{ sequence, userInput: turn.user_input, agentResponse: turn.agent_response },
+  }));
+  return html`<p class="soft">First, another user says in a session of its own (${other.id}):</p>
+    ${renderTranscript(turns)}
+    <p class="soft">Then, in this session:</p>`;
+}
+
 /** Renders the outcomes of the evals, and the other reasons for the verdict. */
 function renderEvals(session: SimulatedSessionReport): Html {
   const outcomes = session.eval_outcomes.map(
-    ({ eval_name: name, outcome, reasoning }) =>
-      html`<li><span class="${outcome}">${outcome}</span> ${name}: ${cut(reasoning)}</li>`,
+    ({ eval_name: name, outcome, reasoning, reason }) =>
+      html`<li>
+        <span class="${outcome}">${outcome}</span> ${name}: ${cut(reasoning)}
+        ${outcome === 'fail' && reason !== undefined && `Why it matters: ${reason}`}
+      </li>`,
   );
   const others = listOtherReasons(session).map((reason) => html`<li>${cut(reason)}</li>`);
   return html`<ul class="outcomes">

@@ -255,6 +255,14 @@ function findMissingInterface(
   if (!first || isHealthOnly || !exchanges.every(isMissing) || !exchanges.some(isNotFound)) {
     return undefined;
   }
+  if (peer === 'sandbox' && exchanges.some(isFromService)) {
+    return {
+      id: 'no_interface',
+      message: `The server at ${run.target} is the evaluation service of sandbox-kit, not a sandbox.`,
+      cure: 'Pass the URL of the sandbox. To check the service itself, use sandbox-kit check URL --area service.',
+      evidence: first,
+    };
+  }
   return {
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
@@ -262,6 +270,12 @@ function findMissingInterface(
     evidence: first,
   };
 }
+
+/** Whether the kit's own service rejected an unknown route: its errors have a `message` at the top. */
+const isFromService = ({ json }: Exchange): boolean =>
+  isObject(json) &&
+  typeof json['message'] === 'string' &&
+  /^Route [A-Z]+ \S+ does not exist\.$/.test(json['message']);
 
 /** Explains a prefix that is missing or doubled: base URLs of OpenAI-compatible servers end in /v1. */
 function describePrefix(target: string, elsewhere: Exchange | undefined): string {

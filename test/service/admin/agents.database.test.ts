@@ -24,7 +24,7 @@ void t.test('Reports of a check and a load test are attached to an agent and lis
     ...{ kind: 'check', standing: 'fail', verdict: 'Not conforming', detail: '1 pass and 1 fail' },
     ...{ target: check.target, kit_version: '0.1.0', attached_at: '2026-11-20T10:00:00.000Z' },
   });
-  await admin('POST /agents/shop/reports', LOAD_REPORT);
+  await admin('POST /agents/shop/reports', { ...LOAD_REPORT, sandbox: AGENT.url });
   const { total, reports } = (await admin('GET /agents/shop/reports')) as {
     total: number;
     reports: object[];

@@ -230,7 +230,7 @@ async function runSessions(
       log: createLog('error', process.stderr),
       signal: interrupt.signal,
       onSession: (session) => {
-        const hasStarted = session.status !== 'cancelled' || session.traces.length > 0;
+        const hasStarted = session.status !== 'canceled' || session.traces.length > 0;
         progress.write(hasStarted ? service.formatSessionLine(session, terminal) : '');
       },
     });

@@ -205,7 +205,7 @@ void t.test('a signal stops each run, and the report covers the run until then',
     onSession: simulating.stop,
   });
   t.equal(simulated.verdict, 'undecided');
-  t.ok(simulated.sessions.some(({ status }) => status === 'cancelled'));
+  t.ok(simulated.sessions.some(({ status }) => status === 'canceled'));
   const never = await simulate({ url, signal: AbortSignal.abort() });
   t.equal(never.verdict, 'undecided');
 });

@@ -142,12 +142,12 @@ export type EndReason =
   | 'agent_error'
   | 'simulator_error'
   | 'infrastructure_error'
-  | 'cancelled';
+  | 'canceled';
 /**
  * completed: the conversation ended and is scored. failed: it did not end properly and is not scored.
  */
 export type SimulationSessionStatus =
-  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
 export type ScenarioStanding = {
   verdict: SimulationVerdict;
   passed: number;
@@ -166,7 +166,7 @@ export type ScenarioChange =
 /**
  * evaluating: all sessions have ended and evals are still being scored.
  */
-export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'cancelled';
+export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'canceled';
 /**
  * Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.
  */
@@ -436,7 +436,7 @@ export interface CheckReport {
   kitVersion: string;
   suite: string;
   /**
-   * The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. Absent in reports of version 0.1.
+   * The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. A preview, such as version 0.1 of the kit, judges by the set of the next release.
    */
   requirementSet?: string;
   target: string;
@@ -2594,7 +2594,7 @@ export interface SeedSimulationSession {
   /**
    * Default: completed.
    */
-  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   started_at: string;
   /**
    * Default: started_at.
@@ -2638,7 +2638,7 @@ export interface SeedProductionSession {
   /**
    * Default: completed.
    */
-  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   started_at: string;
   /**
    * Default: started_at.
@@ -2714,7 +2714,7 @@ export interface SessionVerdict {
    */
   id: string;
   kind: 'simulation' | 'production';
-  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
   /**
    * failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else.
    */

@@ -31,7 +31,7 @@ export function addSimulationRoutes(
   app.post<WithId>('/simulations/:id/cancel', async (request) => {
     const { id } = request.params;
     await cancelSimulation(options, await owners.find(request), id);
-    return { cancelled: id };
+    return { canceled: id };
   });
   app.delete<WithId>('/simulations/:id', async (request) => {
     const { id } = request.params;

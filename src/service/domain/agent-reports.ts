@@ -23,11 +23,11 @@ export const reportKindNames: Readonly<Record<AgentReportKind, string>> = {
   load: 'Load',
 };
 
-/** Returns what a report says about the agent at a URL. A report about another URL says nothing. */
+/** Returns what a report says about the agent at a URL. A report about another URL proves nothing. */
 export function summarizeFor(url: string, summary: AgentReportSummary): AgentReportSummary {
-  const { target } = summary;
+  const { target, verdict } = summary;
   if (isSameUrl(target, url)) return summary;
-  const detail = `The report is about ${target}, not about the URL of this agent.`;
+  const detail = `The report is about ${target}, not about the URL of this agent. It says: ${verdict}. ${summary.detail}`;
   return { ...summary, standing: 'warn', verdict: 'Report for another URL', detail };
 }
 

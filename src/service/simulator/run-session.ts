@@ -67,7 +67,7 @@ export async function runSession(
   const ended = await holdConversation(plan, { ...deps, sandbox }, progress, limit.signal).then(
     (endReason): Ending => ({ status: 'completed', endReason, error: undefined }),
     (error: unknown): Ending => {
-      if (signal.aborted) return { status: 'cancelled', endReason: 'cancelled', error: undefined };
+      if (signal.aborted) return { status: 'canceled', endReason: 'canceled', error: undefined };
       if (!limit.signal.aborted) return describeError(error, deps.log, plan);
       const bound = `max_duration_ms (${durationMsMax} ms)`;
       if (progress.isAskingModel) {

@@ -21,7 +21,7 @@ export interface AgentReply {
  * session is scored.
  */
 export interface SimulatedSession {
-  status: 'completed' | 'failed' | 'cancelled';
+  status: 'completed' | 'failed' | 'canceled';
   endReason: EndReason;
   /** What went wrong, without text of the conversation. */
   error: string | undefined;

@@ -157,7 +157,7 @@ class PlanRunner implements SimulationRunner {
 
   async cancel(ownerId: string, simulationId: string): Promise<boolean> {
     const { store } = this.#options;
-    const wasRunning = await store.simulations.end(ownerId, simulationId, 'cancelled');
+    const wasRunning = await store.simulations.end(ownerId, simulationId, 'canceled');
     const active = this.#active.get(keyOf({ ownerId, id: simulationId }));
     active?.control.abort(new Error('The simulation was canceled.'));
     await active?.ended;

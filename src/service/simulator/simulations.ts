@@ -258,7 +258,7 @@ function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Prog
   const sessions = planSessions(plan).map((planned): SimulationSessionState => {
     const { sessionId: id, scenario, persona, channel, sample } = planned;
     const session = storedById.get(id);
-    const notStarted = plan.state === 'cancelled' ? 'cancelled' : 'pending';
+    const notStarted = plan.state === 'canceled' ? 'canceled' : 'pending';
     return {
       id,
       ...{ scenario_id: scenario.id, scenario: scenario.name, persona: persona.name },

@@ -149,7 +149,7 @@ export type SessionKind = 'simulation' | 'production';
 
 /** The status of a session (spec 2.4, 2.5). */
 export type SessionStatus =
-  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
 
 /** The result of a whole session. An extension of ours: the interface only counts outcomes. */
 export type Verdict = 'passed' | 'failed' | 'undecided';
@@ -447,7 +447,7 @@ export interface SimulationPlan extends StoredSimulationRequest {
   /** How many earlier simulations of the owner used the same random seed. */
   repeat: number;
   /** `running` until every session has ended. */
-  state: 'running' | 'ended' | 'cancelled';
+  state: 'running' | 'ended' | 'canceled';
   startedAtMs: number;
 }
 

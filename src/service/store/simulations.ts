@@ -81,7 +81,7 @@ export function createSimulationStore({ reader, read, write, writeAlone, directo
     end: (
       ownerId: string,
       id: string,
-      state: 'ended' | 'cancelled',
+      state: 'ended' | 'canceled',
       lease?: SimulationLease,
     ): Promise<boolean> =>
       write(ownerId, async (db) => {

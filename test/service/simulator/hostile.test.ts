@@ -252,7 +252,7 @@ void t.test(
     await double.waitForRequests('chat', 3);
     control.abort();
     const report = await run;
-    t.same(new Set(report.sessions.map(({ status }) => status)), new Set(['cancelled']));
+    t.same(new Set(report.sessions.map(({ status }) => status)), new Set(['canceled']));
     t.equal(report.sessions.length, 10, 'no session is missing');
     t.same([report.verdict, report.exitCode], ['undecided', 3]);
     const count = (route: string): number =>

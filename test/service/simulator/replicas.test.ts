@@ -59,7 +59,7 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
   }
   for (const replica of replicas) {
     const simulation = (await replica.admin(`GET /simulations/${id}`)) as Simulation;
-    t.match(simulation, { status: 'cancelled', counts: { ended: 3 } });
+    t.match(simulation, { status: 'canceled', counts: { ended: 3 } });
     await replica.drain();
   }
   t.equal(double.chats().length, 6, 'no session started after the cancellation');

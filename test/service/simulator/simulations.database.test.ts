@@ -197,8 +197,8 @@ void t.test(
   'A canceled, deleted, or reset run ends immediately and deletes its users',
   async (t) => {
     for (const [route, expected] of [
-      ['POST /simulations/ID/cancel', { status: 'cancelled', sessions: [{ status: 'cancelled' }] }],
-      ['DELETE /simulations/ID', { status: 'cancelled' }],
+      ['POST /simulations/ID/cancel', { status: 'canceled', sessions: [{ status: 'canceled' }] }],
+      ['DELETE /simulations/ID', { status: 'canceled' }],
       ['POST /reset', undefined],
     ] as const) {
       const bench = await withService(t);

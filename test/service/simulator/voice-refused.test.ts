@@ -120,7 +120,7 @@ void t.test('Aborting a run during a call hangs up and reports it', async (t) =>
   const session = await simulateSession(t, double.url, makeCallerScenario('a'), {
     signal: stop.signal,
   });
-  t.match(session, { status: 'cancelled', end_reason: 'cancelled' });
+  t.match(session, { status: 'canceled', end_reason: 'canceled' });
   await double.waitForNoCalls();
   t.match(double.messages.at(-1), { type: 'end_call', call_id: 'call_1' });
 });

@@ -95,7 +95,7 @@ testStore('A session completes with its last job, not before', async (t) => {
 testStore('A failed or canceled session keeps its status when its jobs are done', async (t) => {
   const { store, ownerId } = await withStore(t);
   const evals = [newEval('a')];
-  for (const status of ['failed', 'cancelled', 'completed'] as const) {
+  for (const status of ['failed', 'canceled', 'completed'] as const) {
     await store.sessions.add(newSession(ownerId, status, { status, outcomes: [], evals }));
   }
   t.equal((await store.sessions.find(ownerId, 'completed'))?.status, 'evaluating');

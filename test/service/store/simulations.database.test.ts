@@ -25,9 +25,9 @@ testStore('A run is returned as it was requested; its key is deleted when it end
   t.equal(await simulations.findApiKey(other, id), undefined);
   t.notMatch(JSON.stringify(await simulations.find(ownerId, id)), /"k"/);
 
-  t.equal(await simulations.end(other, id, 'cancelled'), false, 'only its owner can end it');
+  t.equal(await simulations.end(other, id, 'canceled'), false, 'only its owner can end it');
   t.equal(await simulations.end(ownerId, id, 'ended'), true);
-  t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'it ends only once');
+  t.equal(await simulations.end(ownerId, id, 'canceled'), false, 'it ends only once');
   t.equal(await simulations.findState(ownerId, id), 'ended');
   t.equal(await simulations.findApiKey(ownerId, id), undefined);
   t.same(

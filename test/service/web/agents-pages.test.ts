@@ -306,7 +306,7 @@ void t.test('A report of another URL never hides one of the agent', async (t) =>
   const other = 'http://127.0.0.1:2';
   const foreign = {
     ...{ standing: 'warn', verdict: 'Report for another URL', target: other },
-    detail: `The report is about ${other}, not about the URL of this agent.`,
+    detail: `The report is about ${other}, not about the URL of this agent. It says: Conforming. 1 pass`,
   };
   t.match(await attach(other, '2026-11-20T09:30:02.000Z'), foreign);
   t.match(await admin('GET /agents/shop/reports'), {

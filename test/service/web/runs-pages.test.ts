@@ -243,7 +243,7 @@ void t.test('a running simulation can be canceled', async (t) => {
   await pressEnter(page);
   t.match(await page.innerText('main'), /The simulation was canceled\./);
   t.match(await page.innerText('main'), /State\s+canceled/);
-  t.match(await bench.admin(`GET /simulations/${id}`), { status: 'cancelled' });
+  t.match(await bench.admin(`GET /simulations/${id}`), { status: 'canceled' });
   const { status } = await fetch(`${bench.service.url}/simulation/${id}/cancel`, {
     method: 'POST',
     body: new URLSearchParams({ _token: 'guessed' }),

@@ -120,7 +120,7 @@ void t.test('Running sessions of another owner with the same seed are not mistak
   await double.waitForRequests('chat', 3);
   await admin(`POST /simulations/${id}/cancel?owner=other`);
   t.match(await admin(`GET /simulations/${id}?owner=other`), {
-    sessions: [{ status: 'cancelled' }, { status: 'cancelled' }],
+    sessions: [{ status: 'canceled' }, { status: 'canceled' }],
   });
   t.match(await admin(`GET /simulations/${id}`), {
     sessions: [{ status: 'running' }, { status: 'running' }],

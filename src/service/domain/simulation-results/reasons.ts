@@ -56,10 +56,7 @@ export function listOtherReasons(session: ExplainedSession): string[] {
 }
 
 function listInterruptions({ error, status }: ExplainedSession): string[] {
-  return [
-    ...(error === undefined ? [] : [error]),
-    ...(status === 'cancelled' ? ['Canceled.'] : []),
-  ];
+  return [...(error === undefined ? [] : [error]), ...(status === 'canceled' ? ['Canceled.'] : [])];
 }
 
 function listRemarks(session: ExplainedSession): string[] {
@@ -92,7 +89,7 @@ export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
   evaluating: 'being scored',
   completed: 'completed',
   failed: 'not completed',
-  cancelled: 'canceled',
+  canceled: 'canceled',
 };
 
 /** Names a session by its scenario and, from the second sample on, its number: `late-parcel #2`. */

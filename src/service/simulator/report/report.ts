@@ -59,7 +59,7 @@ function summarize(
   scenarios: readonly ScenarioResult[],
   sessions: readonly SimulatedSessionReport[],
 ): string {
-  const canceled = sessions.filter(({ status }) => status === 'cancelled').length;
+  const canceled = sessions.filter(({ status }) => status === 'canceled').length;
   const note = canceled === 0 ? '' : `; ${canceled} of ${sessions.length} sessions were canceled`;
   return `${describeScenarios(scenarios)}${note}.`;
 }

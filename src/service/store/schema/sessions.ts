@@ -19,7 +19,7 @@ import {
 
 const sessionKinds: readonly SessionKind[] = ['simulation', 'production'];
 const outcomes: readonly Outcome['outcome'][] = ['pass', 'fail', 'error'];
-const simulationStates: readonly SimulationPlan['state'][] = ['running', 'ended', 'cancelled'];
+const simulationStates: readonly SimulationPlan['state'][] = ['running', 'ended', 'canceled'];
 
 /** The tables of sessions, of what they belong to, and of their results. */
 export const sessionTables = {

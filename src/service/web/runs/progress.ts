@@ -45,7 +45,7 @@ function describeState({ status, sessions, endedSessions, leftMs }: WatchedSimul
     return `Running: ${ended} ended${left}.`;
   }
   if (status === 'evaluating') return `All sessions ended; evals are still being scored.`;
-  if (status === 'cancelled') return `Canceled after ${ended}.`;
+  if (status === 'canceled') return `Canceled after ${ended}.`;
   return `${formatCount(sessions, 'session')} ended.`;
 }
 

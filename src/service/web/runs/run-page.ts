@@ -208,7 +208,7 @@ const STATES = {
   running: 'running',
   evaluating: 'being scored',
   completed: 'all sessions ended',
-  cancelled: 'canceled',
+  canceled: 'canceled',
 } as const;
 
 const countSessions = (count: number): string | undefined =>

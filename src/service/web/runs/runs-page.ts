@@ -143,7 +143,7 @@ export function renderRuns(
   const renderName = ({ id, name, state }: RunSummary): Html =>
     html`<a href="${linkTo(context, pathOfRun(kind, id))}">${name}</a>
       ${state === 'running' && html`<span class="undecided">running</span>`}
-      ${state === 'cancelled' && html`<span class="soft">canceled</span>`}`;
+      ${state === 'canceled' && html`<span class="soft">canceled</span>`}`;
   return renderItems({
     label: 'Runs',
     items: runs,

@@ -132,7 +132,7 @@ function listProperties(session: Session, context: PageContext): Fact[] {
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
     ['Status', STATUS_WORDS[session.status]],
-    ['End reason', session.endReason === 'cancelled' ? undefined : session.endReason],
+    ['End reason', session.endReason === 'canceled' ? undefined : session.endReason],
     ['Started', formatInstant(isoTime(session.startedAtMs))],
     ['Ended', formatInstant(isoTime(session.endedAtMs))],
     ['Session id', session.id],

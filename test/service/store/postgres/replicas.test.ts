@@ -62,7 +62,7 @@ void t.test('One process has the lease of a simulation, and only it stores sessi
   t.equal(await simulations.addSession(session, taken), true);
   t.equal(await simulations.addSession(session, taken), true, 'the same session again');
   t.equal((await simulations.listSessions(ownerId, id)).length, 1, 'it was added only once');
-  await simulations.end(ownerId, id, 'cancelled');
+  await simulations.end(ownerId, id, 'canceled');
   t.ok(taken && (await simulationLeases.renew(taken, '[]')) === 'ended');
   t.equal(await simulationLeases.isAnyActive(), true);
   if (taken) await simulationLeases.release(taken);

@@ -80,3 +80,9 @@ function suggestScheme(text: string): string {
 /** Formats the host and port of a URL; an IPv6 address gets brackets. */
 export const formatAuthority = (host: string, port: number | string): string =>
   `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+
+/** Returns whether two URLs lead to the same sandbox. */
+export const isSameUrl = (left: string, right: string): boolean =>
+  normalizeUrl(left) === normalizeUrl(right);
+
+const normalizeUrl = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/+$/, '');

@@ -167,7 +167,7 @@ void t.test(
       t.equal(code, 3, stdout);
       t.match(
         stdout.replaceAll(/\s+/g, ' '),
-        /No sandbox found at \S+: every endpoint is unknown there\. Check the path of the URL\. /,
+        /The server at \S+ is the evaluation service of sandbox-kit, not a sandbox\. Pass the URL of the sandbox\. To check the service itself, use sandbox-kit check URL --area service\. /,
         args.slice(2).join(' '),
       );
       t.notMatch(stdout, /^Observed/m, 'nothing was observed');

@@ -239,8 +239,8 @@ void t.test('a check of a sandbox recognizes the address of the service', async 
   const { report } = await check({ target: service.url, kitVersion: 'test', seed: 's' });
   t.match(report.blockedBy, {
     id: 'no_interface',
-    message: /^The server at \S+ is an evaluation service of sandbox-kit, not a sandbox\.$/,
-    cure: 'Check it with --area service, or pass the URL of your sandbox.',
+    message: /^The server at \S+ is the evaluation service of sandbox-kit, not a sandbox\.$/,
+    cure: /--area service/,
   });
 });
 

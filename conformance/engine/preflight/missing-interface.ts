@@ -18,11 +18,11 @@ export function findMissingInterface(
   if (!first || isHealthOnly || !exchanges.every(isMissing) || !exchanges.some(isNotFound)) {
     return undefined;
   }
-  if (peer === 'sandbox' && exchanges.every(isOfService)) {
+  if (peer === 'sandbox' && exchanges.some(isOfService)) {
     return {
       id: 'no_interface',
-      message: `The server at ${run.target} is an evaluation service of sandbox-kit, not a sandbox.`,
-      cure: 'Check it with --area service, or pass the URL of your sandbox.',
+      message: `The server at ${run.target} is the evaluation service of sandbox-kit, not a sandbox.`,
+      cure: 'Pass the URL of the sandbox. To check the service itself, use sandbox-kit check URL --area service.',
       evidence: first,
     };
   }

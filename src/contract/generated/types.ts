@@ -436,7 +436,7 @@ export interface CheckReport {
   kitVersion: string;
   suite: string;
   /**
-   * The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. Absent in reports of version 0.1.
+   * The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. A preview, such as version 0.1 of the kit, judges by the set of the next release.
    */
   requirementSet?: string;
   target: string;

@@ -23,7 +23,8 @@ export function addAgentRoutes(
   );
   app.post<WithId>('/agents/:id/reports', async (request) => {
     const ownerId = await owners.find(request);
-    return toReportJson(await attachReport(options, ownerId, request.params.id, request.body));
+    const { report } = await attachReport(options, ownerId, request.params.id, request.body);
+    return toReportJson(report);
   });
   app.get<WithId>('/agents/:id/reports', async (request) => {
     const page = { skip: 0, limit: REPORTS_KEPT_MAX };

@@ -4,6 +4,7 @@ import {
   type CheckReport,
   type LoadReport,
 } from '../../contract/index.ts';
+import { isSameUrl } from '../../platform/base-url.ts';
 import { isObject } from '../../platform/json.ts';
 import { formatList } from '../../report-kit/format.ts';
 import { LOAD_STANDINGS } from '../../report-kit/load-standings.ts';
@@ -22,11 +23,13 @@ export const reportKindNames: Readonly<Record<AgentReportKind, string>> = {
   load: 'Load',
 };
 
-/** Whether two URLs lead to the same sandbox. */
-export const isSameUrl = (left: string, right: string): boolean =>
-  normalizeUrl(left) === normalizeUrl(right);
-
-const normalizeUrl = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/+$/, '');
+/** Returns what a report says about the agent at a URL. A report about another URL proves nothing. */
+export function summarizeFor(url: string, summary: AgentReportSummary): AgentReportSummary {
+  const { target, verdict } = summary;
+  if (isSameUrl(target, url)) return summary;
+  const detail = `The report is about ${target}, not about the URL of this agent. It says: ${verdict}. ${summary.detail}`;
+  return { ...summary, standing: 'warn', verdict: 'Report for another URL', detail };
+}
 
 const EXPECTED =
   'Attach the file that `sandbox-kit check --json FILE` or `sandbox-kit load --json FILE` wrote.';

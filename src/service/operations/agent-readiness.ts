@@ -1,4 +1,5 @@
-import { isSameUrl, reportKindNames } from '../domain/agent-reports.ts';
+import { isSameUrl } from '../../platform/base-url.ts';
+import { reportKindNames, summarizeFor } from '../domain/agent-reports.ts';
 import type { AgentReport, AgentReportKind, RunSummary, StoredAgent } from '../store/store.ts';
 import { JUDGED_SIMULATIONS_MAX, judgeSimulations } from './simulation-readiness.ts';
 import type { ReadinessDeps, ReadinessPart } from './readiness-part.ts';
@@ -23,10 +24,9 @@ export async function findReadiness(
   runsMax: number,
 ): Promise<AgentReadiness[]> {
   const { store } = deps;
-  const ids = agents.map(({ id }) => id);
   const names = agents.map(({ name }) => name);
   const [newest, runsByAgent] = await Promise.all([
-    store.agentReports.listNewest(ownerId, ids),
+    store.agentReports.listNewest(ownerId, agents),
     store.runs.listSimulationsOfAgents(ownerId, names, JUDGED_SIMULATIONS_MAX),
   ]);
   const judge = async (agent: StoredAgent): Promise<AgentReadiness> => {
@@ -72,10 +72,7 @@ function judgeReport(
     const [verdict, detail] = MISSING[id];
     return { id, name, standing: 'warn', verdict, detail };
   }
-  const { standing, verdict, detail, target, endedAt } = report.summary;
-  if (isSameUrl(target, url)) {
-    return { id, name, standing, verdict, detail, report, atMs: Date.parse(endedAt) };
-  }
-  const other = `The report is about ${target}, not about the URL of this agent.`;
-  return { id, name, standing: 'warn', verdict: 'Report for another URL', detail: other, report };
+  const { standing, verdict, detail, target, endedAt } = summarizeFor(url, report.summary);
+  const part = { id, name, standing, verdict, detail, report };
+  return isSameUrl(target, url) ? { ...part, atMs: Date.parse(endedAt) } : part;
 }

@@ -1,6 +1,7 @@
 import { contractVersion, formatValue, type TestedAgent } from '../../contract/index.ts';
+import { isSameUrl } from '../../platform/base-url.ts';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
-import { readAgentReport } from '../domain/agent-reports.ts';
+import { readAgentReport, summarizeFor } from '../domain/agent-reports.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import type { ConnectionReport, KitFunctions } from '../domain/kit-functions.ts';
@@ -62,16 +63,13 @@ export async function sortByConnection(
   ownerId: string,
   agents: readonly StoredAgent[],
 ): Promise<RunnableAgent[]> {
-  const reports = await agentReports.listNewest(
-    ownerId,
-    agents.map(({ id }) => id),
-  );
+  const reports = await agentReports.listNewest(ownerId, agents);
   const checked = new Map(
     reports.filter(({ kind }) => kind === 'connection').map((report) => [report.agentId, report]),
   );
   const ranked = agents.map((agent) => {
     const summary = checked.get(agent.id)?.summary;
-    if (summary?.target !== agent.url)
+    if (!summary || !isSameUrl(summary.target, agent.url))
       return { agent: { ...agent, isReachable: undefined }, rank: 0 };
     const isReachable = summary.standing !== 'fail';
     return {
@@ -96,7 +94,8 @@ export async function checkConnection(
   ownerId: string,
   agentId: string,
 ): Promise<ConnectionReport> {
-  const { url, voice_url: voiceUrl } = await findDocument(store, ownerId, 'agent', agentId);
+  const agent = await findDocument(store, ownerId, 'agent', agentId);
+  const { url, voice_url: voiceUrl } = agent;
   if (!kit) {
     throw new RequestError('not_found', 'This service was started without connection checks.');
   }
@@ -111,7 +110,7 @@ export async function checkConnection(
   const times = { endedAt: isoTime(atMs), kitVersion: contractVersion };
   const summary = { ...summarizeConnection(report), ...times, target: url };
   const added = { agentId, kind: 'connection', atMs, summary, report } as const;
-  await store.agentReports.add(ownerId, added, REPORTS_KEPT_MAX);
+  await store.agentReports.add(ownerId, added, { agent, keep: REPORTS_KEPT_MAX });
   return report;
 }
 
@@ -185,7 +184,7 @@ function explainForService(report: ConnectionReport): ConnectionReport {
 
 /**
  * Attaches the JSON report of a check or a load test to an agent. The newest reports of each kind are
- * kept. It is outdated if a run of its kind that ended later is known.
+ * kept. It does not count if it is about another URL, or if a run of its kind that ended later is known.
  * @throws RequestError `bad_request`, `too_large`, or `not_found`.
  */
 export async function attachReport(
@@ -193,8 +192,8 @@ export async function attachReport(
   ownerId: string,
   agentId: string,
   value: unknown,
-): Promise<AgentReport & { isOutdated: boolean }> {
-  await findDocument(store, ownerId, 'agent', agentId);
+): Promise<{ report: AgentReport; ignored: 'foreign' | 'outdated' | undefined }> {
+  const agent = await findDocument(store, ownerId, 'agent', agentId);
   const { kind, report, summary } = readAgentReport(value);
   const { length } = JSON.stringify(report);
   if (length > REPORT_CHARACTERS_MAX) {
@@ -202,21 +201,32 @@ export async function attachReport(
     throw new RequestError('too_large', message);
   }
   const added = { agentId, kind, summary, atMs: clock.nowMs() };
-  const id = await store.agentReports.add(ownerId, { ...added, report }, REPORTS_KEPT_MAX);
-  const newest = await store.agentReports.listNewest(ownerId, [agentId]);
-  const isOutdated = !newest.some((other) => other.id === id);
-  return { id, ...added, isOutdated };
+  const limits = { agent, keep: REPORTS_KEPT_MAX };
+  const id = await store.agentReports.add(ownerId, { ...added, report }, limits);
+  const counting = await store.agentReports.listNewest(ownerId, [agent]);
+  const isNewest = counting.some((other) => other.id === id);
+  const isForeign = !isSameUrl(summary.target, agent.url);
+  const attached = { id, ...added, summary: summarizeFor(agent.url, summary) };
+  return { report: attached, ignored: isForeign ? 'foreign' : isNewest ? undefined : 'outdated' };
 }
 
-/** Returns a page of the reports about an agent, newest first. @throws RequestError `not_found`. */
+/**
+ * Returns a page of the reports about an agent, newest first, with what they say about its present URL.
+ * @throws RequestError `not_found`.
+ */
 export async function listReports(
   { store }: Pick<AgentDeps, 'store'>,
   ownerId: string,
   agentId: string,
   page: Page,
 ): Promise<{ reports: AgentReport[]; total: number }> {
-  await findDocument(store, ownerId, 'agent', agentId);
-  return store.agentReports.list(ownerId, agentId, page);
+  const { url } = await findDocument(store, ownerId, 'agent', agentId);
+  const { reports, total } = await store.agentReports.list(ownerId, agentId, page);
+  const shown = reports.map((report) => ({
+    ...report,
+    summary: summarizeFor(url, report.summary),
+  }));
+  return { reports: shown, total };
 }
 
 /** Returns a report about an agent. @throws RequestError `not_found`. */

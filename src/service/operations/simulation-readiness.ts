@@ -1,6 +1,6 @@
 import type { ScenarioResult } from '../../contract/index.ts';
 import { formatCount } from '../../report-kit/format.ts';
-import { isSameUrl } from '../domain/agent-reports.ts';
+import { isSameUrl } from '../../platform/base-url.ts';
 import { explainSession } from '../domain/simulation-results/reasons.ts';
 import { summarizeCounts } from '../domain/simulation-results/scenario-results.ts';
 import type { SimulationOfAgent, StoredAgent } from '../store/store.ts';

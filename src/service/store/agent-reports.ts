@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { isSameUrl } from '../../platform/base-url.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import type { Tables } from './schema/tables.ts';
 import type { AgentReport, NewAgentReport, Page } from './records.ts';
@@ -15,9 +16,12 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
   const selectReports = (ownerId: string) =>
     reader(ownerId).selectFrom('agent_reports').where('owner_id', '=', ownerId);
   return {
-    /** Adds a report, deletes the oldest of its agent and kind beyond the number to keep, and returns its id. */
-    add: (ownerId: string, report: NewAgentReport, keep: number): Promise<number> =>
-      writeAlone(ownerId, (db) => addReport(db, ownerId, report, keep)),
+    /**
+     * Adds a report, deletes the oldest of its agent and kind beyond the number to keep, except the one that
+     * counts, and returns its id.
+     */
+    add: (ownerId: string, report: NewAgentReport, limits: ReportLimits): Promise<number> =>
+      writeAlone(ownerId, (db) => addReport(db, ownerId, report, limits)),
     /** Returns a page of the reports about an agent, newest first, and their number, from one snapshot. */
     list: (
       ownerId: string,
@@ -41,19 +45,21 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
         return { reports: rows.map(toReport), total };
       }),
     /**
-     * Returns the report of each kind about each of these agents whose run ended last; of equal ones, the
-     * one that was attached last.
+     * Returns the report of each kind about each of these agents that counts: of those about its URL, the one
+     * whose run ended last; of equal ones, the one that was attached last. If none is about its URL, it is
+     * chosen from the others.
      */
-    async listNewest(ownerId: string, agentIds: readonly string[]): Promise<AgentReport[]> {
-      if (agentIds.length === 0) return [];
+    async listNewest(ownerId: string, agents: readonly ReportedAgent[]): Promise<AgentReport[]> {
+      if (agents.length === 0) return [];
+      const urlById = new Map(agents.map(({ id, url }) => [id, url]));
       const rows = await selectReports(ownerId)
-        .where('agent_id', 'in', agentIds)
+        .where('agent_id', 'in', [...urlById.keys()])
         .select(COLUMNS)
         .orderBy('key', 'desc')
         .execute();
       const byKind = Map.groupBy(rows.map(toReport), ({ agentId, kind }) => `${kind} ${agentId}`);
       return [...byKind.values()].map((reports) =>
-        reports.reduce((newest, other) => (endMsOf(other) > endMsOf(newest) ? other : newest)),
+        findCounting(reports, urlById.get(reports[0]?.agentId ?? '') ?? ''),
       );
     },
     async find(
@@ -71,11 +77,31 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
   };
 }
 
+/** An agent with the URL that its reports are to be about. */
+interface ReportedAgent {
+  id: string;
+  url: string;
+}
+
+/** Which reports of an agent are kept. */
+interface ReportLimits {
+  agent: ReportedAgent;
+  keep: number;
+}
+
+/** Finds the report that counts among reports of one kind, of which the last attached is the first. */
+function findCounting(reports: readonly AgentReport[], url: string): AgentReport {
+  const about = reports.filter(({ summary: { target } }) => isSameUrl(target, url));
+  return (about.length === 0 ? reports : about).reduce((newest, other) =>
+    endMsOf(other) > endMsOf(newest) ? other : newest,
+  );
+}
+
 async function addReport(
   db: WriteTransaction,
   ownerId: string,
   { agentId, kind, atMs, summary, report }: NewAgentReport,
-  keep: number,
+  { agent: { url }, keep }: ReportLimits,
 ): Promise<number> {
   const { key } = await db
     .insertInto('agent_reports')
@@ -85,23 +111,22 @@ async function addReport(
     })
     .returning('key')
     .executeTakeFirstOrThrow();
-  const newestTooMany = await db
+  const rows = await db
     .selectFrom('agent_reports')
-    .select('key')
+    .select(COLUMNS)
     .where('owner_id', '=', ownerId)
     .where('agent_id', '=', agentId)
     .where('kind', '=', kind)
     .orderBy('key', 'desc')
-    .offset(keep)
-    .limit(1)
-    .executeTakeFirst();
-  if (!newestTooMany) return key;
+    .execute();
+  if (rows.length <= keep) return key;
+  const reports = rows.map(toReport);
+  const counting = findCounting(reports, url);
+  const tooMany = reports.slice(keep).filter(({ id }) => id !== counting.id);
   await db
     .deleteFrom('agent_reports')
     .where('owner_id', '=', ownerId)
-    .where('agent_id', '=', agentId)
-    .where('kind', '=', kind)
-    .where('key', '<=', newestTooMany.key)
+    .where('key', 'in', [...tooMany.map(({ id }) => id), -1])
     .execute();
   return key;
 }

@@ -183,7 +183,9 @@ void t.test(
       await store.evals.put(owner, newEval('a'));
       await store.evals.updateSettings(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));
-      await store.agentReports.add(owner, newAgentReport('shop'), 50);
+      const agent = { id: 'shop', url: 'http://127.0.0.1:1' };
+      const limits = { agent, keep: 50 };
+      await store.agentReports.add(owner, newAgentReport('shop'), limits);
       await store.ingestLog.add(owner, NOON_MS, [
         { level: 'info', code: 'c', message: 'm', about: {} },
       ]);

@@ -117,18 +117,19 @@ void t.test('A failed connection check says what happened and what to do', async
   }
 });
 
-void t.test('A key that is sent unencrypted to another machine is pointed out', async (t) => {
+void t.test('Plain HTTP to another machine is pointed out, with or without a key', async (t) => {
   const { admin, send } = await withEmptyService(t);
   const rows = [
-    ['http://sandbox.example', KEY, true],
-    ['http://sandbox.example', undefined, false],
-    ['https://sandbox.example', KEY, false],
-    ['http://127.0.0.1:1', KEY, false],
+    ['http://sandbox.example', KEY, 'Its key and its conversations are sent unencrypted'],
+    ['http://sandbox.example', undefined, 'Its conversations are sent unencrypted'],
+    ['https://sandbox.example', KEY, undefined],
+    ['http://127.0.0.1:1', KEY, undefined],
   ] as const;
-  for (const [url, key, isExposed] of rows) {
+  for (const [url, key, warning] of rows) {
     await admin('POST /agents', { id: 'a', name: 'A', url, ...(key && { api_key: key }) });
     const { text } = await send('GET /agents/a', { key: null });
-    t.equal(text.includes('is sent unencrypted'), isExposed, url);
+    const found = /Its .* are sent unencrypted/.exec(text)?.[0];
+    t.equal(found, warning, url);
   }
 });
 
@@ -293,6 +294,39 @@ void t.test('Reports and simulations of another URL do not count', async (t) => 
   const parts = await page.innerText('.parts');
   t.match(parts, /Conformance\s+Report for another URL/);
   t.match(parts, /Simulations\s+Run for another URL\s+The simulations ran with/);
+});
+
+void t.test('A report of another URL never hides one of the agent', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const url = 'http://127.0.0.1:1';
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url });
+  const attach = (target: string, endedAt: string): Promise<unknown> =>
+    admin('POST /agents/shop/reports', report([row('CHAT-001')], { target, endedAt }));
+  t.match(await attach(url, '2026-11-20T09:30:01.000Z'), { standing: 'pass' });
+  const other = 'http://127.0.0.1:2';
+  const foreign = {
+    ...{ standing: 'warn', verdict: 'Report for another URL', target: other },
+    detail: `The report is about ${other}, not about the URL of this agent. It says: Conforming. 1 pass`,
+  };
+  t.match(await attach(other, '2026-11-20T09:30:02.000Z'), foreign);
+  t.match(await admin('GET /agents/shop/reports'), {
+    total: 2,
+    reports: [foreign, { standing: 'pass', verdict: 'Conforming', target: url }],
+  });
+  // The newest 50 are kept, and the one that counts.
+  for (let count = 0; count < 50; count += 1) await attach(other, '2026-11-20T09:30:03.000Z');
+  const { page } = await openPage(t, `${service.url}/agents/shop`);
+  t.match(await page.innerText('.parts'), /Conformance\s+Conforming\s.*ended 2026-11-20 09:30:01/s);
+  t.match(
+    await page.innerText('[aria-label=Reports] tbody tr >> nth=0'),
+    /Report for another URL\s+The report is about http/,
+  );
+  const content = JSON.stringify(report([row('CHAT-001')], { target: other }));
+  await page.setInputFiles('[name=report]', writeUpload(t, 'check.json', content));
+  t.match(
+    await clickButton(page, 'Attach'),
+    'The report was attached, but does not count: it is about another URL.',
+  );
 });
 
 void t.test('If all sessions stopped, the agent is not ready for the reason', async (t) => {

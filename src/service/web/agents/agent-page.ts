@@ -43,6 +43,7 @@ const NOTICES = {
   attached: 'The report was attached.',
   outdated:
     'The report was attached, but does not count: it is older than another report of its kind.',
+  foreign: 'The report was attached, but does not count: it is about another URL.',
   checked: 'The connection was checked.',
 };
 
@@ -56,7 +57,7 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
       css: CSS,
       main: html`<h1>${agent.name}</h1>
         <p class="soft">${agent.url}</p>
-        ${isExposed(agent) && html`<p class="remark">The key of this agent is sent unencrypted, because its URL starts with <code>http://</code>.</p>`}
+        ${isPlain(agent) && html`<p class="remark">${agent.has_api_key ? 'Its key and its conversations' : 'Its conversations'} are sent unencrypted to another machine, because the URL starts with <code>http://</code>. Use <code>https://</code> if the sandbox has it.</p>`}
         ${renderNotice(context, NOTICES)} ${renderReadiness(content, context)}
         <h2 id="simulations">Simulations</h2>
         ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
@@ -68,9 +69,8 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
   );
 }
 
-/** Whether the key of an agent is sent to another machine without encryption. */
-const isExposed = ({ url, has_api_key: hasKey }: StoredAgent): boolean =>
-  hasKey && url.startsWith('http:') && !isLoopbackUrl(url);
+/** Whether an agent is on another machine and reached without encryption. */
+const isPlain = ({ url }: StoredAgent): boolean => url.startsWith('http:') && !isLoopbackUrl(url);
 
 /** Renders the forms that change an agent. */
 function renderChanges(content: AgentPage, context: PageContext): Html {

@@ -153,8 +153,8 @@ function addReportRoutes(pages: Pages, options: AgentPageOptions): void {
     '/agents/:id/reports',
     async ({ ownerId, context, params: { id }, form }) => {
       const value = await readReportFile(form);
-      const { isOutdated } = await attachReport(options, ownerId, id, value);
-      return goTo(context, `/agents/${id}`, { notice: isOutdated ? 'outdated' : 'attached' });
+      const { ignored = 'attached' } = await attachReport(options, ownerId, id, value);
+      return goTo(context, `/agents/${id}`, { notice: ignored });
     },
     async (problem, sent) => {
       if (problem.code === 'not_found') throw problem;

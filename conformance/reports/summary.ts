@@ -68,13 +68,18 @@ function withoutRepetition(cause: CheckReport['causes'][number]): typeof cause {
   return example && isRepeated ? { ...cause, example: { ...others } as CauseExample } : cause;
 }
 
-/** Returns the failures that the terminal does not show one by one, because a cause with an example explains them. */
+/** The minimum number of failures that a cause replaces. */
+const FOLDED_MIN = 2;
+
+/** Returns the failures that the terminal does not show one by one, because a cause explains several. */
 export function foldedFailures(report: CheckReport): RequirementVerdict[] {
-  const explained = openCauses(report).flatMap(({ clears, example }) => (example ? clears : []));
-  return report.requirements.filter(
-    ({ id, verdict, accepted }) =>
-      verdict === 'fail' && accepted === undefined && explained.includes(id),
-  );
+  return openCauses(report).flatMap(({ clears }) => {
+    const failed = report.requirements.filter(
+      ({ id, verdict, accepted }) =>
+        verdict === 'fail' && accepted === undefined && clears.includes(id),
+    );
+    return failed.length < FOLDED_MIN ? [] : failed;
+  });
 }
 
 /** Returns the message of the sandbox unless what was received quotes it already. */

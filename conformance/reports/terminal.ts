@@ -151,38 +151,31 @@ function detailLines(detail: Detail, { style, width }: TextLayout, indent: numbe
   ];
 }
 
-/** Lists the causes, each with an example. */
+/** Lists the causes. A cause that replaces several failures also shows an example. */
 function causeLines(report: CheckReport, layout: TerminalOptions): string[] {
   const causes = openCauses(report);
   if (causes.length === 0) return [];
+  const folded = layout.verbose ? [] : foldedFailures(report);
   const lines = causes.flatMap((cause, nth) => {
+    const { description, clears, example } = cause;
     const share = describeShare(cause, nth, report);
-    const text = `${cause.description}. This ${share}: ${shortList(cause.clears)}.`;
-    return [...labeled('  - ', text, layout.width), ...exampleLines(cause.example, report, layout)];
+    const row = folded.find(({ id }) => id === example?.requirement);
+    return [
+      ...labeled('  - ', `${description}. This ${share}: ${shortList(clears)}.`, layout.width),
+      ...(example && row ? exampleLines(example, row, layout) : []),
+    ];
   });
   return [layout.style('bold', sectionTitles.causes), ...lines];
 }
 
-/** Shows one finding that a cause explains. With --verbose, it is among the failures. */
+/** Shows one of several failures that a cause explains. */
 function exampleLines(
-  example: CauseExample | undefined,
-  { requirements }: CheckReport,
-  layout: TerminalOptions,
+  example: CauseExample,
+  { id, rule, findings }: RequirementVerdict,
+  layout: TextLayout,
 ): string[] {
-  const row = requirements.find(({ id }) => id === example?.requirement);
-  if (!example || !row) return [];
-  const { curl, ...shown } = example;
-  const { findings } = row;
-  return detailLines(
-    {
-      ...shown,
-      ...(findings !== undefined && { findings }),
-      ...(curl !== undefined && layout.verbose !== true && { curl }),
-      example: `${row.id} ${row.rule}`,
-    },
-    layout,
-    4,
-  );
+  const shown = { ...example, ...(findings !== undefined && { findings }) };
+  return detailLines({ ...shown, example: `${id} ${rule}` }, layout, 4);
 }
 
 const describeExchange = ({ exchange, step, request, outcome }: EvidenceItem): string =>
@@ -250,11 +243,11 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
     ? 0
     : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
   const folded = foldedFailures(report).length;
-  if (notes.length + observed.length + unjudged === 0 && folded < 2) return [];
+  if (notes.length + observed.length + unjudged + folded === 0) return [];
   const rest = observed.length - OBSERVED_MAX;
   const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
   const details = [
-    ...(folded < 2 ? [] : [`each of the ${folded} failures with a common cause`]),
+    ...(folded === 0 ? [] : [`each of the ${folded} failures with a common cause`]),
     ...(notes.length === 0 ? [] : ['the notes']),
     ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
     ...(observed.length === 0 ? [] : ['all observed behavior']),

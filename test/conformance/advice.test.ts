@@ -162,7 +162,7 @@ const cases: readonly Case[] = [
       () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: DJANGO_DEBUG }),
       ({ status, path }) => status === 400 && toPath({ path }),
     ),
-    says: /requests get 500 with an HTML page \(Django's debug page\): "TypeError at \/v1\/chat\/completions: argument of type 'NoneType' is not iterable" .*Find this exception in the log/,
+    says: /requests get 500 with an HTML page \(Django's debug page\): "TypeError at \/v1\/chat\/completions: argument of type 'NoneType' is not iterable" .*Find this error in the log/,
   },
   {
     title: 'a message of PHP before the reply',
@@ -286,8 +286,8 @@ for (const { title, defect, says, never, example } of cases) {
     if (example) t.match(report.causes[0]?.example, example);
     const { requirement = '', received = '' } = report.causes[0]?.example ?? {};
     const text = terminalReport(report, { style: plainStyle, width: 80 });
-    t.match(text, `    example   ${requirement} `);
-    t.notMatch(text, new RegExp(`^FAIL +${requirement}`, 'm'), 'once');
+    const shown = text.match(new RegExp(`^(FAIL {2}| {4}example {3})${requirement}`, 'gm'));
+    t.equal(shown?.length, 1, 'once, in the cause or below it');
     t.match(text.replaceAll(/\s+/g, ' '), `received ${received}`.replaceAll(/\s+/g, ' '));
   });
 }
@@ -312,10 +312,7 @@ void t.test('every report shows the example of a cause', async (t) => {
   });
   const expected = [/CHAT-071/, /a string/, /null/, /you must provide a model parameter/];
   const texts = {
-    terminal: terminalReport(report, { style: plainStyle, width: 80 }).replace(
-      /^.*?model par/s,
-      '',
-    ),
+    terminal: terminalReport(report, { style: plainStyle, width: 80 }),
     markdown: /### Fix first[^]*/.exec(markdownReport(report))?.[0] ?? '',
     html: /id="causes"[^]*?<\/ol>/.exec(htmlReport(report, transcript))?.[0] ?? '',
     junit: /<testcase[^>]*name="CHAT-071[^]*?<\/testcase>/.exec(junitReport(report))?.[0] ?? '',

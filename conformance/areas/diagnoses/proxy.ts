@@ -71,7 +71,10 @@ function findCachedResponses({ run, exchanges }: Transcript): Diagnosis[] {
     {
       seen,
       fault: `different requests get the same response, as from a cache (${describeSeen(seen)}${header === undefined ? '' : `, ${header}`})`,
-      cure: 'Turn off caches for these routes (Cache-Control: no-store), and build each response from its own request',
+      cure:
+        header === undefined
+          ? 'Look for a cache in front of these routes, and for state that outlives a request: build each response from its own request'
+          : 'Turn off caches for these routes (Cache-Control: no-store), and build each response from its own request',
       repair: (exchange) => conformingResponse(exchange, run),
     },
   ];

@@ -129,6 +129,7 @@ const kinds: readonly PageKind[] = [
   {
     name: 'a message of PHP',
     pattern: /<b>(?:Fatal error|Parse error|Warning|Notice|Deprecated)<\/b>:/,
+    detail: /(<b>(?:Fatal|Parse|Warning|Notice|Deprecated)[^]*? on line <b>\d+)/,
     cure: 'Fix what PHP reports, set display_errors to Off, and send errors as JSON with their own status',
   },
   csrf('a', /<(?:title|h1|h2|p|pre)[^>]*>[^<]{0,200}\bCSRF\b/i, ''),

@@ -86,8 +86,8 @@ const pages: readonly [status: number, body: string, description: string, cure: 
   [
     500,
     '<br />\n<b>Fatal error</b>:  Uncaught TypeError: count() in /var/www/chat.php:7',
-    'an HTML page (a message of PHP): "Fatal error : Uncaught TypeError: count() in /var/www/chat.php:7"',
-    /log of the sandbox/,
+    'an HTML page (a message of PHP): "Fatal error: Uncaught TypeError: count() in /var/www/chat.php:7"',
+    /display_errors to Off/,
   ],
   [502, titled('Service error'), 'an HTML page: "Service error"', /error handler/],
 ];

@@ -13,7 +13,9 @@ const repliedSessionId = ({ json }: Exchange): unknown => resolvePointer(json, '
 
 /** Whether an exchange is a reply to a request with a session id. */
 const isInSession = (exchange: Exchange): boolean =>
-  isReply(exchange) && typeof sentSessionId(exchange) === 'string';
+  isReply(exchange) &&
+  typeof sentSessionId(exchange) === 'string' &&
+  sentSessionId(exchange) !== '';
 
 /** Echoes the session id of the request with a change. */
 const echoes = (description: string, change: (id: string) => string): DistortionEntry =>
@@ -63,6 +65,19 @@ export const sessionId: Subject = {
           'Echoes the session id with a prefix.',
           (id) => `session_${id}`,
         ),
+        'session-id-trimmed': echoes('Echoes the session id without space around it.', (id) =>
+          id.trim(),
+        ),
+        'session-id-escaped': echoes('Echoes the session id as HTML.', (id) =>
+          id.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+        ),
+        'session-id-latin-1': echoes('Echoes the bytes of the session id as Latin-1.', (id) =>
+          Buffer.from(id).toString('latin1'),
+        ),
+        'session-id-without-control-characters': echoes(
+          'Removes control characters from the session id.',
+          (id) => id.replaceAll(/\p{Cc}/gu, ''),
+        ),
         'session-kept-by-connection': {
           description: 'Treats all requests on one connection as one session.',
           transform: keepByConnection,
@@ -101,16 +116,21 @@ export const sessionId: Subject = {
 function checkEcho(): Check {
   return checkEach(
     (exchange) => isInSession(exchange) && typeof repliedSessionId(exchange) === 'string',
-    (exchange) => {
+    (exchange, { exchanges }) => {
       const [expected, received] = [sentSessionId(exchange), repliedSessionId(exchange)];
       if (expected === received) return [];
+      const source = exchanges.find((other) => sentSessionId(other) === received);
       return [
         {
           exchange: exchange.id,
           pointer: '/session_id',
           expected: formatValue(expected),
-          received: formatValue(received),
-          hint: echoHint(String(expected), String(received)),
+          received: source
+            ? `${formatValue(received)}, which exchange ${source.id} sent`
+            : formatValue(received),
+          hint: source
+            ? 'Look for a variable that requests share: this is the session of another request.'
+            : echoHint(String(expected), String(received)),
         },
       ];
     },
@@ -121,6 +141,10 @@ function checkEcho(): Check {
 /** Returns what to do about a reply with another session id than its request. */
 function echoHint(sent: string, received: string): string {
   const [expected, actual] = [sent.toLowerCase(), received.toLowerCase()];
+  if (sent.trim() === received) return 'Echo the session id with the space around it.';
+  if (!/^[\x20-\x7e]*$/.test(sent) && received.startsWith(sent.slice(0, 12))) {
+    return 'Echo the session id unchanged: read and send UTF-8, and escape it only as JSON.';
+  }
   if (expected === actual) return 'Echo the session id without changing uppercase or lowercase.';
   if (expected.includes(actual) || actual.includes(expected)) {
     return 'Echo the whole session id, without a prefix or suffix.';

@@ -5,6 +5,7 @@ import { findAcceptedErrors } from './error-status.ts';
 import { findInvalidJson } from './invalid-json.ts';
 import { findUnknownChat } from './unknown-chat.ts';
 import { findTransientFailures } from './overlap.ts';
+import { findUsersPerProcess } from './processes.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
@@ -24,6 +25,7 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findWrappedBodies,
     findAcceptedErrors,
     findTransientFailures,
+    findUsersPerProcess,
   ]
     .flatMap((find) => find(transcript))
     .map(toRepair);

@@ -1,11 +1,14 @@
 import { createArea } from '../../engine/area.ts';
 import { usersNotices } from './absence.ts';
+import { concurrentRequests } from './concurrent-requests.ts';
 import { createRequests } from './create-requests.ts';
 import { createResponse } from './create-response.ts';
 import { deletion } from './delete.ts';
 import { errors } from './errors.ts';
+import { newUsers } from './new-users.ts';
 import { observeUsers } from './observed.ts';
 import { usersProbes } from './probes.ts';
+import { processes } from './processes.ts';
 import { duplicates, malformed } from './refusals.ts';
 import { silences } from './silences.ts';
 
@@ -13,7 +16,18 @@ import { silences } from './silences.ts';
 export const users = createArea({
   name: 'users',
   endpoints: ['create', 'delete'],
-  subjects: [createRequests, createResponse, deletion, malformed, duplicates, errors, silences],
+  subjects: [
+    createRequests,
+    newUsers,
+    createResponse,
+    deletion,
+    processes,
+    malformed,
+    duplicates,
+    concurrentRequests,
+    errors,
+    silences,
+  ],
   probes: usersProbes,
   legalFor: ['chat', 'users'],
   observe: observeUsers,

@@ -13,7 +13,8 @@ export const formatBytes = (bytes: number): string =>
 /** Returns the step of a body of this size. */
 export const bodyStep = (bytes: number): string => `body of ${formatBytes(bytes)}`;
 
-const sizeOf = ({ request }: Exchange): number => Buffer.byteLength(request.body ?? '');
+const sizeOf = ({ request: { body = '', bodyBytes } }: Exchange): number =>
+  bodyBytes ?? Buffer.byteLength(body);
 
 /** Returns the size of the largest accepted body, in bytes. */
 export function largestAcceptedBytes(

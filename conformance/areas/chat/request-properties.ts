@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/platform/random.ts';
 import type { Property } from '../../engine/sweep/property.ts';
-import { areHiding, blankTexts, repeatText, textGroups, textKinds } from '../texts.ts';
+import { areHiding, blankTexts, textGroups, textKinds } from '../texts.ts';
 import type { ChatDraft, TextDraft, TextPosition } from './request-draft.ts';
 
 type ChatProperty = Property<ChatDraft>;
@@ -165,7 +165,7 @@ const body: ChatProperty = {
   name: 'a body of # bytes',
   requirement: 'CHAT-018',
   place: 'metadata body',
-  simpler: [`${positions.last.what} ${LONG}`],
+  simpler: [`${positions.last.what} ${LONG}`, `another key in \`metadata\``],
   sizes: { least: 2_048, from: CHAT_BODY_BYTES, to: CHAT_BODY_BYTES },
   apply(draft, _random, size) {
     draft.bytes = size;
@@ -298,19 +298,21 @@ const session = (
   },
 });
 
+/** Leaves a session id with its text below the 128 characters that every sandbox must accept. */
+const SESSION_TEXT_LENGTH = 80;
+
 /** Any string is a valid `session_id`. Each request still has its own. */
 const sessions: readonly ChatProperty[] = [
   session('a UUID as `session_id`', (_unique, random) => createUuid(random)),
   session('punctuation in `session_id`', (unique) => `${unique}:2026/11/22 #1.a@b+c`),
   session('leading and trailing space in `session_id`', (unique) => ` ${unique} `),
   session('an empty `session_id`', () => ''),
-  ...textGroups.map(({ name, group, text }) =>
-    session(
-      `${name} in \`session_id\``,
-      (unique) => `${unique} ${repeatText(text, Math.min(text.length, 80))}`,
-      group,
-    ),
-  ),
+  ...textGroups.map(({ name, group }) => {
+    const kinds = textKinds.filter((kind) => kind.group === group);
+    const length = Math.floor(SESSION_TEXT_LENGTH / kinds.length);
+    const text = kinds.map((kind) => kind.text.slice(0, length).toWellFormed()).join(' ');
+    return session(`${name} in \`session_id\``, (unique) => `${unique} ${text}`, group);
+  }),
   {
     name: 'a `session_id` of # characters',
     requirement: 'CHAT-007',

@@ -9,6 +9,7 @@ import {
   errorOf,
   type Exchange,
   isAccepted,
+  isAcceptedError,
   isNotFound,
   isRateLimited,
   type Transcript,
@@ -37,6 +38,10 @@ function checkTwins(
   endpoint: 'create' | 'delete',
   find: (one: Exchange, other: Exchange, transcript: Transcript) => Finding[],
 ): Check {
+  // A request that never succeeds shows nothing when it is sent twice.
+  const isUsual = (exchange: Exchange): boolean =>
+    isAccepted(exchange) &&
+    (endpoint === 'create' ? isCreateStep('full') : isDeleteStep('delete'))(exchange);
   const isStep = endpoint === 'create' ? isCreateStep(AT_ONCE) : isDeleteStep(AT_ONCE);
   return unlessAbsent(
     endpoint,
@@ -44,7 +49,7 @@ function checkTwins(
       (exchange, transcript) => {
         const twin = twinOf(exchange, transcript);
         const areAnswered = twin && !isRateLimited(exchange) && !isRateLimited(twin);
-        return isStep(exchange) && areAnswered === true;
+        return isStep(exchange) && areAnswered === true && transcript.exchanges.some(isUsual);
       },
       (exchange, transcript) => {
         const twin = twinOf(exchange, transcript);
@@ -65,7 +70,9 @@ function judgeCreations(one: Exchange, other: Exchange, { exchanges }: Transcrip
     expected: 'one 2xx response, and one refusal as a duplicate',
     received: describeBoth(one, other),
   };
-  const accepted = [one, other].filter(isAccepted);
+  const isCreated = (exchange: Exchange): boolean =>
+    isAccepted(exchange) && !isAcceptedError(exchange);
+  const accepted = [one, other].filter(isCreated);
   if (accepted.length === 2) {
     const hint =
       'Look up and insert the user in one step: a unique key in the database, or a lock around both.';
@@ -79,7 +86,7 @@ function judgeCreations(one: Exchange, other: Exchange, { exchanges }: Transcrip
   if (accepted.length === 0) {
     return [{ ...finding, hint: 'Let one of the two requests create the user.' }];
   }
-  const refused = isAccepted(one) ? other : one;
+  const refused = isCreated(one) ? other : one;
   const usual = exchanges.find(isCreateStep('duplicate'));
   // Another requirement judges the code if a usual duplicate has another one, too.
   const hasOwnCode = errorOf(refused)?.code !== 'user_exists';

@@ -20,7 +20,7 @@ import { withKnownUsers } from './known-users.ts';
 import { malformed } from './refusals.ts';
 import { exceptRefusedAsNew } from './new-users.ts';
 import { formerUserProperties, USER_BODY_BYTES, userProperties } from './request-properties.ts';
-import { isAboutUsers, isCreateStep, SIMILAR_IDS } from './requests.ts';
+import { isAboutUsers, isCreateStep, LONG_IDS, SHORTER_ID } from './requests.ts';
 
 const OPTIONAL_REASON =
   'The service may omit optional fields; a sandbox that requires them has no user for the simulation.';
@@ -70,7 +70,7 @@ const accepted = defineAccepted(
       rule: 'A create request with only `user_id` succeeds.',
       statements: ['2.9.1', '2.9.6', '2.9.11'],
       probes: ['users/forms'],
-      steps: ['minimal', 'for a session', ...SIMILAR_IDS],
+      steps: ['minimal', 'for a session', SHORTER_ID],
       mutants: {
         'refuses-short-id-alone': refuses(
           'requests with only a `user_id` of the usual form',
@@ -169,6 +169,7 @@ const accepted = defineAccepted(
       reason:
         "The service may send ids of this length; a simulation with such a user couldn't start.",
       probes: ['users/forms'],
+      steps: LONG_IDS,
       plain: 'full',
       mutants: {
         'refuses-64-characters': refuses('a `user_id` of 64 characters', id(/^.{64}$/)),

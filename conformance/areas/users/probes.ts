@@ -16,8 +16,9 @@ import {
   createUserId,
   deleteUser,
   fullUser,
+  LONG_IDS,
   OTHER_CASE,
-  SIMILAR_IDS,
+  SHORTER_ID,
 } from './requests.ts';
 import { GENERATED_USERS, sweepUsers } from './sweep.ts';
 
@@ -83,11 +84,11 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
 
 /** Creates users whose ids start like that of an existing one, or differ from it only in case. */
 async function createSimilar(context: SandboxContext, id: string): Promise<void> {
-  const [longer, common, shorter] = SIMILAR_IDS;
+  const [longer, common] = LONG_IDS;
   const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
   await create(context, longer, { user_id: longest });
   await create(context, common, { user_id: `${longest.slice(0, -1)}1` });
-  await create(context, shorter, { user_id: id.slice(0, -1) });
+  await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
   const otherCase = await context.send({
     endpoint: 'create',
     step: OTHER_CASE,

@@ -19,8 +19,10 @@ export const isDeleteStep = stepsOf('delete');
 export const isAboutUsers = ({ endpoint }: { endpoint: unknown }): boolean =>
   endpoint === 'create' || endpoint === 'delete';
 
-/** The steps whose ids start like that of an existing user, and the one that differs only in case. */
-export const SIMILAR_IDS = ['longer id', 'id with a common prefix', 'shorter id'] as const;
+/** The steps whose ids start like that of an existing user: two of maximum length, and a shorter one. */
+export const LONG_IDS = ['longer id', 'id with a common prefix'] as const;
+export const SHORTER_ID = 'shorter id';
+/** The step whose id differs from that of an existing user only in case. */
 export const OTHER_CASE = 'id in another case';
 /** The step of two equal requests at the same moment. */
 export const AT_ONCE = 'at the same moment';
@@ -86,9 +88,9 @@ export async function create(
   return exchange;
 }
 
-/** How often a refused delete request is sent again, and in how many cases. */
+/** How often a refused delete request is sent again, and for how many users that is in vain. */
 const SENT_AGAIN_MAX = 3;
-const RETRIED_USERS_MAX = 4;
+const LOST_USERS_MAX = 4;
 
 /** Deletes a user. If that is refused, tries other connections: another process may know the user. */
 export async function deleteUser(context: SandboxContext, userId: string): Promise<void> {
@@ -96,11 +98,11 @@ export async function deleteUser(context: SandboxContext, userId: string): Promi
   let exchange = await context.send(createDeletion('delete', 'valid', userId));
   const status = exchange?.response?.status ?? 0;
   const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;
-  if (isRefused && users.retried < RETRIED_USERS_MAX) {
-    users.retried++;
+  if (isRefused && users.lost < LOST_USERS_MAX) {
     for (let count = 0; count < SENT_AGAIN_MAX && exchange && !isAccepted(exchange); count++) {
       exchange = await context.send(createDeletion(SENT_AGAIN, 'open', userId));
     }
+    if (!exchange || !isAccepted(exchange)) users.lost++;
   }
   if (exchange && isAccepted(exchange)) users.existing.delete(userId);
 }

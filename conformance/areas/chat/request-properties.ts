@@ -81,16 +81,30 @@ const length: ChatProperty = {
 
 /** How a property names a text at each position, and the properties that such a text needs. */
 const positions: Readonly<
-  Record<TextPosition, { where: string; what: string; simpler: readonly string[] }>
+  Record<
+    TextPosition,
+    { where: string; what: string; position: string; simpler: readonly string[] }
+  >
 > = {
-  last: { where: '`content`', what: 'a `content`', simpler: [] },
+  last: { where: '`content`', what: 'a `content`', position: 'last user message', simpler: [] },
   earlier: {
     where: 'an earlier user message',
     what: 'an earlier user message',
+    position: 'earlier user message',
     simpler: [ASSISTANT],
   },
-  assistant: { where: 'an assistant message', what: ASSISTANT, simpler: [ASSISTANT] },
-  system: { where: 'a system message', what: SYSTEM, simpler: [SYSTEM] },
+  assistant: {
+    where: 'an assistant message',
+    what: ASSISTANT,
+    position: 'assistant message',
+    simpler: [ASSISTANT],
+  },
+  system: {
+    where: 'a system message',
+    what: SYSTEM,
+    position: 'system message',
+    simpler: [SYSTEM],
+  },
 };
 
 /** Returns the text of a draft at a position. */
@@ -104,7 +118,10 @@ const LONG = 'of # characters';
 /** Any string is a valid `content`, at any position (spec 2.7). */
 const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPosition[]).flatMap(
   (position) => {
-    const { where, what, simpler } = positions[position];
+    const { where, what, position: label, simpler } = positions[position];
+    const tries = (kind: string): Pick<ChatProperty, 'tries'> => ({
+      tries: { position: label, kind },
+    });
     // A text that is refused as the last user message is refused elsewhere, too.
     const also = (name: string): string[] => [...(position === 'last' ? [] : [name]), ...simpler];
     const add =
@@ -116,6 +133,7 @@ const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPositio
     return [
       ...textKinds.map((kind): ChatProperty => ({
         ...CONTENT,
+        ...tries(kind.name),
         name: `${kind.name} in ${where}`,
         place: `${position}: ${kind.group}`,
         simpler: [
@@ -126,6 +144,7 @@ const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPositio
       })),
       {
         ...CONTENT,
+        ...tries('empty'),
         name: position === 'last' ? 'an empty `content`' : `${what} that is empty`,
         place: `${position}: ${EMPTY}`,
         simpler: also('an empty `content`'),
@@ -133,6 +152,7 @@ const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPositio
       },
       {
         ...CONTENT,
+        ...tries('only white space'),
         name: `${what} of only white space`,
         place: `${position}: ${BLANK}`,
         simpler: also(`${last.what} of only white space`),
@@ -140,6 +160,7 @@ const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPositio
       },
       {
         ...CONTENT,
+        ...tries('leading and trailing space'),
         name: `leading and trailing space in ${where}`,
         place: `${position} edge`,
         simpler: also(`leading and trailing space in ${last.where}`),
@@ -149,6 +170,7 @@ const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPositio
       },
       {
         ...CONTENT,
+        ...tries('20,000 characters'),
         name: `${what} ${LONG}`,
         place: `${position} length`,
         simpler: also(`${last.what} ${LONG}`),
@@ -224,6 +246,7 @@ const metadata: readonly ChatProperty[] = [
     const key = knownKeys[index % knownKeys.length] ?? '';
     return {
       ...value(`${kind.name} in \`${key}\``, key, kind.text, 'CHAT-008'),
+      tries: { position: 'known metadata', kind: kind.name },
       place: `metadata ${key}: ${kind.group}`,
     };
   }),
@@ -243,6 +266,7 @@ const metadata: readonly ChatProperty[] = [
   ...textKinds.flatMap((kind) => [
     {
       ...value(`${kind.name} in a value`, `note of ${kind.name}`, kind.text),
+      tries: { position: 'other metadata', kind: kind.name },
       place: `metadata note: ${kind.group}`,
     },
     ...(kind.group === 'accents'
@@ -250,6 +274,7 @@ const metadata: readonly ChatProperty[] = [
       : [
           {
             ...value(`${kind.name} in a key`, kind.text, 'none'),
+            tries: { position: 'metadata key', kind: kind.name },
             place: `metadata key: ${kind.group}`,
           },
         ]),
@@ -311,7 +336,10 @@ const sessions: readonly ChatProperty[] = [
     const kinds = textKinds.filter((kind) => kind.group === group);
     const length = Math.floor(SESSION_TEXT_LENGTH / kinds.length);
     const text = kinds.map((kind) => kind.text.slice(0, length).toWellFormed()).join(' ');
-    return session(`${name} in \`session_id\``, (unique) => `${unique} ${text}`, group);
+    return {
+      ...session(`${name} in \`session_id\``, (unique) => `${unique} ${text}`, group),
+      tries: { position: 'session id', kind: name },
+    };
   }),
   {
     name: 'a `session_id` of # characters',

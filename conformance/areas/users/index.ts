@@ -1,4 +1,5 @@
 import { createArea } from '../../engine/area.ts';
+import { listTried } from '../../engine/sweep/tried.ts';
 import { usersNotices } from './absence.ts';
 import { concurrentRequests } from './concurrent-requests.ts';
 import { createRequests } from './create-requests.ts';
@@ -10,6 +11,7 @@ import { observeUsers } from './observed.ts';
 import { usersProbes } from './probes.ts';
 import { processes } from './processes.ts';
 import { duplicates, malformed } from './refusals.ts';
+import { userProperties } from './request-properties.ts';
 import { silences } from './silences.ts';
 
 /** `POST /users` and `DELETE /users/{user_id}`. */
@@ -31,5 +33,6 @@ export const users = createArea({
   probes: usersProbes,
   legalFor: ['chat', 'users'],
   observe: observeUsers,
+  listTried: (transcript) => listTried('create', userProperties, transcript),
   notices: usersNotices,
 });

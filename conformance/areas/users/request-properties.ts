@@ -107,6 +107,7 @@ const texts: readonly UserProperty[] = textGroups.flatMap((kind, index) =>
     return [part === 'profile' ? 'name' : 'persona', turn].map((key): UserProperty => ({
       ...value(part, key, '', kind.text),
       name: `${kind.name} in \`${part}.${key}\``,
+      tries: { position: part, kind: kind.name },
       place: `${part} ${key}: ${kind.group}`,
     }));
   }),
@@ -119,6 +120,10 @@ const objects: readonly UserProperty[] = textKinds.flatMap((kind, index) => {
   const put = (at: string, name: string, entry: Record<string, unknown>): UserProperty => ({
     ...value('metadata', `${at} own`, `${name} of \`${at}\``, undefined),
     place: `metadata ${at} own: ${kind.group}`,
+    tries: {
+      position: `${name.split(' in ')[1] ?? ''} of preferences or history`,
+      kind: kind.name,
+    },
     apply({ metadata }) {
       metadata[at] = { ...(metadata[at] as object | undefined), ...entry };
     },

@@ -7,6 +7,8 @@ export interface Property<Draft = never, Id extends RequirementId = RequirementI
   name: string;
   /** The requirement that fails if the peer refuses requests with this property. */
   requirement: Id;
+  /** What a report says that this property tries, if it is a text. */
+  tries?: { position: string; kind: string };
   /** What the property decides about a request. An area says which places exclude each other. */
   place: string;
   /** The names of simpler properties. If one of them is refused, this one is refused, too. */

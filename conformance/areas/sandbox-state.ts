@@ -22,6 +22,8 @@ export interface SimulatedUsers {
   readonly existing: Set<string>;
   /** Ids that the sandbox should have refused. They are deleted at the end, too. */
   readonly wronglyAccepted: Set<string>;
+  /** How many users could not be deleted on any connection. */
+  lost: number;
 }
 
 /** What the run knows about the voice endpoint. */
@@ -46,6 +48,7 @@ export function createSandboxState(): SandboxState {
       isUnsupported: false,
       existing: new Set(),
       wronglyAccepted: new Set(),
+      lost: 0,
     },
     voice: {
       refused: undefined,

@@ -13,6 +13,7 @@ import {
   type RequirementId,
   type Subject,
 } from './requirement.ts';
+import type { Tried } from './sweep/tried.ts';
 import type { Exchange, Transcript } from './transcript/transcript.ts';
 
 /** One area of the interface: its requirements, what the engine needs to judge them, and their proof. */
@@ -26,6 +27,8 @@ export interface AreaDefinition<Id extends RequirementId = RequirementId> {
   probes: readonly Probe[];
   /** Returns what the peer does where the specification is silent, by name of the behavior. */
   observe(transcript: Transcript): ObservedBehaviors;
+  /** Returns what the generated requests tried. */
+  listTried?(transcript: Transcript): Tried;
   /** Returns sentences that the report shows next to the verdict. */
   notices?(transcript: Transcript, options: { isBlocked: boolean }): readonly string[];
   /** Reports that the peer lacks the area. Called if the run checks this area alone. */
@@ -112,7 +115,7 @@ function mergeAll<Value>(
 /** What an area is created from. */
 export interface AreaParts extends Pick<
   AreaDefinition,
-  'name' | 'endpoints' | 'observe' | 'notices' | 'findAbsence'
+  'name' | 'endpoints' | 'observe' | 'listTried' | 'notices' | 'findAbsence'
 > {
   subjects: readonly Subject[];
   /** The probes in the order in which those of one phase start. Requirements name them by id. */

@@ -31,6 +31,8 @@ export interface Step<Name extends string = string> {
   method?: 'GET' | 'PUT' | 'DELETE';
   /** `together`: stays concurrent with requests like it, also when others go one at a time. */
   order?: 'together';
+  /** How many requests start at the same moment. Their probe sends them one right after the other. */
+  atOnce?: number;
   /** Don't repeat the request after a 429. */
   once?: true;
   /** Additional headers. They replace headers of the same name. */

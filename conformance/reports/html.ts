@@ -27,6 +27,7 @@ import {
   openCauses,
   sectionTitles,
   staleSentence,
+  triedRows,
 } from './summary.ts';
 
 /** Renders the report as one HTML page. Oversized content is cut and marked. */
@@ -51,6 +52,7 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
       causesSection(report),
       changesSection(report),
       { id: 'findings', title: 'Requirements', body: renderFindings(report, shown) },
+      triedSection(report),
       observedSection(report, peer),
       ...timelineSections(report, transcript, exchanges),
     ],
@@ -131,6 +133,12 @@ const renderNamed = (name: string, value: readonly Html[] | string | number): Ht
     <th scope="row">${name}</th>
     <td>${value}</td>
   </tr>`;
+
+function triedSection(report: CheckReport): ReportSection | undefined {
+  const rows = triedRows(report).map(([name, value]) => renderNamed(name, value));
+  if (rows.length === 0) return undefined;
+  return { id: 'tried', title: sectionTitles.tried, body: html`${renderTable({ rows })}` };
+}
 
 function observedSection({ observedBehavior }: CheckReport, peer: string): ReportSection {
   const rows = Object.entries(observedBehavior).map(([name, value]) => renderNamed(name, value));

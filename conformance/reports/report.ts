@@ -70,6 +70,7 @@ export function createReport(
     counts: { ...judgment.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
     observedBehavior: observe(suite, judgment.blockedBy?.before ?? transcript),
+    ...triedIn(suite, transcript),
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
     ...crashRows(crashes, itemOf),
@@ -130,6 +131,25 @@ function observe({ areas }: Suite, transcript: Transcript): CheckReport['observe
     string,
     string
   >;
+}
+
+/** Lists what the requests of a run contained, of the areas that generate them. */
+function triedIn({ areas }: Suite, transcript: Transcript): Pick<CheckReport, 'tried'> {
+  const tried = areas.flatMap(({ name, listTried }) => {
+    const found = listTried?.(transcript);
+    return found && transcript.run.areas.includes(name) ? [{ area: name, ...found }] : [];
+  });
+  if (tried.every(({ texts }) => texts.length === 0)) return {};
+  return {
+    tried: {
+      texts: tried.flatMap(({ area, texts }) => texts.map((row) => ({ area, ...row }))),
+      largestAcceptedBytes: Object.fromEntries(
+        tried.flatMap(({ area, largestBytes }) =>
+          largestBytes === undefined ? [] : [[area, largestBytes]],
+        ),
+      ),
+    },
+  };
 }
 
 function rowOf(

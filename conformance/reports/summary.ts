@@ -1,4 +1,5 @@
 import type { CauseExample, CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { formatList, formatNumber } from '../../src/report-kit/format.ts';
 
 /** The headline of a report: its verdict, or that only the file of known failures is outdated. */
 export type Headline = CheckReport['verdict'] | 'stale-known-failures';
@@ -43,6 +44,7 @@ export const sectionTitles = {
   causes: 'Fix first',
   knownFailures: 'Known failures',
   observed: 'Observed behavior',
+  tried: 'Tried in this and every run',
 } as const;
 
 /** Explains what is wrong with a file of known failures whose requirements now pass. */
@@ -144,4 +146,20 @@ export function shortList(ids: readonly string[]): string {
       return area === ids[index - 1]?.split('-')[0] ? number : id;
     })
     .join(' ');
+}
+
+/** Returns what a run tried as names and texts: positions and kinds, and the largest accepted bodies. */
+export function triedRows({ tried }: CheckReport): [string, string][] {
+  if (!tried) return [];
+  const sizes = Object.entries(tried.largestAcceptedBytes);
+  return [
+    ...tried.texts.map(({ area, positions, kinds }): [string, string] => [
+      `${area}: ${formatList(positions)}`,
+      formatList(kinds),
+    ]),
+    ...sizes.map(([area, bytes]): [string, string] => [
+      `${area}: largest accepted body`,
+      `${formatNumber(bytes)} bytes`,
+    ]),
+  ];
 }

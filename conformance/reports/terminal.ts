@@ -33,6 +33,7 @@ import {
   sectionTitles,
   shortList,
   staleSentence,
+  triedRows,
   verdictName,
   type Headline,
 } from './summary.ts';
@@ -80,6 +81,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
     options.verbose ? noteLines(report, options) : [],
     unjudgedLines(report, options),
     callLines(report, options),
+    options.verbose ? triedLines(report, options) : [],
     options.verbose ? observedLines(report, options) : summaryLines(report, options),
     comparisonLines(report, options),
     verdictLines(report, options),
@@ -229,6 +231,13 @@ function observedLines({ observedBehavior }: CheckReport, { style, width }: Text
     labeled(`  ${name.padEnd(nameWidth)}  `, value, width),
   );
   return [style('bold', `${sectionTitles.observed} where the specification is silent`), ...lines];
+}
+
+function triedLines(report: CheckReport, { style, width }: TextLayout): string[] {
+  const rows = triedRows(report);
+  if (rows.length === 0) return [];
+  const lines = rows.flatMap(([name, value]) => labeled('  ', `${name}: ${value}.`, width));
+  return [style('bold', sectionTitles.tried), ...lines];
 }
 
 /** Entries of the observed behavior in the short report: enough to recognize the sandbox. */

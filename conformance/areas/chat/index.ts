@@ -1,9 +1,11 @@
 import { createArea } from '../../engine/area.ts';
+import { listTried } from '../../engine/sweep/tried.ts';
 import { errors } from './errors.ts';
 import { leaks } from './leaks.ts';
 import { malformed } from './malformed.ts';
 import { observeChat } from './observed.ts';
 import { chatProbes } from './probes.ts';
+import { chatProperties } from './request-properties.ts';
 import { reply } from './reply.ts';
 import { sessionId } from './session-id.ts';
 import { silences } from './silences.ts';
@@ -28,4 +30,5 @@ export const chat = createArea({
   ],
   probes: chatProbes,
   observe: observeChat,
+  listTried: (transcript) => listTried('chat', chatProperties, transcript),
 });

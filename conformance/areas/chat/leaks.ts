@@ -60,6 +60,19 @@ export const leaks: Subject = {
           description: 'Keeps one memory for all requests without `user_id` and `session_id`.',
           transform: rememberBy((request) => userOf(request) ?? sessionOf(request) ?? 'default'),
         },
+        'continues-another-session': {
+          description: 'Sends the last session id if the request has none.',
+          transform: changeReplies(() => {
+            let before: string | undefined;
+            return (response, request) => {
+              const session = sessionOf(request) ?? before;
+              before = session;
+              return session === undefined
+                ? response
+                : editBody(response, request, set('/session_id', session));
+            };
+          }),
+        },
         'leaks-a-session-id': {
           description: 'Sends the session id of another session.',
           transform: changeReplies(() => {
@@ -108,10 +121,14 @@ export const leaks: Subject = {
 function checkLeaks(): Check {
   return checkEach(
     (exchange, { exchanges }) =>
-      isReply(exchange) && exchanges.some((other) => isOtherSession(exchange, other)),
+      // Only the start of a very large request is recorded.
+      isReply(exchange) &&
+      exchange.sent !== undefined &&
+      exchanges.some((other) => isOtherSession(exchange, other)),
     (exchange, { exchanges }) => {
       const own = new Set(markersIn(exchange.request.body ?? ''));
-      const reply = { ...(exchange.json as object), session_id: undefined };
+      const hasSession = typeof sentSessionId(exchange) === 'string';
+      const reply = { ...(exchange.json as object), ...(hasSession && { session_id: undefined }) };
       return [...new Set(markersIn(JSON.stringify(reply)))].flatMap((marker): Finding[] => {
         if (own.has(marker)) return [];
         const sources = exchanges.filter(({ request }) => request.body?.includes(marker));
@@ -148,6 +165,7 @@ function isOtherSession(exchange: Exchange, other: Exchange): boolean {
   const user = resolvePointer(exchange.sent, '/user_id');
   return (
     other.endpoint === 'chat' &&
+    other.request.bodyBytes === undefined &&
     other.request.body !== exchange.request.body &&
     (user === undefined || resolvePointer(other.sent, '/user_id') !== user)
   );

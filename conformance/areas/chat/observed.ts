@@ -1,11 +1,12 @@
-import { resolvePointer } from '../../../src/contract/index.ts';
+import { type ObservedBehaviors, resolvePointer } from '../../../src/contract/index.ts';
 import {
   describeError,
   isAcceptedAt,
   observeEach,
   type ObservedBehavior,
 } from '../../engine/judge/observed.ts';
-import { isAccepted } from '../../engine/transcript/reading.ts';
+import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+import { observeBodySizes } from './body-sizes.ts';
 import { isChatStep } from './requests.ts';
 
 const behaviors: readonly ObservedBehavior[] = [
@@ -34,4 +35,7 @@ const behaviors: readonly ObservedBehavior[] = [
 ];
 
 /** Returns what a sandbox does with chat requests where the specification is silent. */
-export const observeChat = observeEach(behaviors);
+export const observeChat = (transcript: Transcript): ObservedBehaviors => ({
+  ...observeEach(behaviors)(transcript),
+  ...observeBodySizes(transcript),
+});

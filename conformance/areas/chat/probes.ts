@@ -5,10 +5,12 @@ import {
   USER_ID_LENGTH_MAX,
 } from '../../../src/contract/index.ts';
 import { cost } from '../../engine/probe.ts';
-import { PREFLIGHT } from '../../engine/transcript/reading.ts';
+import { isAccepted, PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import { createSessionUser } from '../users/requests.ts';
+import { bodyStep, OPEN_BODY_BYTES } from './body-sizes.ts';
 import { malformed } from './malformed.ts';
+import { extendTo } from './request-draft.ts';
 import {
   createSessionId,
   fullRequest,
@@ -18,6 +20,7 @@ import {
   open,
   otherMetadata,
   REFERENCE_PHRASE,
+  SAME_SESSION,
   user,
   valid,
 } from './requests.ts';
@@ -41,7 +44,7 @@ const forms: ChatProbe = {
   id: 'chat/forms',
   area: 'chat',
   phase: 'accepted',
-  cost: cost(9, 9),
+  cost: cost(8, 8),
   async run(context) {
     const messages = [user(GREETING)];
     const steps = [
@@ -51,10 +54,6 @@ const forms: ChatProbe = {
       valid('without metadata', omitField(fullRequest(context), 'metadata')),
       valid('only session_id', { messages, session_id: createSessionId(context) }),
       valid('known metadata', { messages, metadata: knownMetadata }),
-      valid('other metadata', {
-        ...fullRequest(context),
-        metadata: { ...knownMetadata, ...otherMetadata },
-      }),
       valid('only other metadata', { messages, metadata: otherMetadata }),
       ...(context.users.chatAs === undefined
         ? []
@@ -111,7 +110,7 @@ const connection: ChatProbe = {
   },
 };
 
-const CONCURRENT_SESSIONS = 6;
+const CONCURRENT_SESSIONS = 5;
 
 const createMarker = ({ random }: SandboxContext): string => `SK${random.id(10).toUpperCase()}`;
 
@@ -120,7 +119,7 @@ const overlap: ChatProbe = {
   id: 'chat/overlap',
   area: 'chat',
   phase: 'accepted',
-  cost: cost(2 * CONCURRENT_SESSIONS, CONCURRENT_SESSIONS, CONCURRENT_SESSIONS),
+  cost: cost(2 * CONCURRENT_SESSIONS + 2, CONCURRENT_SESSIONS + 2, CONCURRENT_SESSIONS),
   async run(context) {
     const requests = Array.from({ length: CONCURRENT_SESSIONS }, (_, index) => {
       const marker = createMarker(context);
@@ -139,6 +138,14 @@ const overlap: ChatProbe = {
         const userId = users[index];
         const named = userId === undefined ? request : { ...request, user_id: userId };
         return context.send({ ...valid('overlap', named), order: 'together' });
+      }),
+    );
+    const twins = ['Where is my order?', 'When does it arrive?'];
+    const shared = fullRequest(context);
+    await Promise.all(
+      twins.map((text) => {
+        const step = valid(SAME_SESSION, { ...shared, messages: [user(text)] });
+        return context.send({ ...step, order: 'together', atOnce: twins.length });
       }),
     );
   },
@@ -213,6 +220,24 @@ const silences: ChatProbe = {
   },
 };
 
+/** Larger bodies, for which the specification states no limit; the report shows the largest accepted one. */
+const sizes: ChatProbe = {
+  id: 'chat/sizes',
+  area: 'chat',
+  phase: 'refused',
+  cost: cost(2, 2),
+  async run(context) {
+    const send = async (bytes: number): Promise<boolean> => {
+      const exchange = await context.send(
+        open(bodyStep(bytes), extendTo(bytes, fullRequest(context))),
+      );
+      return exchange !== undefined && isAccepted(exchange);
+    };
+    const [smaller, middle, larger] = OPEN_BODY_BYTES;
+    await send((await send(middle)) ? larger : smaller);
+  },
+};
+
 const after: ChatProbe = {
   id: 'chat/after',
   area: 'chat',
@@ -251,5 +276,6 @@ export const chatProbes: readonly ChatProbe[] = [
   prompts,
   refusals,
   silences,
+  sizes,
   after,
 ];

@@ -1,14 +1,18 @@
 import type { Random } from '../../../src/platform/random.ts';
 import type { Property } from '../../engine/sweep/property.ts';
-import type { ChatDraft } from './request-draft.ts';
+import { areHiding, blankTexts, textGroups, textKinds } from '../texts.ts';
+import type { ChatDraft, TextDraft, TextPosition } from './request-draft.ts';
 
 type ChatProperty = Property<ChatDraft>;
 
 type Roles = ChatDraft['first'];
 
+/** The most bytes of a chat request that a sandbox must accept; larger ones are only noted. */
+export const CHAT_BODY_BYTES = 65_536;
+
 /** Returns a property of the order of roles. */
 const order = (
-  place: 'first' | 'part' | 'last',
+  place: 'first' | 'first assistant' | 'part' | 'last',
   name: string,
   roles: Roles,
   ...simpler: string[]
@@ -19,7 +23,7 @@ const order = (
   simpler,
   apply(draft) {
     if (place === 'part') draft.parts.push(roles);
-    else draft[place] = roles;
+    else draft[place === 'last' ? 'last' : 'first'] = roles;
   },
 });
 
@@ -39,6 +43,10 @@ export const ASSISTANT = 'an assistant message';
 export const HISTORY = 'a history of # messages';
 export const KEYS = '# keys in `metadata`';
 
+/** The groups of texts that have no other peculiarity. */
+const EMPTY = 'empty';
+const BLANK = 'blank';
+
 const ASSISTANT_FIRST = 'an assistant message first';
 const ASSISTANT_LAST = 'an assistant message last';
 const SYSTEM = 'a system message';
@@ -48,7 +56,7 @@ const SYSTEM_LAST = 'a system message last';
 /** Any roles in any order: the specification limits only which roles there are (spec 2.7). */
 const orders: readonly ChatProperty[] = [
   order('first', SYSTEM, ['system']),
-  order('first', ASSISTANT_FIRST, ['assistant'], ASSISTANT),
+  order('first assistant', ASSISTANT_FIRST, ['assistant'], ASSISTANT),
   order('part', ASSISTANT, ['user', 'assistant']),
   order('part', 'two user messages in a row', ['user', 'user']),
   order('part', 'two assistant messages in a row', ['user', 'assistant', 'assistant'], ASSISTANT),
@@ -63,7 +71,7 @@ const orders: readonly ChatProperty[] = [
 const length: ChatProperty = {
   name: HISTORY,
   requirement: 'CHAT-015',
-  place: 'part',
+  place: 'history',
   simpler: [ASSISTANT],
   sizes: { least: 3, from: 101, to: 119, step: 2 },
   apply(draft, _random, size) {
@@ -71,60 +79,120 @@ const length: ChatProperty = {
   },
 };
 
-/** Returns a property of the text of one message. */
-const text = (name: string, choices: readonly string[], ...simpler: string[]): ChatProperty => ({
-  name: `${name} in \`content\``,
-  requirement: 'CHAT-011',
-  place: 'part',
-  simpler: simpler.map((other) => `${other} in \`content\``),
-  apply(draft, random) {
-    draft.contents.push(choices[random.integer(0, choices.length - 1)] ?? '');
+/** How a property names a text at each position, and the properties that such a text needs. */
+const positions: Readonly<
+  Record<
+    TextPosition,
+    { where: string; what: string; position: string; simpler: readonly string[] }
+  >
+> = {
+  last: { where: '`content`', what: 'a `content`', position: 'last user message', simpler: [] },
+  earlier: {
+    where: 'an earlier user message',
+    what: 'an earlier user message',
+    position: 'earlier user message',
+    simpler: [ASSISTANT],
   },
-});
+  assistant: {
+    where: 'an assistant message',
+    what: ASSISTANT,
+    position: 'assistant message',
+    simpler: [ASSISTANT],
+  },
+  system: {
+    where: 'a system message',
+    what: SYSTEM,
+    position: 'system message',
+    simpler: [SYSTEM],
+  },
+};
 
-const ACCENTS = 'accented letters';
+/** Returns the text of a draft at a position. */
+function textAt({ texts }: ChatDraft, position: TextPosition): TextDraft {
+  return (texts[position] ??= { parts: [], length: undefined, edge: '' });
+}
 
-/**
- * Any string is a valid `content`. Texts that no client can send as UTF-8, such as half of a surrogate
- * pair, and U+0000, which many databases can't store, are left out.
- */
-const contents: readonly ChatProperty[] = [
-  {
-    ...text('', ['']),
-    name: 'an empty `content`',
+const CONTENT = { requirement: 'CHAT-011' } as const;
+const LONG = 'of # characters';
+
+/** Any string is a valid `content`, at any position (spec 2.7). */
+const contents: readonly ChatProperty[] = (Object.keys(positions) as TextPosition[]).flatMap(
+  (position) => {
+    const { where, what, position: label, simpler } = positions[position];
+    const tries = (kind: string): Pick<ChatProperty, 'tries'> => ({
+      tries: { position: label, kind },
+    });
+    // A text that is refused as the last user message is refused elsewhere, too.
+    const also = (name: string): string[] => [...(position === 'last' ? [] : [name]), ...simpler];
+    const add =
+      (part: string): ChatProperty['apply'] =>
+      (draft) => {
+        textAt(draft, position).parts.push(part);
+      };
+    const last = positions.last;
+    return [
+      ...textKinds.map((kind): ChatProperty => ({
+        ...CONTENT,
+        ...tries(kind.name),
+        name: `${kind.name} in ${where}`,
+        place: `${position}: ${kind.group}`,
+        simpler: [
+          ...(kind.simpler ?? []).map((name) => `${name} in ${where}`),
+          ...also(`${kind.name} in ${last.where}`),
+        ],
+        apply: add(kind.text),
+      })),
+      {
+        ...CONTENT,
+        ...tries('empty'),
+        name: position === 'last' ? 'an empty `content`' : `${what} that is empty`,
+        place: `${position}: ${EMPTY}`,
+        simpler: also('an empty `content`'),
+        apply: add(blankTexts.empty),
+      },
+      {
+        ...CONTENT,
+        ...tries('only white space'),
+        name: `${what} of only white space`,
+        place: `${position}: ${BLANK}`,
+        simpler: also(`${last.what} of only white space`),
+        apply: add(blankTexts['only white space']),
+      },
+      {
+        ...CONTENT,
+        ...tries('leading and trailing space'),
+        name: `leading and trailing space in ${where}`,
+        place: `${position} edge`,
+        simpler: also(`leading and trailing space in ${last.where}`),
+        apply(draft) {
+          textAt(draft, position).edge = '  ';
+        },
+      },
+      {
+        ...CONTENT,
+        ...tries('20,000 characters'),
+        name: `${what} ${LONG}`,
+        place: `${position} length`,
+        simpler: also(`${last.what} ${LONG}`),
+        sizes: { least: 40, from: 17_000, to: 20_000 },
+        apply(draft, _random, size) {
+          textAt(draft, position).length = size;
+        },
+      },
+    ];
   },
-  {
-    ...text('', [' ', '   ']),
-    name: 'a `content` of only white space',
+);
+
+const body: ChatProperty = {
+  name: 'a body of # bytes',
+  requirement: 'CHAT-018',
+  place: 'metadata body',
+  simpler: [`${positions.last.what} ${LONG}`, `another key in \`metadata\``],
+  sizes: { least: 2_048, from: CHAT_BODY_BYTES, to: CHAT_BODY_BYTES },
+  apply(draft, _random, size) {
+    draft.bytes = size;
   },
-  text('line breaks', ['One line\nand another.', 'One line\r\n\r\nand another.']),
-  text('a tab', ['A tab\tin a sentence.']),
-  text('quotes, backslashes, and markup', [
-    `"Double" and 'single' \\ quotes, <b>markup</b> & {{braces}} %s $1`,
-  ]),
-  text(ACCENTS, ['Grüezi, wo ist mein Päckchen?', 'Où est ma commande, s’il vous plaît ?']),
-  text(
-    'letters of other scripts',
-    ['注文はどこですか?', 'Где мой заказ?', 'ที่ทำการเปิดกี่โมง', 'आप कब खुले हैं?'],
-    ACCENTS,
-  ),
-  text('text from right to left', ['مرحبا، متى تفتحون؟', 'שלום, מתי אתם פתוחים?'], ACCENTS),
-  text('emoji', ['Thanks 👋', 'Good 👩‍👩‍👧‍👦 and 🇨🇭', 'Fine 👍🏽'], ACCENTS),
-  text(
-    'combining and invisible characters',
-    ['e\u0301 a\u0308 \u200b\u200d\u2060 \u202e.'],
-    ACCENTS,
-  ),
-  {
-    name: 'a `content` of # characters',
-    requirement: 'CHAT-011',
-    place: 'part',
-    sizes: { least: 40, from: 17_000, to: 20_000 },
-    apply(draft, _random, size) {
-      draft.contents.push('I have a long story to tell. '.repeat(size / 29 + 1).slice(0, size));
-    },
-  },
-];
+};
 
 const OTHER_NAME = 'another key';
 const OTHER_KEY = `${OTHER_NAME} in \`metadata\``;
@@ -133,15 +201,15 @@ const OTHER_KEY = `${OTHER_NAME} in \`metadata\``;
 const value = (
   name: string,
   key: string,
-  values: readonly unknown[],
+  content: unknown,
   requirement: 'CHAT-008' | 'CHAT-009' = 'CHAT-009',
 ): ChatProperty => ({
   name: `${name} in \`metadata\``,
   requirement,
   simpler: requirement === 'CHAT-008' || name === OTHER_NAME ? [] : [OTHER_KEY],
   place: `metadata ${key}`,
-  apply(draft, random) {
-    draft.metadata[key] = values[random.integer(0, values.length - 1)];
+  apply(draft) {
+    draft.metadata[key] = content;
   },
 });
 
@@ -149,6 +217,9 @@ const value = (
 function nest(levels: number): unknown {
   return levels <= 1 ? 'here' : { deeper: nest(levels - 1) };
 }
+
+/** The known keys, which are strings. */
+const knownKeys = ['scenario_id', 'persona', 'time_of_day'];
 
 /** Any object is a valid `metadata`; the three known keys are strings (spec 2.7). */
 const metadata: readonly ChatProperty[] = [
@@ -160,8 +231,8 @@ const metadata: readonly ChatProperty[] = [
       draft.metadata = {};
     },
   },
-  value('an empty `persona`', 'persona', [''], 'CHAT-008'),
-  value('a `time_of_day` that is no time', 'time_of_day', ['soon', 'after 5'], 'CHAT-008'),
+  value('an empty `persona`', 'persona', '', 'CHAT-008'),
+  value('a `time_of_day` that is no time', 'time_of_day', 'soon', 'CHAT-008'),
   {
     name: 'a `scenario_id` of # characters in `metadata`',
     requirement: 'CHAT-008',
@@ -171,15 +242,43 @@ const metadata: readonly ChatProperty[] = [
       draft.metadata['scenario_id'] = 'late-parcel/'.repeat(size / 12 + 1).slice(0, size);
     },
   },
-  value(OTHER_NAME, 'session_type', ['support']),
-  value('a number', 'stress_level', [0, 3, -1, 0.25]),
-  value('a boolean', 'is_returning', [true, false]),
-  value('null', 'location', [null]),
-  value('an empty string', 'channel', ['']),
-  value('an empty object', 'device', [{}]),
-  value('an empty array', 'orders', [[]]),
-  value('an array of different types', 'tags', [['first', 2, null, true, { third: [] }]]),
-  value('a key with spaces and other letters', 'größe der Familie', [4]),
+  ...textGroups.map((kind, index) => {
+    const key = knownKeys[index % knownKeys.length] ?? '';
+    return {
+      ...value(`${kind.name} in \`${key}\``, key, kind.text, 'CHAT-008'),
+      tries: { position: 'known metadata', kind: kind.name },
+      place: `metadata ${key}: ${kind.group}`,
+    };
+  }),
+  value(OTHER_NAME, 'session_type', 'support'),
+  value('a number', 'stress_level', 0.25),
+  value('a negative number', 'balance', -1),
+  value('a boolean', 'is_returning', true),
+  value('null', 'location', null),
+  value('an empty string', 'channel', ''),
+  value('an empty object', 'device', {}),
+  value('an empty array', 'orders', []),
+  value('an array of different types', 'tags', ['first', 2, null, true, { third: [] }]),
+  value('a key with spaces and other letters', 'größe der Familie', 4),
+  value('an empty key', '', 'none'),
+  value('a key with dots and dollar signs', '$order.total', 'none'),
+  value('a key that objects have', 'constructor', 'none'),
+  ...textKinds.flatMap((kind) => [
+    {
+      ...value(`${kind.name} in a value`, `note of ${kind.name}`, kind.text),
+      tries: { position: 'other metadata', kind: kind.name },
+      place: `metadata note: ${kind.group}`,
+    },
+    ...(kind.group === 'accents'
+      ? []
+      : [
+          {
+            ...value(`${kind.name} in a key`, kind.text, 'none'),
+            tries: { position: 'metadata key', kind: kind.name },
+            place: `metadata key: ${kind.group}`,
+          },
+        ]),
+  ]),
   {
     name: '# levels of objects in `metadata`',
     requirement: 'CHAT-009',
@@ -210,28 +309,42 @@ function createUuid(random: Random): string {
   return `${digits(8)}-${digits(4)}-4${digits(3)}-8${digits(3)}-${digits(12)}`;
 }
 
+/** Returns a property of the session id. */
+const session = (
+  name: string,
+  change: (unique: string, random: Random) => string,
+  group = 'other',
+): ChatProperty => ({
+  name,
+  requirement: 'CHAT-007',
+  place: `session: ${group}`,
+  apply(draft, random) {
+    draft.nameSession = (unique) => change(unique, random.fork(unique));
+  },
+});
+
+/** Leaves a session id with its text below the 128 characters that every sandbox must accept. */
+const SESSION_TEXT_LENGTH = 80;
+
 /** Any string is a valid `session_id`. Each request still has its own. */
 const sessions: readonly ChatProperty[] = [
-  {
-    name: 'a UUID as `session_id`',
-    requirement: 'CHAT-007',
-    place: 'session',
-    apply(draft, random) {
-      draft.nameSession = (unique) => createUuid(random.fork(unique));
-    },
-  },
-  {
-    name: 'punctuation in `session_id`',
-    requirement: 'CHAT-007',
-    place: 'session',
-    apply(draft) {
-      draft.nameSession = (unique) => `${unique}:2026/11/22 #1.a@b+c`;
-    },
-  },
+  session('a UUID as `session_id`', (_unique, random) => createUuid(random)),
+  session('punctuation in `session_id`', (unique) => `${unique}:2026/11/22 #1.a@b+c`),
+  session('leading and trailing space in `session_id`', (unique) => ` ${unique} `),
+  session('an empty `session_id`', () => ''),
+  ...textGroups.map(({ name, group }) => {
+    const kinds = textKinds.filter((kind) => kind.group === group);
+    const length = Math.floor(SESSION_TEXT_LENGTH / kinds.length);
+    const text = kinds.map((kind) => kind.text.slice(0, length).toWellFormed()).join(' ');
+    return {
+      ...session(`${name} in \`session_id\``, (unique) => `${unique} ${text}`, group),
+      tries: { position: 'session id', kind: name },
+    };
+  }),
   {
     name: 'a `session_id` of # characters',
     requirement: 'CHAT-007',
-    place: 'session',
+    place: 'session: long',
     sizes: { least: 43, from: 100, to: 128 },
     apply(draft, _random, size) {
       draft.nameSession = (unique) => unique.padEnd(size, '-and-more');
@@ -245,18 +358,54 @@ export const chatProperties: readonly ChatProperty[] = [
   length,
   ...contents,
   ...metadata,
+  body,
   ...sessions,
 ];
 
-const MESSAGES = ['first', 'part', 'last', 'only'];
-const SINGLE = ['first', 'last', 'only', 'session'];
+/** The names of properties that earlier versions sent. A recording may have them. */
+export const formerChatProperties: readonly ChatProperty[] = [
+  'quotes, backslashes, and markup in `content`',
+].map((name) => ({ ...CONTENT, name, place: 'last', apply() {} }));
+
+const groupOf = (place: string): string => place.split(': ')[1] ?? '';
+const MESSAGE_PLACES = /^(?:first|part|history|last|earlier|assistant|system|only)\b/;
+const LAST_TEXT = /^last(?:: | edge| length)/;
+const UNCHANGED = [EMPTY, BLANK];
+const isMetadata = (place: string): boolean => place.startsWith('metadata');
 
 /** Returns whether no chat request can have properties of both places. */
 export function isExclusive(place: string, other: string): boolean {
-  if (place === other) return SINGLE.includes(place);
-  if (place === 'only' || other === 'only') {
-    return MESSAGES.includes(place) && MESSAGES.includes(other);
+  return (
+    excludes(place, other) || excludes(other, place) || areHiding(groupOf(place), groupOf(other))
+  );
+}
+
+function excludes(place: string, other: string): boolean {
+  if (place === 'only') return MESSAGE_PLACES.test(other);
+  if (place === 'metadata') return isMetadata(other);
+  if (place.startsWith('session')) return other.startsWith('session');
+  if (place === 'last') return other === 'last' || LAST_TEXT.test(other);
+  if (place.startsWith('first')) {
+    return other.startsWith('first') || (place.endsWith('assistant') && other.startsWith('system'));
   }
-  const isWhole = place === 'metadata' || other === 'metadata';
-  return isWhole && place.startsWith('metadata') && other.startsWith('metadata');
+  const [position = '', group] = place.split(': ');
+  if (group === undefined) return false;
+  // Each key of its own may have another kind of text.
+  if (position === 'metadata note' || position === 'metadata key') return false;
+  if (other === position) return true;
+  if (other.startsWith(`${position}: `)) return groupOf(other) !== group || isMetadata(position);
+  return UNCHANGED.includes(group) && [`${position} edge`, `${position} length`].includes(other);
+}
+
+/**
+ * Returns whether a defect may depend on both: the last user message and the conversation around it, or
+ * letters that take several bytes and a limit of the length.
+ */
+export function arePaired(place: string, other: string): boolean {
+  if (place.startsWith('last: ')) {
+    if (['first', 'first assistant', 'part'].includes(other)) return true;
+    if (other === 'history') return ['accents', EMPTY].includes(groupOf(place));
+    return other === 'metadata body' && groupOf(place) === 'scripts';
+  }
+  return place === 'last length' && ['last: accents', 'history'].includes(other);
 }

@@ -14,6 +14,9 @@ export const GREETING = 'Hello, what can you help me with?';
 /** A phrase in the messages of concurrent requests, by which mutants recognize them. */
 export const REFERENCE_PHRASE = 'My reference number is';
 
+/** The step of two requests of one session at the same moment. */
+export const SAME_SESSION = 'same session';
+
 /** Returns a long session id with mixed case and hyphens, so that any change in the echo shows. */
 export const createSessionId = ({ random }: SandboxContext): string =>
   `sk_${random.id(6)}${random.id(6).toUpperCase()}-Conformance-Check-Session`;

@@ -1,5 +1,5 @@
 /** `session_id` of the reply (spec 2.8). */
-import { resolvePointer } from '../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { type Check, checkEach } from '../../engine/checks/check.ts';
 import { describeEcho } from '../../engine/checks/echo.ts';
 import { drop, editBody, editChat, set } from '../../engine/mutants/combinators.ts';
@@ -14,7 +14,9 @@ const repliedSessionId = ({ json }: Exchange): unknown => resolvePointer(json, '
 
 /** Whether an exchange is a reply to a request with a session id. */
 const isInSession = (exchange: Exchange): boolean =>
-  isReply(exchange) && typeof sentSessionId(exchange) === 'string';
+  isReply(exchange) &&
+  typeof sentSessionId(exchange) === 'string' &&
+  sentSessionId(exchange) !== '';
 
 /** Echoes the session id of the request with a change. */
 const echoes = (description: string, change: (id: string) => string): DistortionEntry =>
@@ -64,6 +66,19 @@ export const sessionId: Subject = {
           'Echoes the session id with a prefix.',
           (id) => `session_${id}`,
         ),
+        'session-id-trimmed': echoes('Echoes the session id without space around it.', (id) =>
+          id.trim(),
+        ),
+        'session-id-escaped': echoes('Echoes the session id as HTML.', (id) =>
+          id.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+        ),
+        'session-id-latin-1': echoes('Echoes the bytes of the session id as Latin-1.', (id) =>
+          Buffer.from(id).toString('latin1'),
+        ),
+        'session-id-without-control-characters': echoes(
+          'Removes control characters from the session id.',
+          (id) => id.replaceAll(/\p{Cc}/gu, ''),
+        ),
         'session-kept-by-connection': {
           description: 'Treats all requests on one connection as one session.',
           transform: keepByConnection,
@@ -102,14 +117,21 @@ export const sessionId: Subject = {
 function checkEcho(): Check {
   return checkEach(
     (exchange) => isInSession(exchange) && typeof repliedSessionId(exchange) === 'string',
-    (exchange) => {
+    (exchange, { exchanges }) => {
       const [expected, received] = [sentSessionId(exchange), repliedSessionId(exchange)];
       if (expected === received) return [];
+      const source = exchanges.find((other) => sentSessionId(other) === received);
       return [
         {
           exchange: exchange.id,
           pointer: '/session_id',
-          ...describeEcho(expected, received, 'session id'),
+          ...(source
+            ? {
+                expected: formatValue(expected),
+                received: `${formatValue(received)}, which exchange ${source.id} sent`,
+                hint: 'Look for a variable that requests share: this is the session of another request.',
+              }
+            : describeEcho(expected, received, 'session id')),
         },
       ];
     },

@@ -5,17 +5,25 @@ import { sweep } from '../../engine/sweep/sweep.ts';
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 import { createChatDraft, toChatRequest, type ChatDraft } from './request-draft.ts';
-import { ASSISTANT, chatProperties, HISTORY, isExclusive, KEYS } from './request-properties.ts';
+import {
+  arePaired,
+  ASSISTANT,
+  chatProperties,
+  HISTORY,
+  isExclusive,
+  KEYS,
+} from './request-properties.ts';
 import { createSessionId, knownMetadata, valid } from './requests.ts';
 
 /** The number of chat requests that contain all properties. */
-export const GENERATED_CHATS = 4;
+export const GENERATED_CHATS = 12;
 
 /** What the generated chat requests of a run combine. */
 export const chatCombination = {
   properties: chatProperties,
   requests: GENERATED_CHATS,
   isExclusive,
+  arePaired,
   imply: implyProperties,
 };
 
@@ -68,7 +76,6 @@ export async function sweepChats(context: SandboxContext): Promise<void> {
   const values = random.fork('values');
   await sweep<ChatDraft>({
     ...chatCombination,
-    random: random.fork('combination'),
     send(sized, properties) {
       const names = { userId: users.chatAs, sessionId: createSessionId(context) };
       const step = valid(GENERATED, generateChat(sized, values, names));

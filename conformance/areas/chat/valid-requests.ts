@@ -1,21 +1,25 @@
 /** The valid chat requests succeed: of any legal form, after malformed ones, and concurrently. */
 import { listAt } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import type { Check } from '../../engine/checks/check.ts';
 import { requireSurvival } from '../../engine/checks/crashes.ts';
 import { checkNoServerError } from '../../engine/checks/responses.ts';
 import { errorResponse, refuseInstead, to, type When } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
+import { isAccepted } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
 import { defineAccepted } from '../accepted.ts';
 import { breakAfterMalformedJson, failEverySeventh, HANG_MS } from '../failures.ts';
+import { onTwins } from '../twins.ts';
 import { noReply } from './replies.ts';
 import { malformed } from './malformed.ts';
 import { requestFields } from './request-fields.ts';
 import { requestMessages } from './request-messages.ts';
-import { chatProperties } from './request-properties.ts';
-import { REFERENCE_PHRASE } from './requests.ts';
+import { CHAT_BODY_BYTES, chatProperties, formerChatProperties } from './request-properties.ts';
+import { isChatStep, REFERENCE_PHRASE, SAME_SESSION } from './requests.ts';
+import { sessionOf } from './sessions.ts';
 
 /** Whether a request is one of the concurrent ones. */
 const overlaps: When = (request) => messagesTextOf(request).includes(REFERENCE_PHRASE);
@@ -23,10 +27,30 @@ const overlaps: When = (request) => messagesTextOf(request).includes(REFERENCE_P
 /** Whether a request is well-formed, unlike the malformed requests that the probes send. */
 const isValid: When = (request) => isObject(request.json) && !malformed.isMalformed(request);
 
+const sessionIfValid = (request: ProxyRequest): string | undefined =>
+  isValid(request) ? sessionOf(request) : undefined;
+
+const isOtherTurn = isChatStep('turn', 'overlap');
+
+/** Judges concurrent requests of one session only if further turns and other sessions succeed. */
+const ifOthersSucceed = (check: Check): Check => ({
+  ...check,
+  evidence: (transcript) =>
+    transcript.exchanges.some((other) => isOtherTurn(other) && !isAccepted(other))
+      ? []
+      : check.evidence(transcript),
+  unjudged(transcript) {
+    const failed = transcript.exchanges.find((other) => isOtherTurn(other) && !isAccepted(other));
+    if (!failed) return check.unjudged(transcript);
+    const reason = `A further turn or another session was not accepted (exchange ${failed.id}).`;
+    return { verdict: 'blocked', reason };
+  },
+});
+
 const accepted = defineAccepted(
   {
     endpoint: 'chat',
-    properties: chatProperties,
+    properties: [...chatProperties, ...formerChatProperties],
     reason:
       'The service may omit optional fields; a sandbox that requires them ends the simulation.',
   },
@@ -53,6 +77,43 @@ const accepted = defineAccepted(
           description: 'Never responds to a new session after a request that was not JSON.',
           transform: hangAfterMalformedJson,
           clockFactor: 15,
+          alsoKills: ['CHAT-016'],
+        },
+      },
+    },
+    'CHAT-018': {
+      rule: `A chat request with a body of ${CHAT_BODY_BYTES / 1024} kB succeeds.`,
+      statements: ['2.7.9', '2.7.4', '4.5.4'],
+      reason:
+        'Every turn sends the whole conversation and the context of the scenario; a small limit ends long simulations.',
+      probes: ['chat/generated'],
+      plain: 'full',
+      mutants: {
+        'refuses-32-kilobytes': {
+          description: 'Refuses bodies of more than 32 kB.',
+          transform: refuseInstead(to('chat', ({ body }) => body.length > 32_768)),
+        },
+      },
+    },
+    'CHAT-017': {
+      level: 'should',
+      rule: 'Concurrent chat requests of one session all succeed.',
+      statements: ['4.5.4', '2.7.7'],
+      reason:
+        'A turn that is sent again after a broken connection may overlap with the first attempt.',
+      probes: ['chat/overlap'],
+      steps: [SAME_SESSION],
+      plain: 'full',
+      wrapCheck: ifOthersSucceed,
+      isEvidence: showsOverlap,
+      mutants: {
+        'session-busy': {
+          description: 'Refuses a request while another one of its session is in progress.',
+          transform: onTwins('chat', sessionIfValid, () => errorResponse(409, 'bad_request')),
+        },
+        'session-busy-500': {
+          description: 'Responds with 500 while another request of the session is in progress.',
+          transform: onTwins('chat', sessionIfValid, () => errorResponse(500, 'server_error')),
           alsoKills: ['CHAT-016'],
         },
       },

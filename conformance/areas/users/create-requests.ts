@@ -18,8 +18,9 @@ import { failEverySeventh, HANG_MS } from '../failures.ts';
 import { unlessAbsent } from './absence.ts';
 import { withKnownUsers } from './known-users.ts';
 import { malformed } from './refusals.ts';
-import { userProperties } from './request-properties.ts';
-import { isAboutUsers, isCreateStep } from './requests.ts';
+import { exceptRefusedAsNew } from './new-users.ts';
+import { formerUserProperties, USER_BODY_BYTES, userProperties } from './request-properties.ts';
+import { isAboutUsers, isCreateStep, LONG_IDS, SHORTER_ID } from './requests.ts';
 
 const OPTIONAL_REASON =
   'The service may omit optional fields; a sandbox that requires them has no user for the simulation.';
@@ -47,9 +48,9 @@ const absent = (status: number): DistortionEntry => ({
 const accepted = defineAccepted(
   {
     endpoint: 'create',
-    properties: userProperties,
+    properties: [...userProperties, ...formerUserProperties],
     reason: OPTIONAL_REASON,
-    wrapCheck: (check) => unlessAbsent('create', check),
+    wrapCheck: (check) => unlessAbsent('create', exceptRefusedAsNew(check)),
   },
   {
     'USERS-001': {
@@ -69,7 +70,7 @@ const accepted = defineAccepted(
       rule: 'A create request with only `user_id` succeeds.',
       statements: ['2.9.1', '2.9.6', '2.9.11'],
       probes: ['users/forms'],
-      steps: ['minimal', 'for a session'],
+      steps: ['minimal', 'for a session', SHORTER_ID],
       mutants: {
         'refuses-short-id-alone': refuses(
           'requests with only a `user_id` of the usual form',
@@ -168,6 +169,7 @@ const accepted = defineAccepted(
       reason:
         "The service may send ids of this length; a simulation with such a user couldn't start.",
       probes: ['users/forms'],
+      steps: LONG_IDS,
       plain: 'full',
       mutants: {
         'refuses-64-characters': refuses('a `user_id` of 64 characters', id(/^.{64}$/)),
@@ -196,6 +198,26 @@ const accepted = defineAccepted(
         'refuses-short-ids': refuses('a `user_id` of fewer than 4 characters', id(/^\w{1,3}$/)),
         'refuses-two-underscores': refuses('a `user_id` with `__`', id(/^\w*__\w*$/)),
         'refuses-last-underscore': refuses('a `user_id` that ends with `_`', id(/^\w*_$/)),
+      },
+    },
+    'USERS-012': {
+      rule: `A create request with a body of ${USER_BODY_BYTES / 1024} kB succeeds.`,
+      statements: ['2.9.9', '2.9.5'],
+      reason:
+        'Neither `history` nor any other field has a limit; what a simulation knows about a user is stored there.',
+      probes: ['users/forms'],
+      plain: 'full',
+      mutants: {
+        'refuses-4-kilobytes': refuses(
+          'bodies of more than 4 kB',
+          ({ body }) => Buffer.byteLength(body) > 4096,
+        ),
+      },
+      legal: {
+        'large-user-refused': refuses(
+          'bodies of more than 16 kB',
+          ({ body }) => Buffer.byteLength(body) > USER_BODY_BYTES,
+        ),
       },
     },
     'USERS-009': {

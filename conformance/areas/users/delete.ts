@@ -35,6 +35,7 @@ import { isConclusive } from '../../engine/transcript/repetitions.ts';
 import { fieldsOf, missing } from '../fields.ts';
 import { reportStatus, unlessAbsent } from './absence.ts';
 import { onDeletion } from './known-users.ts';
+import { findDeletedLater } from './processes.ts';
 import { isDeleteStep } from './requests.ts';
 import { checkUserId, pathUserId, sentUserId, shareUserId } from './user-id.ts';
 
@@ -214,7 +215,8 @@ export const deletion: Subject = {
 /** A deletion that failed may have deleted the user, so the repetition may find none. */
 function isFirstDeletion(exchange: Exchange, transcript: Transcript): boolean {
   const hasFoundNone = exchange.repeats !== undefined && isNotFound(exchange);
-  return isConclusive(exchange, transcript) && !hasFoundNone;
+  const isFoundLater = findDeletedLater(exchange, transcript) !== undefined;
+  return isConclusive(exchange, transcript) && !hasFoundNone && !isFoundLater;
 }
 
 /** Requires that deleting an unknown user causes no server error. */

@@ -1,5 +1,5 @@
 /** What a run sends to `POST /users` and `DELETE /users/{user_id}`, in the order in which it is sent. */
-import { resolvePointer } from '../../../src/contract/index.ts';
+import { resolvePointer, USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import {
   type Exchange,
@@ -9,7 +9,17 @@ import {
 } from '../../engine/transcript/reading.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import { malformed } from './refusals.ts';
-import { create, createDeletion, createUserId, fullUser } from './requests.ts';
+import {
+  AT_ONCE,
+  create,
+  createDeletion,
+  createUserId,
+  deleteUser,
+  fullUser,
+  LONG_IDS,
+  OTHER_CASE,
+  SHORTER_ID,
+} from './requests.ts';
 import { GENERATED_USERS, sweepUsers } from './sweep.ts';
 
 type UsersProbe = Omit<SandboxProbe, 'exercises'>;
@@ -41,13 +51,16 @@ const forms: UsersProbe = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
-  cost: cost(7 + GENERATED_USERS, 0, 5 + GENERATED_USERS),
+  cost: cost(7 + 8 + GENERATED_USERS, 0, 5 + 5 + GENERATED_USERS),
   async run(context) {
     if (context.users.isUnsupported) return;
-    const minimal = await create(context, 'minimal', { user_id: createUserId(context) });
+    const userId = createUserId(context);
+    const minimal = await create(context, 'minimal', { user_id: userId });
     await create(context, 'with metadata', { user_id: createUserId(context), metadata });
     await create(context, 'with profile', { user_id: createUserId(context), profile });
     await deleteAndCreateAgain(context);
+    await createSimilar(context, userId);
+    await createAndDeleteAtOnce(context);
     if (minimal && isAccepted(minimal)) await sweepUsers(context);
   },
 };
@@ -58,8 +71,7 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
   const created = await create(context, 'to be deleted', request);
   if (!created || !isAccepted(created)) return;
   const { existing } = context.users;
-  const deleted = await context.send(createDeletion('delete', 'valid', request.user_id));
-  if (deleted && isAccepted(deleted)) existing.delete(request.user_id);
+  await deleteUser(context, request.user_id);
   await context.send(createDeletion('deleted again', 'open', request.user_id));
   const exchange = await context.send({
     endpoint: 'create',
@@ -68,6 +80,42 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
     body: { json: request },
   });
   if (exchange && isAccepted(exchange)) existing.add(request.user_id);
+}
+
+/** Creates users whose ids start like that of an existing one, or differ from it only in case. */
+async function createSimilar(context: SandboxContext, id: string): Promise<void> {
+  const [longer, common] = LONG_IDS;
+  const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
+  await create(context, longer, { user_id: longest });
+  await create(context, common, { user_id: `${longest.slice(0, -1)}1` });
+  await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
+  const otherCase = await context.send({
+    endpoint: 'create',
+    step: OTHER_CASE,
+    intent: 'open',
+    body: { json: { user_id: swapCase(id) } },
+  });
+  if (otherCase && isAccepted(otherCase)) context.users.existing.add(swapCase(id));
+}
+
+const swapCase = (id: string): string => id.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+
+/** Creates one user twice at the same moment, and deletes it twice at the same moment. */
+async function createAndDeleteAtOnce(context: SandboxContext): Promise<void> {
+  const userId = createUserId(context);
+  const sendTwice = (step: Step): Promise<(Exchange | undefined)[]> =>
+    Promise.all([1, 2].map(() => context.send({ ...step, order: 'together', atOnce: 2 })));
+  const created = await sendTwice({
+    endpoint: 'create',
+    step: AT_ONCE,
+    intent: 'open',
+    body: { json: { user_id: userId, ...fullUser } },
+  });
+  if (!created.some((exchange) => exchange && isAccepted(exchange))) return;
+  const { existing } = context.users;
+  existing.add(userId);
+  const deleted = await sendTwice(createDeletion(AT_ONCE, 'open', userId));
+  if (deleted.some((exchange) => exchange && isAccepted(exchange))) existing.delete(userId);
 }
 
 /** Sends a request that succeeds, then the same with one edit at a time, and the same again. */
@@ -152,7 +200,7 @@ const cleanup: UsersProbe = {
   async run(context) {
     const { existing, wronglyAccepted } = context.users;
     await Promise.all([
-      ...[...existing].map((id) => context.send(createDeletion('delete', 'valid', id))),
+      ...[...existing].map((id) => deleteUser(context, id)),
       ...[...wronglyAccepted]
         .filter((id) => !existing.has(id))
         .map((id) => context.send(createDeletion('stray', 'open', id))),

@@ -1,6 +1,7 @@
 import { USER_ID_LENGTH_MAX } from '../../../src/contract/index.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import type { Property } from '../../engine/sweep/property.ts';
+import { areHiding, textGroups, textKinds } from '../texts.ts';
 
 /** A create request that properties change before it is sent. */
 export interface UserDraft {
@@ -8,6 +9,8 @@ export interface UserDraft {
   nameUser: ((usual: string, random: Random) => string)[];
   metadata: Record<string, unknown>;
   profile: Record<string, unknown>;
+  /** Extends the body to this number of bytes. */
+  bytes: number;
 }
 
 type UserProperty = Property<UserDraft>;
@@ -73,27 +76,62 @@ const keys = (part: Part, name: string, kept: readonly string[]): UserProperty =
 });
 
 /** Returns a property of one value in `metadata` or `profile`. */
-const value = (
-  part: Part,
-  key: string,
-  name: string,
-  values: readonly unknown[],
-): UserProperty => ({
+const value = (part: Part, key: string, name: string, content: unknown): UserProperty => ({
   name: `${name} in \`${part}\``,
   requirement: requirements[part],
   place: `${part} ${key}`,
-  apply(draft, random) {
-    draft[part][key] = values[random.integer(0, values.length - 1)];
+  apply(draft) {
+    draft[part][key] = content;
   },
 });
 
 /** Returns a property of a long text. */
 const long = (part: Part, key: string, least: number): UserProperty => ({
-  ...value(part, key, `a \`${key}\` of # characters`, []),
+  ...value(part, key, `a \`${key}\` of # characters`, ''),
   sizes: { least, from: 300, to: 500 },
   apply(draft, _random, size) {
     draft[part][key] = 'Patient, but not for long. '.repeat(size / 27 + 1).slice(0, size);
   },
+});
+
+/** The fields other than `name` and `persona`, which are strings. */
+const others = {
+  profile: ['location', 'tier', 'email'],
+  metadata: ['scenario_id', 'session_type'],
+};
+
+/** Any string is valid in each field: `name` and `persona` get every kind, the others take turns. */
+const texts: readonly UserProperty[] = textGroups.flatMap((kind, index) =>
+  (['profile', 'metadata'] as const).flatMap((part) => {
+    const turn = others[part][index % others[part].length] ?? '';
+    return [part === 'profile' ? 'name' : 'persona', turn].map((key): UserProperty => ({
+      ...value(part, key, '', kind.text),
+      name: `${kind.name} in \`${part}.${key}\``,
+      tries: { position: part, kind: kind.name },
+      place: `${part} ${key}: ${kind.group}`,
+    }));
+  }),
+);
+
+/** Objects of any keys and values (spec 2.9). */
+const objects: readonly UserProperty[] = textKinds.flatMap((kind, index) => {
+  const key = index % 2 === 0 ? 'preferences' : 'history';
+  const other = index % 2 === 0 ? 'history' : 'preferences';
+  const put = (at: string, name: string, entry: Record<string, unknown>): UserProperty => ({
+    ...value('metadata', `${at} own`, `${name} of \`${at}\``, undefined),
+    place: `metadata ${at} own: ${kind.group}`,
+    tries: {
+      position: `${name.split(' in ')[1] ?? ''} of preferences or history`,
+      kind: kind.name,
+    },
+    apply({ metadata }) {
+      metadata[at] = { ...(metadata[at] as object | undefined), ...entry };
+    },
+  });
+  return [
+    put(key, `${kind.name} in a value`, { [`note of ${kind.name}`]: kind.text }),
+    put(other, `${kind.name} in a key`, { [kind.text]: true }),
+  ];
 });
 
 /** The fields are optional; each is any string, and `preferences` and `history` are any objects. */
@@ -101,41 +139,82 @@ const fields: readonly UserProperty[] = [
   keys('profile', 'an empty', []),
   keys('profile', 'only `name` in', ['name']),
   keys('profile', 'only `email` in', ['email']),
-  value('profile', 'name', 'accented letters', ['Zoë Müller-Ångström', 'José Ñúñez']),
-  value('profile', 'location', 'an empty `location`', ['']),
-  value('profile', 'email', 'an unusual `email`', [
-    'ada+orders@mail.example.internal',
-    'ada@localhost',
-    '"Ada Example"@example.com',
-  ]),
-  value('profile', 'tier', 'a `tier` of several words', ['wholesale (since 2019)']),
-  value('profile', 'name', 'a `name` of one letter', ['O', 'Ø']),
+  value('profile', 'location', 'an empty `location`', ''),
+  value('profile', 'name', 'an empty `name`', ''),
+  value('profile', 'email', 'an unusual `email`', '"Ada Example"+orders@mail.example.internal'),
+  value('profile', 'email', 'an `email` without a domain', 'ada@localhost'),
+  value('profile', 'tier', 'a `tier` of several words', 'wholesale (since 2019)'),
+  value('profile', 'location', 'a `location` of one letter', 'Ø'),
+  value('profile', 'location', 'leading and trailing space in `location`', ' Zurich '),
   long('profile', 'location', 7),
+  long('profile', 'name', 7),
   keys('metadata', 'an empty', []),
   keys('metadata', 'only `persona` in', ['persona']),
-  value('metadata', 'preferences', 'an empty `preferences`', [{}]),
-  value('metadata', 'preferences', 'nested `preferences`', [
-    { contact: { by: { email: { at: 'work', hours: [9, 17] } } } },
-  ]),
-  value('metadata', 'history', 'an empty `history`', [{}]),
-  value('metadata', 'history', 'different types in `history`', [
-    { orders: 3, spent: 99.5, isNew: false, last: null, visits: [], notes: ['first', 2, {}] },
-  ]),
-  value('metadata', 'session_type', 'an empty `session_type`', ['']),
-  value('metadata', 'scenario_id', 'accented letters', ['späte-lieferung']),
+  value('metadata', 'preferences', 'an empty `preferences`', {}),
+  value('metadata', 'preferences', 'nested `preferences`', {
+    contact: { by: { email: { at: 'work', hours: [9, 17] } } },
+  }),
+  value('metadata', 'history', 'an empty `history`', {}),
+  value('metadata', 'history', 'different types in `history`', {
+    orders: 3,
+    spent: 99.5,
+    isNew: false,
+    last: null,
+    visits: [],
+    notes: ['first', 2, {}],
+  }),
+  value('metadata', 'session_type', 'an empty `session_type`', ''),
+  value('metadata', 'scenario_id', 'only white space in `scenario_id`', '   '),
   long('metadata', 'persona', 9),
 ];
 
+/** The most bytes of a create request that a sandbox must accept; larger ones are only noted. */
+export const USER_BODY_BYTES = 16_384;
+
+const body: UserProperty = {
+  name: 'a body of # bytes',
+  requirement: 'USERS-012',
+  place: 'metadata history own: long',
+  sizes: { least: 1_024, from: USER_BODY_BYTES, to: USER_BODY_BYTES },
+  apply(draft, _random, size) {
+    draft.bytes = size;
+  },
+};
+
 /** What is special about generated create requests. Every property is legal (spec 2.9). */
-export const userProperties: readonly UserProperty[] = [...ids, ...fields];
+export const userProperties: readonly UserProperty[] = [
+  ...ids,
+  ...fields,
+  ...texts,
+  ...objects,
+  body,
+];
+
+/** The names of properties that earlier versions sent. A recording may have them. */
+export const formerUserProperties: readonly UserProperty[] = (
+  [
+    ['profile', 'accented letters in `profile`'],
+    ['profile', 'a `name` of one letter in `profile`'],
+    ['metadata', 'accented letters in `metadata`'],
+  ] as const
+).map(([part, name]) => ({ name, requirement: requirements[part], place: part, apply() {} }));
 
 const ID_PARTS = ['prefix', 'start', 'middle', 'case', 'end'];
+const groupOf = (place: string): string => place.split(': ')[1] ?? '';
 
 /** Returns whether no create request can have properties of both places. */
 export function isExclusive(place: string, other: string): boolean {
-  if (place === other) return true;
-  if (place === 'id' || other === 'id') {
-    return ID_PARTS.includes(place) || ID_PARTS.includes(other);
-  }
-  return place.startsWith(`${other} `) || other.startsWith(`${place} `);
+  if (areHiding(groupOf(place), groupOf(other))) return true;
+  const [at = '', too = ''] = [place, other].map((name) => name.split(': ')[0]);
+  if (at === too) return !at.endsWith(' own');
+  if (at === 'id' || too === 'id') return ID_PARTS.includes(at) || ID_PARTS.includes(too);
+  return at.startsWith(`${too} `) || too.startsWith(`${at} `);
+}
+
+/** Returns whether a defect may depend on both: an id and what is stored with it. */
+export function arePaired(place: string, other: string): boolean {
+  const isLong = place === 'end' || place === body.place;
+  return (
+    isLong && /^(?:profile name|metadata persona): (?:accents|scripts|four bytes)$/.test(other)
+  );
 }

@@ -6,6 +6,7 @@ import {
   isInterrupted,
   type Exchange,
 } from '../../engine/transcript/reading.ts';
+import { extendBody } from '../large-bodies.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 
 /** Creates a predicate for the create requests of some steps: `isCreateStep('full')(exchange)`. */
@@ -17,6 +18,23 @@ export const isDeleteStep = stepsOf('delete');
 /** Whether a request creates or deletes a user. */
 export const isAboutUsers = ({ endpoint }: { endpoint: unknown }): boolean =>
   endpoint === 'create' || endpoint === 'delete';
+
+/** The steps whose ids start like that of an existing user: two of maximum length, and a shorter one. */
+export const LONG_IDS = ['longer id', 'id with a common prefix'] as const;
+export const SHORTER_ID = 'shorter id';
+/** The step whose id differs from that of an existing user only in case. */
+export const OTHER_CASE = 'id in another case';
+/** The step of two equal requests at the same moment. */
+export const AT_ONCE = 'at the same moment';
+/** The step that deletes a user which an earlier run may have left. */
+export const LEFT_OVER = 'left over';
+/** The step that sends a refused delete request again, on another connection. */
+export const SENT_AGAIN = 'deleted on another connection';
+
+/** Whether a create request was refused because the user exists. */
+export function isRefusedAsDuplicate(exchange: Exchange): boolean {
+  return errorOf(exchange)?.code === 'user_exists' || exchange.response?.status === 409;
+}
 
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
@@ -38,6 +56,13 @@ export const fullUser = {
   },
 };
 
+/** Extends the body of a create request with a text in `history`, which is any object. */
+export const extendUserTo = (bytes: number, request: UserCreateRequest): UserCreateRequest =>
+  extendBody(bytes, (notes) => ({
+    ...request,
+    metadata: { ...request.metadata, history: { ...request.metadata?.history, notes } },
+  })) ?? request;
+
 /** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 export async function create(
   context: SandboxContext,
@@ -53,14 +78,33 @@ export async function create(
     body: { json: request },
   };
   let exchange = await context.send(sent);
-  if (exchange && errorOf(exchange)?.code === 'user_exists') {
-    await context.send(createDeletion('left over', 'open', request.user_id));
+  if (exchange && isRefusedAsDuplicate(exchange)) {
+    await context.send(createDeletion(LEFT_OVER, 'open', request.user_id));
     exchange = await context.send(sent);
   }
   if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
   // The sandbox may have created the user.
   if (exchange && isInterrupted(exchange)) context.users.wronglyAccepted.add(request.user_id);
   return exchange;
+}
+
+/** How often a refused delete request is sent again, and for how many users that is in vain. */
+const SENT_AGAIN_MAX = 3;
+const LOST_USERS_MAX = 4;
+
+/** Deletes a user. If that is refused, tries other connections: another process may know the user. */
+export async function deleteUser(context: SandboxContext, userId: string): Promise<void> {
+  const { users } = context;
+  let exchange = await context.send(createDeletion('delete', 'valid', userId));
+  const status = exchange?.response?.status ?? 0;
+  const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;
+  if (isRefused && users.lost < LOST_USERS_MAX) {
+    for (let count = 0; count < SENT_AGAIN_MAX && exchange && !isAccepted(exchange); count++) {
+      exchange = await context.send(createDeletion(SENT_AGAIN, 'open', userId));
+    }
+    if (!exchange || !isAccepted(exchange)) users.lost++;
+  }
+  if (exchange && isAccepted(exchange)) users.existing.delete(userId);
 }
 
 /** Returns a step that deletes a user. */

@@ -5,17 +5,24 @@ import { sweep } from '../../engine/sweep/sweep.ts';
 import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import { GENERATED } from '../accepted.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import { create, createUserId, fullUser } from './requests.ts';
-import { isExclusive, SHORT_ID, userProperties, type UserDraft } from './request-properties.ts';
+import { create, createUserId, extendUserTo, fullUser } from './requests.ts';
+import {
+  arePaired,
+  isExclusive,
+  SHORT_ID,
+  userProperties,
+  type UserDraft,
+} from './request-properties.ts';
 
 /** The number of create requests that contain all properties. */
-export const GENERATED_USERS = 5;
+export const GENERATED_USERS = 11;
 
 /** What the generated create requests of a run combine. */
 export const userCombination = {
   properties: userProperties,
   requests: GENERATED_USERS,
   isExclusive,
+  arePaired,
   imply: (): SizedProperty<UserDraft>[] => [],
 };
 
@@ -25,10 +32,16 @@ export function generateUser(
   random: Random,
   usual: string,
 ): UserCreateRequest {
-  const draft: UserDraft = structuredClone({ ...fullUser, nameUser: [] });
-  const { nameUser, metadata, profile } = applyProperties(draft, sized, userProperties, random);
+  const draft: UserDraft = structuredClone({ ...fullUser, nameUser: [], bytes: 0 });
+  const { nameUser, metadata, profile, bytes } = applyProperties(
+    draft,
+    sized,
+    userProperties,
+    random,
+  );
   const own = random.fork(usual);
-  return { user_id: nameUser.reduce((id, change) => change(id, own), usual), metadata, profile };
+  const userId = nameUser.reduce((id, change) => change(id, own), usual);
+  return extendUserTo(bytes, { user_id: userId, metadata, profile });
 }
 
 /** Sends create requests with all properties, each for a new user. */
@@ -37,7 +50,6 @@ export async function sweepUsers(context: SandboxContext): Promise<void> {
   const values = random.fork('values');
   await sweep<UserDraft>({
     ...userCombination,
-    random: random.fork('combination'),
     async send(sized, properties) {
       const isShort = sized.some(({ property }) => property.name === SHORT_ID);
       let exchange: Exchange | undefined;

@@ -4,9 +4,10 @@ import type { Clock } from '../../../src/platform/clock.ts';
 export interface RequestLimiter {
   /**
    * Runs `send` when the limits allow it. A request that goes `together` with others stays concurrent
-   * when all others go one at a time.
+   * when all others go one at a time. One of several that start at the same moment, `atOnce`, waits
+   * until there is room for all of them; they have to be passed one right after the other.
    */
-  pass<Result>(send: () => Promise<Result>, order?: 'together'): Promise<Result>;
+  pass<Result>(send: () => Promise<Result>, order?: 'together', atOnce?: number): Promise<Result>;
   /** Runs `send` before all waiting requests, and while no other request is in flight. */
   passAlone<Result>(send: () => Promise<Result>): Promise<Result>;
   /** Starts no request for `ms` from now. Does nothing after an interruption. */
@@ -31,13 +32,14 @@ export interface RequestLimiterOptions {
 /** A request that waits for its turn. */
 interface Waiting {
   order: 'together' | 'alone' | undefined;
+  atOnce: number;
   start: () => void;
 }
 
 /** Decides which requests may be in flight. */
 interface Turns {
   /** Resolves when it is the turn of a request. */
-  enter(order: Waiting['order']): Promise<void>;
+  enter(order: Waiting['order'], atOnce: number): Promise<void>;
   /** Ends the turn of a request. */
   leave(): void;
   holdUntil(promise: Promise<unknown>): void;
@@ -48,6 +50,8 @@ function createTurns(concurrency: number): Turns {
   const waiting: Waiting[] = [];
   let inFlight = 0;
   let isAloneInFlight = false;
+  /** How many more of those that start at the same moment have room. */
+  let reserved = 0;
   let isOneByOne = false;
   let holds = 0;
 
@@ -57,6 +61,9 @@ function createTurns(concurrency: number): Turns {
     for (let [next] = waiting; next; [next] = waiting) {
       const isAlone = goesAlone(next);
       if (holds > 0 || isAloneInFlight || inFlight >= (isAlone ? 1 : concurrency)) return;
+      const room = concurrency - inFlight;
+      if (reserved === 0 && inFlight > 0 && next.atOnce > room) return;
+      reserved = reserved > 0 ? reserved - 1 : Math.min(next.atOnce, room) - 1;
       waiting.shift();
       inFlight++;
       isAloneInFlight = isAlone;
@@ -64,13 +71,13 @@ function createTurns(concurrency: number): Turns {
     }
   };
   return {
-    async enter(order) {
+    async enter(order, atOnce) {
       const turn = new Promise<void>((start) => {
         const isAlone = order === 'alone';
         const place = isAlone
           ? waiting.filter((other) => other.order === 'alone').length
           : waiting.length;
-        waiting.splice(place, 0, { order, start });
+        waiting.splice(place, 0, { order, atOnce, start });
       });
       startNext();
       await turn;
@@ -117,8 +124,9 @@ export function createRequestLimiter({
   const passAs = async <Result>(
     order: Waiting['order'],
     send: () => Promise<Result>,
+    atOnce = 1,
   ): Promise<Result> => {
-    await turns.enter(order);
+    await turns.enter(order, atOnce);
     try {
       await waitUntilOpen();
       return await send();
@@ -127,7 +135,7 @@ export function createRequestLimiter({
     }
   };
   return {
-    pass: (send, order) => passAs(order, send),
+    pass: (send, order, atOnce) => passAs(order, send, atOnce),
     passAlone: (send) => passAs('alone', send),
     pause(ms) {
       if (interruption?.aborted) return;

@@ -241,7 +241,7 @@ function createRateLimitedSend(options: SenderOptions, attempts: Attempts): Rate
       if (repeats !== undefined) return requestLimiter.passAlone(send);
       return step.endpoint === 'voice'
         ? callLimiter.pass(send)
-        : requestLimiter.pass(send, step.order);
+        : requestLimiter.pass(send, step.order, step.atOnce);
     };
     for (let count = 1; ; count++) {
       const exchange = await pass();

@@ -7,13 +7,18 @@ export interface Property<Draft = never, Id extends RequirementId = RequirementI
   name: string;
   /** The requirement that fails if the peer refuses requests with this property. */
   requirement: Id;
+  /** What a report says that this property tries, if it is a text. */
+  tries?: { position: string; kind: string };
   /** What the property decides about a request. An area says which places exclude each other. */
   place: string;
   /** The names of simpler properties. If one of them is refused, this one is refused, too. */
   simpler?: readonly string[];
-  /** The sizes to send, the smallest one to try after a refusal, and the step between sizes. */
+  /**
+   * The smallest size to try after a refusal, the smallest one that proves something, the one that
+   * every run sends, and the step between sizes.
+   */
   sizes?: { least: number; from: number; to: number; step?: number };
-  /** Changes the draft of a request. The values depend only on `random` and the size. */
+  /** Changes the draft of a request. Only ids depend on `random`. */
   apply(draft: Draft, random: Random, size: number): void;
 }
 
@@ -73,34 +78,62 @@ export interface Combination<Draft> {
   requests: number;
   /** Returns whether no request can have properties of both places. */
   isExclusive: (place: string, other: string) => boolean;
+  /** Returns whether a defect may depend on properties of both places: some request has both. */
+  arePaired: (place: string, other: string) => boolean;
   /** Returns the properties that a request with these ones has, too, such as a number of messages. */
   imply: (sized: readonly SizedProperty<Draft>[]) => SizedProperty<Draft>[];
 }
 
 /**
- * Distributes all properties over the requests at random, so that each request has about the same
- * number and no two that exclude each other.
+ * Distributes all properties over the requests, the same in every run: each request has about the same
+ * number, no two that exclude each other, and some request has both of each pair.
  *
  * @throws {Error} if a property excludes one in every request.
  */
-export function combineProperties<Draft>(
-  { properties, requests, isExclusive }: Combination<Draft>,
-  random: Random,
-): SizedProperty<Draft>[][] {
-  const conflictsOf = (property: Property<Draft>): number =>
-    properties.filter(({ place }) => isExclusive(place, property.place)).length;
+export function combineProperties<Draft>({
+  properties,
+  requests,
+  isExclusive,
+  arePaired,
+}: Combination<Draft>): SizedProperty<Draft>[][] {
+  type Row = Set<Property<Draft>>;
+  const rows: Row[] = Array.from({ length: requests }, () => new Set());
+  const hasRoom = (row: Row, { place }: Property<Draft>): boolean =>
+    [...row].every((one) => !isExclusive(one.place, place));
+  const hasPlace = (row: Row, { place }: Property<Draft>): boolean =>
+    [...row].some((one) => one.place === place);
+  const findShortest = (fits: (row: Row) => boolean): Row | undefined =>
+    rows.filter(fits).sort((a, b) => a.size - b.size)[0];
+  const conflicts = new Map(
+    properties.map((property) => [
+      property,
+      properties.filter(({ place }) => isExclusive(place, property.place)).length,
+    ]),
+  );
   // The properties with the most conflicts choose first.
-  const inOrder = shuffle(properties, random).sort((a, b) => conflictsOf(b) - conflictsOf(a));
-  const combined: SizedProperty<Draft>[][] = Array.from({ length: requests }, () => []);
+  const inOrder = properties.toSorted((a, b) => (conflicts.get(b) ?? 0) - (conflicts.get(a) ?? 0));
   for (const property of inOrder) {
-    const [free] = combined
-      .filter((others) => others.every((one) => !isExclusive(one.property.place, property.place)))
-      .sort((a, b) => a.length - b.length);
+    // Properties of one place leave more room together.
+    const free =
+      findShortest((row) => hasPlace(row, property) && hasRoom(row, property)) ??
+      findShortest((row) => hasRoom(row, property));
     if (!free) throw new Error(`No request has room for ${property.name}.`);
-    const { from, to, step = 1 } = property.sizes ?? { from: 0, to: 0 };
-    free.push({ property, size: from + step * random.integer(0, (to - from) / step) });
+    free.add(property);
   }
-  return combined;
+  for (const property of inOrder) {
+    for (const other of inOrder) {
+      const isOpen =
+        arePaired(property.place, other.place) &&
+        !rows.some((row) => row.has(property) && row.has(other));
+      if (!isOpen) continue;
+      findShortest((row) => row.has(property) && hasRoom(row, other))?.add(other);
+    }
+  }
+  return rows.map((row) =>
+    properties
+      .filter((property) => row.has(property))
+      .map((property) => ({ property, size: property.sizes?.to ?? 0 })),
+  );
 }
 
 /** Applies the properties of a request to a draft, in the order of the table. */
@@ -116,11 +149,4 @@ export function applyProperties<Draft>(
     if (chosen) property.apply(draft, random.fork(property.name), chosen.size);
   }
   return draft;
-}
-
-function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
-  return items
-    .map((item) => ({ item, at: random.fraction() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
 }

@@ -1,5 +1,4 @@
 import { isObject } from '../../../src/platform/json.ts';
-import type { Random } from '../../../src/platform/random.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../transcript/reading.ts';
 import {
   combineProperties,
@@ -12,7 +11,6 @@ import {
 
 /** A combination of properties, and how to send a request. */
 export interface Sweep<Draft> extends Combination<Draft> {
-  random: Random;
   /**
    * Sends a request with these properties, and records the names, which include what they imply.
    * Returns undefined if nothing was sent.
@@ -38,12 +36,22 @@ export function isAnswered(exchange: Exchange): boolean {
 export async function sweep<Draft>(options: Sweep<Draft>): Promise<void> {
   const lookup = createLookup(options.properties);
   const search = createSearch(options);
-  const causes: SizedProperty<Draft>[] = [];
-  const isUnexplained = (one: SizedProperty<Draft>): boolean =>
-    !causes.some((cause) => explains(lookup, nameOf(cause), nameOf(one)));
-  for (const planned of combineProperties(options, options.random)) {
-    for (let sized = planned; ;) {
-      sized = sized.filter(isUnexplained);
+  type Sized = SizedProperty<Draft>;
+  const causes: (readonly Sized[])[] = [];
+  const isExplained = (one: Sized, cause: Sized): boolean =>
+    explains(lookup, nameOf(cause), nameOf(one));
+  // Of several properties that are refused only together, one is left out.
+  const withoutCauses = (planned: readonly Sized[]): readonly Sized[] =>
+    causes.reduce<readonly Sized[]>(
+      (sized, cause) =>
+        cause.every((one) => sized.some((other) => isExplained(other, one)))
+          ? sized.filter((one) => cause.slice(0, 1).every((first) => !isExplained(one, first)))
+          : sized,
+      planned,
+    );
+  for (const planned of combineProperties(options)) {
+    for (let sized: readonly Sized[] = planned; ;) {
+      sized = withoutCauses(sized);
       if (sized.length === 0) break;
       const exchange = await options.send(sized, namesOf(options, sized));
       if (!exchange || isRateLimited(exchange)) return;
@@ -51,7 +59,7 @@ export async function sweep<Draft>(options: Sweep<Draft>): Promise<void> {
       const found = await search.findCauses(sized, exchange);
       if (found === 'unknown') return;
       if (found.length === 0) break;
-      causes.push(...found);
+      causes.push(found);
       search.countRequest();
     }
   }
@@ -128,14 +136,23 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     return { property, size: refused };
   };
 
+  // Finds the last property that is needed, then the last one of those before it, and so on.
   const findTogether = async (sized: readonly Sized[]): Promise<readonly Sized[]> => {
     if (!(await isRefused(sized))) return [];
-    let together = sized;
-    for (const one of sized) {
-      const others = together.filter((other) => other !== one);
-      if (await isRefused(others)) together = others;
+    let needed: readonly Sized[] = [];
+    let before = sized;
+    while (before.length > 0) {
+      if (needed.length > 0 && (await isRefused(needed))) return needed;
+      let [accepted, refused] = [0, before.length];
+      while (refused - accepted > 1) {
+        const middle = Math.floor((accepted + refused) / 2);
+        if (await isRefused([...before.slice(0, middle), ...needed])) refused = middle;
+        else accepted = middle;
+      }
+      needed = [...before.slice(refused - 1, refused), ...needed];
+      before = before.slice(0, refused - 1);
     }
-    return together;
+    return needed;
   };
 
   return {

@@ -446,6 +446,7 @@ export interface CheckReport {
   blockedBy?: BlockedBy;
   counts: VerdictCounts;
   observedBehavior: ObservedBehaviors;
+  tried?: Tried;
   /**
    * Waived rules with the reason.
    */
@@ -496,6 +497,34 @@ export interface VerdictCounts {
  */
 export interface ObservedBehaviors {
   [k: string]: string;
+}
+/**
+ * What the requests of the run contained, the same for every seed. Absent if the peer is not a sandbox, and in reports of version 0.1.
+ */
+export interface Tried {
+  /**
+   * The kinds of texts by position.
+   */
+  texts: TriedTexts[];
+  /**
+   * The size of the largest accepted request body of each area, in bytes.
+   */
+  largestAcceptedBytes: {
+    [k: string]: number;
+  };
+  [k: string]: unknown;
+}
+export interface TriedTexts {
+  area: string;
+  /**
+   * Places in a request with the same kinds of texts, such as earlier user message.
+   */
+  positions: string[];
+  /**
+   * Kinds of texts, such as accented letters.
+   */
+  kinds: string[];
+  [k: string]: unknown;
 }
 export interface Crash {
   /**

@@ -25,7 +25,7 @@ const names = { userId: 'sim_user_1', sessionId: 'sk_abcdefABCDEF-Conformance-Ch
 /** Returns the requests of a run and every request with one property. */
 function generateChats(seed: string): ChatRequest[] {
   const random = seededRandom(seed);
-  const combined = combineProperties(chatCombination, random.fork('combination'));
+  const combined = combineProperties(chatCombination);
   const single = combined.flat().map((one) => [one]);
   return [...combined, ...single, []].map((sized) =>
     generateChat(sized, random.fork('values'), names),
@@ -54,7 +54,7 @@ void t.test('every generated chat request is valid, for any seed', (t) => {
 });
 
 void t.test('a run sends every property once, and the same seed the same requests', (t) => {
-  const combined = combineProperties(chatCombination, seededRandom('a'));
+  const combined = combineProperties(chatCombination);
   t.equal(combined.length, chatCombination.requests);
   const sent = combined.flat().map(({ property }) => property.name);
   const all = chatCombination.properties.map(({ name }) => name);
@@ -68,7 +68,7 @@ void t.test('a run sends every property once, and the same seed the same request
 /** Returns the create requests of a run and every request with one property. */
 function generateUsers(seed: string): UserCreateRequest[] {
   const random = seededRandom(seed);
-  const combined = combineProperties(userCombination, random.fork('combination'));
+  const combined = combineProperties(userCombination);
   const single = combined.flat().map((one) => [one]);
   return [...combined, ...single, []].map((sized, index) =>
     generateUser(sized, random.fork('values'), `sim_user_${random.fork(`${index}`).id(12)}`),
@@ -88,7 +88,7 @@ void t.test('every generated create request is valid, with its own id, for any s
     t.equal(new Set(ids).size, ids.length, 'ids differ');
   }
   const all = userCombination.properties.map(({ name }) => name);
-  const combined = combineProperties(userCombination, seededRandom('a')).flat();
+  const combined = combineProperties(userCombination).flat();
   t.same(combined.map(({ property }) => property.name).toSorted(), all.toSorted());
   t.same(generateUsers('a'), generateUsers('a'), 'the same seed, the same requests');
   const lookup = createLookup(userCombination.properties);
@@ -102,7 +102,7 @@ void t.test('a property has the same values alone and together with others', (t)
   const random = seededRandom('a').fork('values');
   const metadataOf = (sized: readonly SizedChat[]): Record<string, unknown> =>
     generateChat(sized, random, names).metadata as Record<string, unknown>;
-  for (const sized of combineProperties(chatCombination, seededRandom('a'))) {
+  for (const sized of combineProperties(chatCombination)) {
     for (const one of sized.filter(({ property }) => property.place.startsWith('metadata '))) {
       if (one.property.place === 'metadata keys') continue;
       const [together, alone, plain] = [metadataOf(sized), metadataOf([one]), metadataOf([])];
@@ -130,7 +130,6 @@ async function sweepSandbox(
   const refused: string[][] = [];
   await sweep({
     ...chatCombination,
-    random: seededRandom('sweep'),
     send(sized, properties) {
       sent.push(properties);
       const status = refuses(sized, sent.length) ?? 200;
@@ -208,7 +207,7 @@ void t.test('the simplest form is found', async (t) => {
 });
 
 void t.test('properties that are refused only together are found together', async (t) => {
-  const [pair = []] = combineProperties(chatCombination, seededRandom('sweep'));
+  const [pair = []] = combineProperties(chatCombination);
   const [first, , third] = pair.map(({ property }) => property.name);
   const { refused } = await sweepSandbox((sized) =>
     has(first ?? '')(sized) && has(third ?? '')(sized) ? 400 : undefined,

@@ -1,0 +1,43 @@
+/** The sizes of chat requests that the specification neither allows nor forbids. */
+import type { ObservedBehaviors } from '../../../src/contract/index.ts';
+import { describeError } from '../../engine/judge/observed.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
+
+/** Bodies around the usual limits of frameworks and proxies, above what every sandbox must accept. */
+export const OPEN_BODY_BYTES = [102_400, 131_072, 1_048_576] as const;
+
+/** Names a number of bytes: "100 kB", "1 MB". */
+export const formatBytes = (bytes: number): string =>
+  bytes >= 1_048_576 ? `${bytes / 1_048_576} MB` : `${Math.round(bytes / 1024)} kB`;
+
+/** Returns the step of a body of this size. */
+export const bodyStep = (bytes: number): string => `body of ${formatBytes(bytes)}`;
+
+const sizeOf = ({ request: { body = '', bodyBytes } }: Exchange): number =>
+  bodyBytes ?? Buffer.byteLength(body);
+
+/** Returns the size of the largest accepted body, in bytes. */
+export function largestAcceptedBytes(
+  { exchanges }: Transcript,
+  endpoint: Exchange['endpoint'],
+): number | undefined {
+  const accepted = exchanges.filter(
+    (exchange) => exchange.endpoint === endpoint && isAccepted(exchange),
+  );
+  return accepted.length === 0 ? undefined : Math.max(...accepted.map(sizeOf));
+}
+
+/** Reports the largest accepted chat request, and what a larger one got. */
+export function observeBodySizes(transcript: Transcript): ObservedBehaviors {
+  const steps = OPEN_BODY_BYTES.map(bodyStep);
+  const shown = transcript.exchanges.filter(
+    ({ endpoint, step }) => endpoint === 'chat' && steps.includes(step),
+  );
+  const largest = largestAcceptedBytes(transcript, 'chat');
+  if (shown.length === 0 || largest === undefined) return {};
+  const [refused] = shown
+    .filter((exchange) => !isAccepted(exchange))
+    .sort((a, b) => sizeOf(a) - sizeOf(b));
+  const rest = refused ? `; ${formatBytes(sizeOf(refused))} gets ${describeError(refused)}` : '';
+  return { 'largest chat request': `${formatBytes(largest)} accepted${rest}` };
+}

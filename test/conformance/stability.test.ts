@@ -1,0 +1,34 @@
+/** The seed chooses ids and words, never the verdict. `test/nightly/stability.test.ts` tries all peers. */
+import t from 'tap';
+import { findFlickering, judgePeersWithSeeds } from '../helpers/stability.ts';
+
+void t.test('a sample of mutants and variants fails the same with every seed', async (t) => {
+  const failures = await judgePeersWithSeeds({
+    seeds: ['first', 'second', 'third'],
+    every: 20,
+    seedsLive: 1,
+  });
+  t.ok(failures.size >= 15, `${failures.size} peers`);
+  t.same(findFlickering(failures), []);
+});
+
+void t.test('a peer that fails differently is reported', (t) => {
+  const failures = new Map([
+    [
+      'stable',
+      new Map([
+        ['a', 'CHAT-001'],
+        ['b', 'CHAT-001'],
+      ]),
+    ],
+    [
+      'flickering',
+      new Map([
+        ['a', 'CHAT-001'],
+        ['b', ''],
+      ]),
+    ],
+  ]);
+  t.same(findFlickering(failures), ['flickering: CHAT-001 with a; nothing with b']);
+  t.end();
+});

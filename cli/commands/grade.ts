@@ -38,6 +38,7 @@ export const grade = defineCommand({
     writeReports(report, {
       ...{ conformance, process, transcript, out, verbose },
       outputs: values,
+      recording: values.recording,
       note: describeUnselected(knownFailures, selection, conformance),
     });
     return report.exitCode;

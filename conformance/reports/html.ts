@@ -15,6 +15,7 @@ import { listChanges } from './comparison.ts';
 import { createFindingRules, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
+import { describeMissingFile, resendCommandOf, type ResendFile } from './resend-commands.ts';
 import {
   commandOf,
   countVerdicts,
@@ -29,7 +30,11 @@ import {
 } from './summary.ts';
 
 /** Renders the report as one HTML page. Oversized content is cut and marked. */
-export function htmlReport(original: CheckReport, recorded: Transcript): string {
+export function htmlReport(
+  original: CheckReport,
+  recorded: Transcript,
+  resendFile?: ResendFile,
+): string {
   const report = toVisible(original);
   const { peer, toShown = (exchange: Exchange) => exchange } = suiteOf(recorded.run);
   const transcript = { ...recorded, exchanges: recorded.exchanges.map(toShown) };
@@ -45,11 +50,15 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
     facts:
       `Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}` +
       `sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
-    remarks: remarks(report),
+    remarks: remarks(report, describeMissingFile(report, resendFile)),
     sections: [
       causesSection(report),
       changesSection(report),
-      { id: 'findings', title: 'Requirements', body: renderFindings(report, shown) },
+      { id: 'findings', title: 'Requirements', body: renderFindings(report, {
+          shown,
+          resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
+        }),
+      },
       observedSection(report, peer),
       ...timelineSections(report, transcript, exchanges),
     ],
@@ -61,13 +70,14 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
 const standings = { conforming: 'pass', 'not-conforming': 'fail', 'not-judged': 'warn' } as const;
 
 /** Renders the remarks on the whole run: blocking cause, waivers, notices, outdated known failures. */
-function remarks(report: CheckReport): Html[] {
+function remarks(report: CheckReport, resendHint: string | undefined): Html[] {
   const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
   return [
     ...(blockedBy ? [renderRemark('fail', blocker(blockedBy))] : []),
     ...waived.map((waiver) => renderRemark('warn', `Waived: ${waiver}.`)),
     ...notices.map((notice) => renderRemark('warn', withCode(notice))),
     ...(stale.length > 0 ? [renderRemark('fail', staleSentence(stale))] : []),
+    ...(resendHint === undefined ? [] : [renderRemark('warn', resendHint)]),
   ];
 }
 

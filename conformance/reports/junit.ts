@@ -5,6 +5,7 @@ import {
   type TestCase,
   type TestSuite,
 } from '../../src/report-kit/junit.ts';
+import { resendCommandOf, type ResendFile } from './resend-commands.ts';
 import { commandOf, staleSentence } from './summary.ts';
 
 /**
@@ -13,17 +14,24 @@ import { commandOf, staleSentence } from './summary.ts';
  * `skipped` with its reason; areas that were not selected are left out. A run with a nonzero exit code has a
  * failure or an error, so that CI never shows it as green.
  */
-export function junitReport({ requirements, ...report }: CheckReport): string {
+export function junitReport(
+  { requirements, ...report }: CheckReport,
+  resendFile?: ResendFile,
+): string {
+  const run: RunResult = {
+    ...report,
+    resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
+  };
   const selected = requirements.filter(({ verdict }) => verdict !== 'not_selected');
   const suites = [...Map.groupBy(selected, ({ area }) => area)].map(([area, rows]): TestSuite => ({
     name: area,
     timestamp: report.startedAt,
-    cases: rows.map((row) => testCase(row, report)),
+    cases: rows.map((row) => testCase(row, run)),
   }));
   const hasError = suites.some(({ cases }) =>
     cases.some(({ outcome }) => outcome?.kind === 'error'),
   );
-  const cases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(report))];
+  const cases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(run))];
   const runSuites = cases.length > 0 ? [{ name: 'run', timestamp: report.startedAt, cases }] : [];
   return junitXml(commandOf({ requirements }), [...runSuites, ...suites]);
 }
@@ -50,7 +58,11 @@ function notJudgedCases({ verdict, blockedBy }: RunResult): TestCase[] {
   ];
 }
 
-type RunResult = Pick<CheckReport, 'verdict' | 'blockedBy'>;
+/** What a test case needs of the run. */
+interface RunResult extends Pick<CheckReport, 'verdict' | 'blockedBy'> {
+  /** Returns the command that sends the request of a finding again. */
+  resendCommand: (row: RequirementVerdict) => string | undefined;
+}
 
 /** Returns the trace id of the exchange that shows a cause. */
 function describeTrace(blockedBy: CheckReport['blockedBy']): string | undefined {
@@ -65,7 +77,7 @@ function testCase(row: RequirementVerdict, run: RunResult): TestCase {
     classname: `sandbox-kit.${row.area}`,
     name: `${row.id} ${row.rule}`,
     outcome,
-    output: isRemark ? describeFinding(row) : undefined,
+    output: isRemark ? describeFinding(row, run) : undefined,
   };
 }
 
@@ -83,7 +95,7 @@ function outcomeOf(row: RequirementVerdict, run: RunResult): Outcome | undefined
       return undefined;
     case 'fail': {
       const difference = `expected ${expected}, received ${received}`;
-      return { kind: 'failure', message: difference, text: describeFinding(row) };
+      return { kind: 'failure', message: difference, text: describeFinding(row, run) };
     }
     case 'error':
       return { kind: 'error', message: reason };
@@ -98,7 +110,7 @@ function outcomeOf(row: RequirementVerdict, run: RunResult): Outcome | undefined
   }
 }
 
-function describeFinding(row: RequirementVerdict): string {
+function describeFinding(row: RequirementVerdict, run: RunResult): string {
   const traceId = row.evidence[0]?.traceId;
   const exchanges = row.evidence.map(({ exchange }) => exchange).join(', ');
   return [
@@ -110,6 +122,7 @@ function describeFinding(row: RequirementVerdict): string {
     `exchanges ${exchanges}`,
     traceId === undefined ? '' : `trace id ${traceId}`,
     row.curl ?? '',
+    run.resendCommand(row) ?? '',
   ]
     .filter((line) => line !== '')
     .join('\n');

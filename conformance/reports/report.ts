@@ -25,6 +25,7 @@ import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { crashesOf } from '../engine/transcript/crashes.ts';
 import { callsOf } from './calls.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
+import { createExcerpt } from '../resend/excerpt.ts';
 import { callCommand, requestCommand } from './curl.ts';
 import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
 
@@ -52,6 +53,10 @@ export function createReport(
     ...describeSelection(suite, judgment),
     ...describeLater(judgment, options),
   ];
+  const requirements = [...judgment.requirements].map(([id, result]) =>
+    rowOf(suite, id, result, { transcript, options }),
+  );
+  const blockedBy = judgment.blockedBy && blockedByOf(judgment.blockedBy);
   return {
     verdict: judgment.verdict,
     exitCode: judgment.exitCode,
@@ -62,17 +67,23 @@ export function createReport(
     seed: run.seed,
     startedAt: run.startedAt,
     endedAt,
-    ...(judgment.blockedBy ? { blockedBy: blockedByOf(judgment.blockedBy) } : {}),
+    ...(blockedBy && { blockedBy }),
     counts: { ...judgment.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
     observedBehavior: observe(suite, judgment.blockedBy?.before ?? transcript),
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
     ...crashRows(crashes, itemOf),
-    requirements: [...judgment.requirements].map(([id, result]) =>
-      rowOf(suite, id, result, { transcript, options }),
-    ),
+    requirements,
     causes: findCauses(suite, transcript, judgment, options),
+    ...(suite.peer === 'sandbox' &&
+      createExcerpt(transcript, judgment, [
+        ...requirements
+          .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn')
+          .flatMap(({ evidence }) => evidence.map(({ exchange }) => exchange)),
+        ...crashes.flatMap(({ suspects }) => suspects.map(({ id }) => id)),
+        ...(blockedBy?.evidence.map(({ exchange }) => exchange) ?? []),
+      ])),
   };
 }
 

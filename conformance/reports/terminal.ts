@@ -35,6 +35,7 @@ import {
   type Headline,
 } from './summary.ts';
 import { comparisonLines } from './comparison.ts';
+import { describeMissingFile, resendCommandOf, type ResendFile } from './resend-commands.ts';
 import { callLines } from './terminal-calls.ts';
 
 /** How the report is laid out. */
@@ -43,6 +44,8 @@ export interface TerminalOptions extends TextLayout {
   tookMs?: number;
   /** Lists every failure, all notes, all reasons for missing verdicts, and all observed behavior. */
   verbose?: boolean;
+  /** The file that the commands of `resend` name. */
+  resendFile?: ResendFile;
 }
 
 const verdictStyles: Record<Verdict, Style> = {
@@ -79,6 +82,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
     unjudgedLines(report, options),
     callLines(report, options),
     options.verbose ? observedLines(report, options) : summaryLines(report, options),
+    missingFileLines(report, options),
     comparisonLines(report, options),
     verdictLines(report, options),
   ].filter((lines) => lines.length > 0);
@@ -103,13 +107,19 @@ function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][]
   const repeated = findRepeatedCommands(rows);
   return rows.map((row) => {
     const firstId = repeated.get(row.id);
-    const shown = firstId === undefined ? row : { ...row, curl: `the same request as ${firstId}` };
-    return findingLines(shown, layout);
+    if (firstId === undefined) {
+      const command = resendCommandOf(row.evidence, report, layout.resendFile);
+      return findingLines({ ...row, command }, layout);
+    }
+    return findingLines({ ...row, curl: `the same request as ${firstId}` }, layout);
   });
 }
 
 /** Describes a requirement that is not met, with its evidence. */
-function findingLines(row: RequirementVerdict, { style, width }: TextLayout): string[] {
+function findingLines(
+  row: RequirementVerdict & { command?: string | undefined },
+  { style, width }: TextLayout,
+): string[] {
   const [first] = row.evidence;
   const count = row.findings ?? 0;
   const where = first && describeExchange(first);
@@ -129,13 +139,18 @@ function findingLines(row: RequirementVerdict, { style, width }: TextLayout): st
     ...fields.flatMap(([name, text]) =>
       text === undefined ? [] : labeled(`      ${style('dim', name.padEnd(9))} `, text, width),
     ),
-    // One unbroken line, so that it can be copied.
-    ...(row.curl === undefined ? [] : [`      ${style('dim', row.curl)}`]),
+    // Unbroken lines, so that they can be copied.
+    ...[row.curl, row.command].flatMap((line) =>
+      line === undefined ? [] : [`      ${style('dim', line)}`],
+    ),
   ];
 }
 
 /** Lists the causes. A cause that replaces several failures also shows the first of them. */
-function causeLines(report: CheckReport, { style, width, verbose }: TerminalOptions): string[] {
+function causeLines(
+  report: CheckReport,
+  { style, width, verbose, resendFile }: TerminalOptions,
+): string[] {
   const causes = openCauses(report);
   if (causes.length === 0) return [];
   const folded = verbose ? [] : foldedFailures(report);
@@ -144,7 +159,13 @@ function causeLines(report: CheckReport, { style, width, verbose }: TerminalOpti
     const example = folded.find(({ id }) => cause.clears.includes(id));
     return [
       ...labeled('  - ', `${cause.description}. This ${share}: ${shortList(cause.clears)}.`, width),
-      ...(example ? exampleLines(example, { style, width }) : []),
+      ...(example
+        ? exampleLines(example, {
+            style,
+            width,
+            command: resendCommandOf(example.evidence, report, resendFile),
+          })
+        : []),
     ];
   });
   return [style('bold', sectionTitles.causes), ...lines];
@@ -153,14 +174,16 @@ function causeLines(report: CheckReport, { style, width, verbose }: TerminalOpti
 /** Shows how to see one failure: the exchange and the command that repeats its request. */
 function exampleLines(
   { id, evidence: [first], curl }: RequirementVerdict,
-  { style, width }: TextLayout,
+  { style, width, command }: TextLayout & { command: string | undefined },
 ): string[] {
   const exchange = first ? `, exchange ${describeExchange(first)}` : '';
   const trace = first?.traceId === undefined ? '' : `, trace id ${first.traceId}`;
   return [
     ...labeled('    ', `Example: ${id}${exchange}${trace}`, width),
-    // One unbroken line, so that it can be copied.
-    ...(curl === undefined ? [] : [`    ${style('dim', curl)}`]),
+    // Unbroken lines, so that they can be copied.
+    ...[curl, command].flatMap((line) =>
+      line === undefined ? [] : [`    ${style('dim', line)}`],
+    ),
   ];
 }
 
@@ -215,6 +238,11 @@ function observedLines({ observedBehavior }: CheckReport, { style, width }: Text
     labeled(`  ${name.padEnd(nameWidth)}  `, value, width),
   );
   return [style('bold', `${sectionTitles.observed} where the specification is silent`), ...lines];
+}
+
+function missingFileLines(report: CheckReport, { resendFile, width }: TerminalOptions): string[] {
+  const hint = describeMissingFile(report, resendFile);
+  return hint === undefined ? [] : wrapBreakingWords(hint, width);
 }
 
 /** Entries of the observed behavior in the short report: enough to recognize the sandbox. */

@@ -148,7 +148,8 @@ async function holdConversation(
   }
 }
 
-function toUserRequest({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
+/** Returns the request that creates the simulated user. */
+export function toUserRequest({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
   const { preferences, history, profile } = scenario;
   return {
     user_id: userId,

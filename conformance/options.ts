@@ -140,13 +140,17 @@ export const resendOptions = {
   }),
   url: option(values.sandboxUrl, 'URL', 'Send it to this sandbox', {
     default: 'that of the run',
-    inCode: { schema: url.code.schema, about: 'Base URL of the sandbox (default: that of the run).' },
+    inCode: {
+      schema: url.code.schema,
+      about: 'Base URL of the sandbox (default: that of the run).',
+    },
   }),
   ...flagOnly({ json: { ...jsonReport, help: 'Write the result as JSON; - for stdout' } }),
   timeoutMs,
   ...group('Access', {
     allowOtherHost: switchOption('Send the API key to another host than that of the run', {
-      inCode: 'Sends `apiKey` and `headers` also to another host than that of the run (default: false).',
+      inCode:
+        'Sends `apiKey` and `headers` also to another host than that of the run (default: false).',
     }),
     ...sandboxAccess,
   }),

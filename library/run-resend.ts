@@ -83,7 +83,11 @@ export function findRequest(
 /** Returns the URL to send to, and whether a secret would go to another host than that of the run. */
 export function findTarget(
   { run, before }: ResendSource,
-  { url = run.target, allowOtherHost, headers }: Pick<ResendOptions, 'url' | 'allowOtherHost'> & {
+  {
+    url = run.target,
+    allowOtherHost,
+    headers,
+  }: Pick<ResendOptions, 'url' | 'allowOtherHost'> & {
     headers?: unknown;
   },
   { needsCredentials }: Conformance,

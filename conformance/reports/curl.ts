@@ -9,13 +9,10 @@ const BODY_START_LENGTH = 200;
 
 /** Returns the beginning of a long text. */
 const shortenBody = (text: string): string =>
-  text.length <= BODY_LENGTH_MAX
-    ? text
-    : `${text.slice(0, BODY_START_LENGTH).toWellFormed()}...`;
+  text.length <= BODY_LENGTH_MAX ? text : `${text.slice(0, BODY_START_LENGTH).toWellFormed()}...`;
 
 /** Says that a command contains only the beginning of a body. */
-const describeShortened = (bytes: number): string =>
-  ` # shortened: the body has ${bytes} bytes`;
+const describeShortened = (bytes: number): string => ` # shortened: the body has ${bytes} bytes`;
 
 /**
  * Returns a POSIX shell command that sends a recorded request again. A long body is shortened, and a
@@ -116,8 +113,12 @@ function curlLine(
   const url = quoteText(`${target.replace(/\/+$/, '')}${request.path}`);
   const line = ['curl -i', ...method, ...headers, ...body, url].join(' ');
   const stored = bodyBase64 ?? text ?? '';
-  const whole = bodyBase64 === undefined ? line : `printf %s ${shortenBody(stored)} | base64 -d | ${line}`;
+  const whole =
+    bodyBase64 === undefined ? line : `printf %s ${shortenBody(stored)} | base64 -d | ${line}`;
   if (bodyBytes !== undefined) return `${whole} # the body had ${bodyBytes} bytes`;
   if (stored.length <= BODY_LENGTH_MAX) return whole;
-  return whole + describeShortened(Buffer.byteLength(stored, bodyBase64 === undefined ? 'utf8' : 'base64'));
+  return (
+    whole +
+    describeShortened(Buffer.byteLength(stored, bodyBase64 === undefined ? 'utf8' : 'base64'))
+  );
 }

@@ -81,7 +81,8 @@ function finding(
   const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
   const command =
     sameAs === undefined
-      ? curl !== undefined && html`<pre>${[curl, resendCommand(row) ?? ''].join('\n').trimEnd()}</pre>`
+      ? curl !== undefined &&
+        html`<pre>${[curl, resendCommand(row) ?? ''].join('\n').trimEnd()}</pre>`
       : html`<p class="soft">The same request as <a href="#${sameAs}">${sameAs}</a>.</p>`;
   const isOpen = OPEN.includes(verdict) && !isAccepted(row);
   return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">

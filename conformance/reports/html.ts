@@ -15,7 +15,12 @@ import { listChanges } from './comparison.ts';
 import { createFindingRules, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
-import { describeMissingFile, resendCommandOf, type ResendFile } from './resend-commands.ts';
+import {
+  describeMissingFile,
+  listSuspectCommands,
+  resendCommandOf,
+  type ResendFile,
+} from './resend-commands.ts';
 import {
   commandOf,
   countVerdicts,
@@ -50,11 +55,14 @@ export function htmlReport(
     facts:
       `Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}` +
       `sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
-    remarks: remarks(report, describeMissingFile(report, resendFile)),
+    remarks: remarks(report, resendFile),
     sections: [
       causesSection(report),
       changesSection(report),
-      { id: 'findings', title: 'Requirements', body: renderFindings(report, {
+      {
+        id: 'findings',
+        title: 'Requirements',
+        body: renderFindings(report, {
           shown,
           resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
         }),
@@ -70,13 +78,21 @@ export function htmlReport(
 const standings = { conforming: 'pass', 'not-conforming': 'fail', 'not-judged': 'warn' } as const;
 
 /** Renders the remarks on the whole run: blocking cause, waivers, notices, outdated known failures. */
-function remarks(report: CheckReport, resendHint: string | undefined): Html[] {
+function remarks(report: CheckReport, resendFile: ResendFile): Html[] {
   const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
+  const resendHint = describeMissingFile(report, resendFile);
   return [
     ...(blockedBy ? [renderRemark('fail', blocker(blockedBy))] : []),
     ...waived.map((waiver) => renderRemark('warn', `Waived: ${waiver}.`)),
     ...notices.map((notice) => renderRemark('warn', withCode(notice))),
     ...(stale.length > 0 ? [renderRemark('fail', staleSentence(stale))] : []),
+    ...listSuspectCommands(report, resendFile).map(({ sentence, commands }) =>
+      renderRemark(
+        'warn',
+        html`${sentence}
+          <pre>${commands.join('\n')}</pre>`,
+      ),
+    ),
     ...(resendHint === undefined ? [] : [renderRemark('warn', resendHint)]),
   ];
 }

@@ -11,7 +11,12 @@ import {
 } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { listChanges } from './comparison.ts';
-import { describeMissingFile, resendCommandOf, type ResendFile } from './resend-commands.ts';
+import {
+  describeMissingFile,
+  listSuspectCommands,
+  resendCommandOf,
+  type ResendFile,
+} from './resend-commands.ts';
 import {
   commandOf,
   countVerdicts,
@@ -44,6 +49,9 @@ export function markdownReport(original: CheckReport, resendFile?: ResendFile): 
     hint !== undefined && { quote: hint },
     stale.length > 0 && line`**${staleSentence(stale)}**`,
     blockedBy && line`**${blockedBy.message}** ${blockedBy.cure}`,
+    ...listSuspectCommands(report, resendFile).map(({ sentence, commands }) => ({
+      list: [{ text: sentence, command: commands.join('\n') }],
+    })),
     ...changes(report),
     findings('Failures', [...withVerdict('error'), ...withVerdict('fail')]),
     { title: sectionTitles.causes, blocks: [{ list: describeCauses(report) }] },

@@ -35,7 +35,12 @@ import {
   type Headline,
 } from './summary.ts';
 import { comparisonLines } from './comparison.ts';
-import { describeMissingFile, resendCommandOf, type ResendFile } from './resend-commands.ts';
+import {
+  describeMissingFile,
+  listSuspectCommands,
+  resendCommandOf,
+  type ResendFile,
+} from './resend-commands.ts';
 import { callLines } from './terminal-calls.ts';
 
 /** How the report is laid out. */
@@ -75,6 +80,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
   const report = toPrintable(original);
   const blocks = [
     blockingLines(report, options),
+    suspectLines(report, options),
     causeLines(report, options),
     ...findingBlocks(report, options),
     knownFailureLines(report, options),
@@ -95,6 +101,14 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
   const message = wrapBreakingWords(blockedBy.message, width).map((line) => style('red', line));
   const trace = traceId === undefined ? [] : [style('dim', `Trace id ${traceId}`)];
   return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
+}
+
+/** Lists the commands by which the cause of a crash is found. They are unbroken, so that they can be copied. */
+function suspectLines(report: CheckReport, { width, resendFile }: TerminalOptions): string[] {
+  return listSuspectCommands(report, resendFile).flatMap(({ sentence, commands }) => [
+    ...wrapBreakingWords(sentence, width),
+    ...commands.map((command) => `  ${command}`),
+  ]);
 }
 
 function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][] {
@@ -181,9 +195,7 @@ function exampleLines(
   return [
     ...labeled('    ', `Example: ${id}${exchange}${trace}`, width),
     // Unbroken lines, so that they can be copied.
-    ...[curl, command].flatMap((line) =>
-      line === undefined ? [] : [`    ${style('dim', line)}`],
-    ),
+    ...[curl, command].flatMap((line) => (line === undefined ? [] : [`    ${style('dim', line)}`])),
   ];
 }
 

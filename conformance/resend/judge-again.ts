@@ -4,7 +4,13 @@ import { requirementOf, type Suite } from '../engine/area.ts';
 import type { Finding } from '../engine/checks/check.ts';
 import type { RequirementId } from '../engine/requirement.ts';
 import { isTransient } from '../engine/transcript/repetitions.ts';
-import { type Exchange, isRateLimited, type Transcript } from '../engine/transcript/reading.ts';
+import {
+  describeOutcome,
+  isConnectionFailure,
+  isRateLimited,
+  type Exchange,
+  type Transcript,
+} from '../engine/transcript/reading.ts';
 import type { ResendSource } from './source.ts';
 
 type Row = ResendReport['requirements'][number];
@@ -19,12 +25,20 @@ const OTHER_KIND = 'It does not apply to this kind of response.';
  * Judges a new response. It is judged by the requirements that judged the exchange in the run, and by all
  * others that it breaks now. A requirement that compares several exchanges can't be judged.
  */
-export function judgeAgain(suite: Suite, source: ResendSource, now: Exchange): Rejudgment {
+export function judgeAgain(
+  suite: Suite,
+  source: ResendSource,
+  { now, hasStopped }: { now: Exchange; hasStopped: boolean },
+): Rejudgment {
   const { before, breaks, judgedBy } = source;
   const reason = findUnjudgeable(source, now);
   if (reason !== undefined) return { verdict: 'not-judged', sentence: reason, requirements: [] };
-  const applyNow = applyChecks(suite, source, now);
-  const applyBefore = before.response || before.failure ? applyChecks(suite, source, before) : undefined;
+  const applyNow = applyChecks(suite, source, { exchange: now, hasStopped });
+  const isRecorded = before.response !== undefined || before.failure !== undefined;
+  const applyBefore = applyChecks(suite, source, {
+    exchange: before,
+    hasStopped: isConnectionFailure(before),
+  });
   const isCut = before.response?.bodyBytes !== undefined;
   const ids = selectedIds(suite, source, now);
   const rows = ids.flatMap((id): Row[] => {
@@ -39,20 +53,23 @@ export function judgeAgain(suite: Suite, source: ResendSource, now: Exchange): R
         ? []
         : [{ ...row, verdict, pointer, expected, received, ...(hint !== undefined && { hint }) }];
     }
-    const isShown = applyBefore === undefined || isCut || applyBefore(id).finding !== undefined;
+    const isShown = !isRecorded || isCut || applyBefore(id).finding !== undefined;
     if (wasBroken && !isShown) return [{ ...row, verdict: 'not_judged', reason: COMPARED }];
     const isJudged = judgedBy.length === 0 || judgedBy.includes(id);
-    if (isEvidence) return isJudged ? [{ ...row, verdict: 'pass' }] : [];
+    // A request that got no response may be evidence only because of that.
+    const isAnswered = wasBroken && before.failure && now.response;
+    if (isEvidence || isAnswered) return isJudged ? [{ ...row, verdict: 'pass' }] : [];
     return wasBroken ? [{ ...row, verdict: 'not_judged', reason: OTHER_KIND }] : [];
   });
   const order: readonly Row['verdict'][] = ['fail', 'warn', 'not_judged', 'pass'];
   const requirements = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-  return { ...conclude(requirements, source), requirements };
+  return { ...conclude(requirements, source, now), requirements };
 }
 
 function conclude(
   rows: readonly Row[],
   { before, exchanges, breaks }: ResendSource,
+  now: Exchange,
 ): Pick<ResendReport, 'verdict' | 'sentence'> {
   const idsWith = (verdict: Row['verdict']): string[] =>
     rows.filter((row) => row.verdict === verdict).map(({ id }) => id);
@@ -77,11 +94,17 @@ function conclude(
   }
   const warned = idsWith('warn');
   if (idsWith('pass').length === 0 && warned.length === 0) {
-    return { verdict: 'not-judged', sentence: 'No requirement judges a response to this request.' };
+    const outcome = now.failure
+      ? `no complete response (${describeOutcome(now)})`
+      : `a response (${describeOutcome(now)})`;
+    return {
+      verdict: 'not-judged',
+      sentence: `The request got ${outcome}, and no requirement says what it must be.`,
+    };
   }
-  const now = breaks.length > 0 ? ' now' : '';
+  const adverb = breaks.length > 0 ? ' now' : '';
   const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
-  return { verdict: 'conforming', sentence: `The response conforms${now}${warnings}.` };
+  return { verdict: 'conforming', sentence: `The response conforms${adverb}${warnings}.` };
 }
 
 /** Failures before the request reached the sandbox. */
@@ -117,14 +140,25 @@ function selectedIds(
   );
 }
 
-/** Applies checks to an exchange, next to its control. */
+/** Applies checks to an exchange, next to its control. `hasStopped`: it stopped the sandbox. */
 function applyChecks(
   { checks }: Suite,
   { run, exchanges }: ResendSource,
-  { repeats: _repeats, ...exchange }: Exchange,
+  {
+    exchange: { repeats: _repeats, ...exchange },
+    hasStopped,
+  }: {
+    exchange: Exchange;
+    hasStopped: boolean;
+  },
 ): (id: RequirementId) => { isEvidence: boolean; finding: Finding | undefined } {
   const control = exchanges.filter(({ id }) => id === exchange.control);
-  const transcript: Transcript = { run, exchanges: [...control, exchange] };
+  const suspects = [exchange];
+  const crash = { downMs: 0, cameBack: true, suspects, culprits: suspects, refused: [] };
+  const transcript: Transcript = {
+    ...{ run, exchanges: [...control, exchange] },
+    crashes: hasStopped ? [crash] : [],
+  };
   return (id) => {
     const check = checks[id];
     const evidence = check?.evidence(transcript) ?? [];

@@ -66,7 +66,9 @@ export function rebuildRequest(
     throw new ResendError(`Exchange ${id} was sent with the header ${name}. ${names.headers}`);
   });
   const content =
-    bodyBase64 === undefined ? body && fill(body) : new Uint8Array(Buffer.from(bodyBase64, 'base64'));
+    bodyBase64 === undefined
+      ? body && fill(body)
+      : new Uint8Array(Buffer.from(bodyBase64, 'base64'));
   return {
     method,
     path: fill(path),

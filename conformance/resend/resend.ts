@@ -74,7 +74,7 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     const cleanedUp = stillResponds === false ? [] : await state.cleanUp();
     const judged = isInterrupted(sent)
       ? INTERRUPTED_VERDICT
-      : judgeAgain(suiteOf(run), source, sent);
+      : judgeAgain(suiteOf(run), source, { now: sent, hasStopped: stillResponds === false });
     return {
       ...base,
       ...judged,

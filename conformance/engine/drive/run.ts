@@ -283,7 +283,9 @@ const createDeadlines =
  * Returns a signal that ends requests like a deadline when the run is interrupted. Dispose of it to
  * release the signal of the run, which may outlive it.
  */
-export function createInterruption(signal: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
+export function createInterruption(
+  signal: AbortSignal | undefined,
+): Disposable & { signal: AbortSignal } {
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new DeadlinePassed(INTERRUPTED));
   if (signal?.aborted) interrupt();

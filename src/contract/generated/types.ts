@@ -16,7 +16,7 @@ export type Verdict =
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
 /**
- * The requests that were in flight when the sandbox stopped. Empty if there were none.
+ * The requests that were in flight when the sandbox stopped, the most likely cause first. Empty if there were none.
  */
 export type CrashSuspects = EvidenceItem[];
 export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service' | 'client';

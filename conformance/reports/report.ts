@@ -2,7 +2,6 @@ import type {
   CheckReport,
   EvidenceItem,
   BlockedBy,
-  FailureKind,
   RequirementVerdict,
   RunRecord,
 } from '../../src/contract/index.ts';
@@ -27,7 +26,12 @@ import { callsOf } from './calls.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
 import { createExcerpt } from '../resend/excerpt.ts';
 import { callCommand, requestCommand } from './curl.ts';
-import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
+import {
+  type Exchange,
+  type Transcript,
+  describeOutcome,
+  isUnsent,
+} from '../engine/transcript/reading.ts';
 
 /** The most exchanges to list per requirement; the recording has all of them. */
 const EVIDENCE_MAX = 10;
@@ -193,19 +197,9 @@ function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): 
   return listed.slice(0, EVIDENCE_MAX).map(itemOf);
 }
 
-/** Failures before the request could reach the peer. */
-const UNSENT: readonly (FailureKind | undefined)[] = [
-  'unresolved',
-  'refused',
-  'tls',
-  'plain_http',
-  'proxy',
-];
-
 function itemOf(exchange: Exchange): EvidenceItem {
   const { method, path, headers } = exchange.request;
-  const isSent = !UNSENT.includes(exchange.failure?.kind);
-  const traceId = isSent ? traceIdOf(headers[TRACEPARENT]) : undefined;
+  const traceId = isUnsent(exchange) ? undefined : traceIdOf(headers[TRACEPARENT]);
   return {
     exchange: exchange.id,
     step: exchange.step,

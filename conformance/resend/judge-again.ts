@@ -8,6 +8,7 @@ import {
   describeOutcome,
   isConnectionFailure,
   isRateLimited,
+  isUnsent,
   type Exchange,
   type Transcript,
 } from '../engine/transcript/reading.ts';
@@ -107,13 +108,10 @@ function conclude(
   return { verdict: 'conforming', sentence: `The response conforms${adverb}${warnings}.` };
 }
 
-/** Failures before the request reached the sandbox. */
-const UNSENT: readonly unknown[] = ['unresolved', 'refused', 'tls', 'plain_http', 'proxy'];
-
 /** Returns why a response says nothing about the request; undefined if it can be judged. */
 function findUnjudgeable({ before }: ResendSource, now: Exchange): string | undefined {
   const { failure, response } = now;
-  if (failure && UNSENT.includes(failure.kind)) {
+  if (failure && isUnsent(now)) {
     return `The request could not be sent: ${failure.message}. Is the sandbox running?`;
   }
   if (isRateLimited(now)) return 'The sandbox limits the rate (429). Try again later.';

@@ -13,7 +13,12 @@ import { createHttpClient } from '../engine/drive/http-client.ts';
 import { createRecorder, toRecordedRequest } from '../engine/drive/recorder.ts';
 import { createInterruption, deadlineMsOf } from '../engine/drive/run.ts';
 import { isUp } from '../engine/transcript/crashes.ts';
-import { describeOutcome, isAccepted, isInterrupted } from '../engine/transcript/reading.ts';
+import {
+  describeOutcome,
+  isAccepted,
+  isInterrupted,
+  isUnsent,
+} from '../engine/transcript/reading.ts';
 import type { Exchange } from '../engine/transcript/transcript.ts';
 import { judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
@@ -69,9 +74,10 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     }
     const sent = await sender.send(before, before.connection);
     state.note(sent);
-    const health = sent.failure ? await sender.send(healthRequest(before)) : undefined;
+    const health =
+      sent.failure && !isUnsent(sent) ? await sender.send(healthRequest(before)) : undefined;
     const stillResponds = health && isUp(health);
-    const cleanedUp = stillResponds === false ? [] : await state.cleanUp();
+    const cleanedUp = stillResponds === false || isUnsent(sent) ? [] : await state.cleanUp();
     const judged = isInterrupted(sent)
       ? INTERRUPTED_VERDICT
       : judgeAgain(suiteOf(run), source, { now: sent, hasStopped: stillResponds === false });

@@ -77,13 +77,14 @@ function findCrashes(exchanges: readonly Exchange[]): Crash[] {
 
 /**
  * Returns the requests that were in flight when the peer stopped, the most likely cause first: those that
- * stopped it again, then those that are unlike any that got a response, then the ones sent last. Calls and
- * requests for health, which continue all the time, come last.
+ * stopped it again, then those that it had read, those that are unlike any that got a response, and the
+ * ones sent last. Calls and requests for health, which continue all the time, come last.
  */
 function orderSuspects(suspects: readonly Exchange[], exchanges: readonly Exchange[]): Exchange[] {
   const doubts = (suspect: Exchange): number[] => [
     isReproduced(suspect, exchanges) ? 0 : 1,
     suspect.endpoint === 'health' ? 2 : isVoice(suspect) ? 1 : 0,
+    wasUnread(suspect) ? 1 : 0,
     exchanges.some((other) => isUp(other) && isAlike(other, suspect)) ? 1 : 0,
     -suspect.startedMs,
   ];
@@ -92,6 +93,10 @@ function orderSuspects(suspects: readonly Exchange[], exchanges: readonly Exchan
     a.doubts.map((doubt, index) => doubt - (b.doubts[index] ?? 0)).find((each) => each !== 0) ?? 0;
   return rows.toSorted(compare).map(({ suspect }) => suspect);
 }
+
+/** The system resets a connection, instead of closing it, if its process ends before it has read a request. */
+const wasUnread = ({ failure }: Exchange): boolean =>
+  failure?.message.includes('ECONNRESET') ?? false;
 
 /** Returns whether two requests have the same form. Generated ones differ in their properties. */
 function isAlike(other: Exchange, suspect: Exchange): boolean {

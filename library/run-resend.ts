@@ -111,7 +111,7 @@ export async function runResend(
     ...{ source, target, names, timeoutMs },
     apiKey: options.apiKey,
     ca: options.ca,
-    signal: options.signal as AbortSignal | undefined,
+    signal: options.signal,
     connection: connectionOf(options),
     seed: randomSeed(),
     kitVersion: kitVersion(),

@@ -69,7 +69,7 @@ export function judgeAgain(
 
 function conclude(
   rows: readonly Row[],
-  { before, exchanges, breaks }: ResendSource,
+  { before, exchanges, breaks, label }: ResendSource,
   now: Exchange,
 ): Pick<ResendReport, 'verdict' | 'sentence'> {
   const idsWith = (verdict: Row['verdict']): string[] =>
@@ -105,7 +105,10 @@ function conclude(
   }
   const adverb = breaks.length > 0 ? ' now' : '';
   const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
-  return { verdict: 'conforming', sentence: `The response conforms${adverb}${warnings}.` };
+  // The request of a simulation has no number.
+  const evals =
+    label === undefined ? '' : ' Evals score a whole session: run sandbox-kit simulate again.';
+  return { verdict: 'conforming', sentence: `The response conforms${adverb}${warnings}.${evals}` };
 }
 
 /** Returns why a response says nothing about the request; undefined if it can be judged. */

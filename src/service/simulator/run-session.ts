@@ -149,7 +149,12 @@ async function holdConversation(
 }
 
 /** Returns the request that creates the simulated user. */
-export function toUserRequest({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
+export function toUserRequest({
+  scenario,
+  persona,
+  userId,
+  channel,
+}: SessionPlan): UserCreateRequest {
   const { preferences, history, profile } = scenario;
   return {
     user_id: userId,

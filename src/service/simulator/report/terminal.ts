@@ -30,6 +30,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
+import { describeTurnResend } from './resend-turn.ts';
 import { formatTranscriptLines } from './transcript.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
@@ -60,7 +61,10 @@ export function formatSessionLine(
 }
 
 /** Formats the report for a terminal: the comparison, a table, the reasons, and the summary last. */
-export function terminalReport(report: SimulationReport, layout: TextLayout): string {
+export function terminalReport(
+  report: SimulationReport,
+  { resendFile, ...layout }: TextLayout & { resendFile?: string | undefined },
+): string {
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
   const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
   const word = verdict.toUpperCase();
@@ -73,7 +77,7 @@ export function terminalReport(report: SimulationReport, layout: TextLayout): st
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
-    formatReasons(sessions, layout),
+    formatReasons(sessions, { ...layout, resendFile }),
     formatFailedTranscript(sessions, layout),
     summary,
   ].filter((lines) => lines.length > 0);
@@ -114,7 +118,10 @@ function formatTable(report: SimulationReport, { style, width }: TextLayout): st
   return [style('dim', head), ...rows];
 }
 
-function formatReasons(sessions: readonly SimulatedSessionReport[], layout: TextLayout): string[] {
+function formatReasons(
+  sessions: readonly SimulatedSessionReport[],
+  { resendFile, ...layout }: TextLayout & { resendFile: string | undefined },
+): string[] {
   const notable = sessions.filter(
     (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
   );
@@ -132,12 +139,23 @@ function formatReasons(sessions: readonly SimulatedSessionReport[], layout: Text
       `${head}: ${describeEnd(first)}`,
       ...reasons,
       ...(trace === undefined ? [] : [`  - Trace id of the last request: ${trace}`]),
+      ...formatResend(first, { resendFile, width: layout.width }),
     ];
   });
   const more = groups.slice(GROUPS_MAX).reduce((sum, group) => sum + group.length, 0);
   return more > 0
     ? [...lines, `and ${formatCount(more, 'more session')}. --json FILE writes all of them.`]
     : lines;
+}
+
+/** Says how to send the last request of a session again. A command is not broken, so that it can be copied. */
+function formatResend(
+  session: SimulatedSessionReport,
+  { resendFile: file, width }: { resendFile: string | undefined; width: number },
+): string[] {
+  const text = describeTurnResend(session, { file });
+  if (text === undefined) return [];
+  return file === undefined ? labeled('  - ', text, width) : [`  - ${text}`];
 }
 
 /** Formats the transcript of the first session that failed. */

@@ -72,7 +72,7 @@ export { resendText } from './reports/resend.ts';
 export { findInReport, findInRecording, ResendError, type ResendSource } from './resend/source.ts';
 export { findInSimulation } from './resend/simulated-turn.ts';
 export { needsCredentials } from './resend/rebuild.ts';
-export { resendExchange } from './resend/resend.ts';
+export { rejectMissingCredentials, resendExchange } from './resend/resend.ts';
 export { markdownReport } from './reports/markdown.ts';
 export { mutantIds, peerList, selftestText } from './reports/selftest.ts';
 export { terminalReport } from './reports/terminal.ts';

@@ -1,5 +1,6 @@
 import type * as conformanceModule from '../../conformance/index.ts';
 import { resendOptions } from '../../conformance/options.ts';
+import { connectionOf } from '../../library/connection.ts';
 import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
 import { libraryValues } from '../../src/options/table.ts';
 import { filePath, text } from '../../src/options/values.ts';
@@ -50,6 +51,11 @@ export const resend = defineCommand({
   },
 });
 
+const names = {
+  key: 'Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE.',
+  headers: 'Pass it with --header-file FILE.',
+};
+
 /** @throws {ResendError} if the request can't be sent. */
 async function sendAgain(
   values: ResendValues,
@@ -73,15 +79,14 @@ async function sendAgain(
     ca: readCa(values.ca),
     ...readConnection(values, { urls: [target], keyHeader }, process.env),
   };
+  const connection = connectionOf(access);
+  conformance.rejectMissingCredentials(source, { apiKey, connection, names });
   const out = openOutputs(outputs, process);
   out.write(`${out.style('bold', `sandbox-kit resend ${values.report} ${values.exchange}`)}\n`);
   out.write(`To ${target}\n\n`);
   using interrupt = abortOnStopSignal(process, 'Stopping.');
   const options = { ...libraryValues(resendOptions, values), ...access, signal: interrupt.signal };
-  const report = await runResend(source, target, options, {
-    key: 'Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE.',
-    headers: 'Pass it with --header-file FILE.',
-  });
+  const report = await runResend(source, target, options, names);
   out.write(conformance.resendText(report, out));
   if (values.json !== undefined) {
     writeJsonOutput(values.json, report, '--json', process.stdout);

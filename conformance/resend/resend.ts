@@ -61,9 +61,8 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
   const gap = needed.map((exchange) => findGap(exchange, run)).find((each) => each !== undefined);
   if (gap !== undefined) return { ...base, verdict: 'not-judged', exitCode: 3, sentence: gap };
   using interruption = createInterruption(settings.signal);
+  rejectMissingCredentials(source, settings);
   const sender = createResender(settings, interruption.signal);
-  // A missing credential is found before anything is sent.
-  for (const exchange of needed) sender.rebuild(exchange);
   const state = createState(source, steps, sender);
   try {
     const failed = await state.prepare();
@@ -94,6 +93,21 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     };
   } finally {
     await sender.close();
+  }
+}
+
+/**
+ * Finds a missing credential before anything is sent.
+ *
+ * @throws {ResendError} about the first one.
+ */
+export function rejectMissingCredentials(
+  { before, exchanges }: ResendSource,
+  settings: Credentials & { names: CredentialNames },
+): void {
+  const steps = findPreparations(before, exchanges).map(({ exchange }) => exchange);
+  for (const exchange of [...steps, before]) {
+    rebuildRequest(exchange, settings, { ...settings, traceparent: '' });
   }
 }
 
@@ -201,8 +215,6 @@ const isDuplicate = ({ endpoint, response, json }: Exchange): boolean =>
 
 /** Sends requests one after another, and records them without secrets. */
 interface Sender {
-  /** @throws {ResendError} if a credential is missing. */
-  rebuild(exchange: Exchange): ReturnType<typeof rebuildRequest>;
   /** Sends a request on a new connection, or on the one that is kept alive. */
   send(exchange: Exchange, connection?: Exchange['connection']): Promise<Exchange>;
   close(): Promise<void>;
@@ -215,13 +227,11 @@ function createResender(settings: ResendSettings, interruption: AbortSignal): Se
   const recorder = createRecorder(secretsOf(connection, apiKey), secretHeaders);
   const createTraceparent = createTraceparents(seed);
   const startedMs = clock.monotonicMs();
-  const rebuild = (exchange: Exchange): ReturnType<typeof rebuildRequest> =>
-    rebuildRequest(exchange, settings, { ...settings, traceparent: createTraceparent('resend') });
   return {
-    rebuild,
     async send(exchange, shared) {
       const { id, control, probe, step, endpoint, intent, properties } = exchange;
-      const outgoing = rebuild(exchange);
+      const traceparent = createTraceparent('resend');
+      const outgoing = rebuildRequest(exchange, settings, { ...settings, traceparent });
       const sentMs = clock.monotonicMs() - startedMs;
       const deadlineMs = deadlineMsOf(endpoint, timeoutMs);
       // What was created is also deleted after an interruption.

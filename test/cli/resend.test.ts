@@ -27,11 +27,18 @@ const at = (name: string): string => join(FOLDER, name);
 const KEY = 'sk-Very/secret~key.0123456789';
 
 /** Creates a user, or refuses a request without an id. */
-const create: RouteBehaviors['create'] = (response, request) => {
+const create: RouteBehavior = (response, request) => {
   const id = (request.body as { user_id?: unknown } | undefined)?.user_id;
   const user = { user_id: id, created_at: '2026-11-20T09:30:00Z', status: 'active' };
   const respond = typeof id === 'string' ? respondWith(201, user) : refusal(400, 'bad_request');
   respond(response, request);
+};
+
+/** Deletes any user. */
+const remove: RouteBehavior = (response, request) => {
+  const id = decodeURIComponent(request.path.replace('/users/', ''));
+  const user = { user_id: id, deleted_at: '2026-11-20T09:30:00Z', status: 'deleted' };
+  respondWith(200, user)(response, request);
 };
 
 /** Refuses requests that are no conversation. */
@@ -64,21 +71,17 @@ let runs = 0;
 /** Checks a sandbox. */
 async function checkSandbox(
   t: Test,
-  behaviors: RouteBehaviors,
+  own: RouteBehaviors,
   { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
 ): Promise<Checked> {
-  const sandbox = await withSandboxDouble(t, {
-    create,
-    chat: inChat(reply('Done.')),
-    ...behaviors,
-  });
+  const behaviors = { create, chat: inChat(reply('Done.')), ...own };
+  const sandbox = await withSandboxDouble(t, behaviors);
   const [reportPath, recordingPath] = [at(`report-${++runs}.json`), at(`run-${runs}.ndjson`)];
   const common = ['--area', 'chat,health,users', '--seed', 'resend'];
   const files = ['--json', reportPath, '--record', recordingPath];
   const result = await run(['check', sandbox.url, ...common, ...files, ...args], { env });
   const report = JSON.parse(readFileSync(reportPath, 'utf8')) as CheckReport;
   sandbox.requests.length = 0;
-  sandbox.setBehavior({ create, ...behaviors });
   return {
     ...{ sandbox, result, report, reportPath, recordingPath },
     exchangeOf: (id) =>
@@ -99,6 +102,8 @@ async function resendJson(
   return { code, text: stderr, report };
 }
 
+const unwrap = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
 const routesOf = ({ requests }: SandboxDouble): string[] => requests.map(({ route }) => route);
 
 void t.test('a broken response exits with 1, and with 0 after the repair', async (t) => {
@@ -116,7 +121,7 @@ void t.test('a broken response exits with 1, and with 0 after the repair', async
   for (const path of [reportPath, recordingPath]) {
     const repaired = await run(['resend', path, String(id)]);
     t.equal(repaired.code, 0, repaired.stderr);
-    t.match(repaired.stdout, /Broken in the run, met now: CHAT-024\./);
+    t.match(unwrap(repaired.stdout), /Broken in the run, met now: CHAT-024\./);
     t.match(repaired.stdout, /\nCONFORMING {2}The response conforms now\.\n$/);
   }
   sandbox.setBehavior({ chat: respondWith(200, 'Oops') });
@@ -152,7 +157,7 @@ void t.test('a request that needs a user creates it, and deletes it afterwards',
   );
   t.same(routesOf(sandbox), ['create', 'delete', 'delete'], 'the failed deletion is tried again');
   sandbox.requests.length = 0;
-  sandbox.setBehavior({ create });
+  sandbox.setBehavior({ create, delete: remove });
   t.equal((await run(['resend', reportPath, id])).code, 0);
   t.same(routesOf(sandbox), ['create', 'delete'], 'the user is gone');
   sandbox.requests.length = 0;
@@ -229,7 +234,7 @@ void t.test('the key comes from the environment, and appears nowhere', async (t)
   sandbox.setBehavior({ chat: refusal(401, 'invalid_api_key') });
   const refused = await run(['resend', reportPath, id], { env });
   t.equal(refused.code, 3);
-  t.match(refused.stdout.replaceAll(/\s+/g, ' '), /refuses the API key \(401\)/);
+  t.match(unwrap(refused.stdout), /refuses the API key \(401\)/);
 });
 
 void t.test('what one response does not decide is not judged', async (t) => {
@@ -243,7 +248,7 @@ void t.test('what one response does not decide is not judged', async (t) => {
   const result = await run(['resend', at('cut.json'), String(id)]);
   t.equal(result.code, 3);
   t.match(
-    result.stdout.replaceAll(/\s+/g, ' '),
+    unwrap(result.stdout),
     /NOT JUDGED The body of exchange \d+ has 300000 bytes, and only its beginning is stored\./,
   );
   t.equal(sandbox.requests.length, 0, 'nothing is sent');
@@ -252,7 +257,7 @@ void t.test('what one response does not decide is not judged', async (t) => {
   t.equal((await run(['resend', reportPath, String(id)])).code, 3, 'a rate limit');
   const away = await run(['resend', reportPath, String(id), '--url', 'http://127.0.0.1:1']);
   t.equal(away.code, 3, 'nothing listens');
-  t.match(away.stdout.replaceAll(/\s+/g, ' '), /could not be sent: .* Is the sandbox running\?/);
+  t.match(unwrap(away.stdout), /could not be sent: .* Is the sandbox running\?/);
 });
 
 void t.test('a request without a response says whether the sandbox still runs', async (t) => {
@@ -264,7 +269,7 @@ void t.test('a request without a response says whether the sandbox still runs', 
   sandbox.setBehavior({ chat: hangUp, health: hangUp });
   const stopped = await run(['resend', reportPath, String(exchangeOf('CHAT-024'))]);
   t.equal(stopped.code, 1);
-  t.match(stopped.stdout.replaceAll(/\s+/g, ' '), /any more: this request stopped it\./);
+  t.match(unwrap(stopped.stdout), /any more: this request stopped it\./);
 });
 
 void t.test('a leak between requests is not cleared by one of them alone', async (t) => {
@@ -292,7 +297,7 @@ void t.test('a failed turn of a simulation is sent again', async (t) => {
   const scenario = at('talk.scenario.yaml');
   writeFileSync(
     scenario,
-    'id: talk\nname: Talk\nuser:\n  mode: scripted\n  opening: Hello\n  steps: [Refund it.]\n',
+    'id: talk\nname: Talk\nuser:\n  mode: scripted\n  goal: Ask twice.\n  opening: Hello\n  steps: [{ say: Refund it. }]\n',
   );
   const path = at('simulation.json');
   const simulated = await run([
@@ -340,8 +345,8 @@ void t.test('wrong usage', async (t) => {
   const service = report.requirements.map((row) => ({ ...row, area: 'service' }));
   writeFileSync(at('service.json'), JSON.stringify({ ...report, requirements: service }));
   const rows: [args: string[], message: RegExp][] = [
-    [[], /Missing argument REPORT/i],
-    [[reportPath], /Missing argument EXCHANGE/i],
+    [[], /REPORT is missing/],
+    [[reportPath], /EXCHANGE is missing/],
     [
       [at('missing.json'), '1'],
       /Can't read .*missing\.json \(REPORT\): no such file or directory\./,

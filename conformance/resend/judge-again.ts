@@ -79,7 +79,7 @@ function conclude(
     const verb = failed.some((id) => breaks.includes(id)) ? 'still breaks' : 'breaks';
     return { verdict: 'not-conforming', sentence: `The response ${verb} ${failed.join(', ')}.` };
   }
-  const open = rows.filter(({ verdict, wasBroken }) => verdict === 'not_judged' && wasBroken);
+  const open = rows.filter(({ reason }) => reason === COMPARED);
   if (open.length > 0) {
     return {
       verdict: 'not-judged',

@@ -103,12 +103,15 @@ function conclude(
       sentence: `The request got ${outcome}, and no requirement says what it must be.`,
     };
   }
-  const adverb = breaks.length > 0 ? ' now' : '';
   const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
-  // The request of a simulation has no number.
-  const evals =
-    label === undefined ? '' : ' Evals score a whole session: run sandbox-kit simulate again.';
-  return { verdict: 'conforming', sentence: `The response conforms${adverb}${warnings}.${evals}` };
+  const conforms = `The response conforms${breaks.length > 0 ? ' now' : ''}${warnings}.`;
+  const caveat =
+    label !== undefined
+      ? ' Evals score a whole session: run sandbox-kit simulate again.'
+      : breaks.length > 0
+        ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
+        : '';
+  return { verdict: 'conforming', sentence: `${conforms}${caveat}` };
 }
 
 /** Returns why a response says nothing about the request; undefined if it can be judged. */

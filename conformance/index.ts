@@ -29,6 +29,7 @@ export type {
   DiagnoseOptions,
   GradeOptions,
   JudgeClientOptions,
+  ResendOptions,
 } from './generated/options.ts';
 export type { Plan } from './engine/drive/run.ts';
 export { createTimeLeft, type TimeLeft } from './engine/drive/time-left.ts';
@@ -67,6 +68,11 @@ export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';
 
+export { resendText } from './reports/resend.ts';
+export { findInReport, findInRecording, ResendError, type ResendSource } from './resend/source.ts';
+export { findInSimulation } from './resend/simulated-turn.ts';
+export { needsCredentials } from './resend/rebuild.ts';
+export { rejectMissingCredentials, resendExchange } from './resend/resend.ts';
 export { markdownReport } from './reports/markdown.ts';
 export { mutantIds, peerList, selftestText } from './reports/selftest.ts';
 export { terminalReport } from './reports/terminal.ts';

@@ -1,5 +1,6 @@
 /** The options of a check, of judging a recording again, and of a diagnosis. */
 import * as z from 'zod';
+import { isMessage } from '../src/contract/index.ts';
 import { nonEmptyStringOption } from '../src/platform/options.ts';
 import { callOptions, voice, voiceOptions } from '../src/options/call.ts';
 import {
@@ -15,7 +16,7 @@ import {
   switchOption,
 } from '../src/options/option.ts';
 import { apiKeyHeader } from '../src/options/keys.ts';
-import { runSeed, signal, targetAccess, url } from '../src/options/run.ts';
+import { runSeed, sandboxAccess, signal, targetAccess, url } from '../src/options/run.ts';
 import {
   callback,
   compareWith,
@@ -117,6 +118,43 @@ export const gradeOptions = {
   }),
   ...selectionOptions,
   ...conformanceReports,
+};
+
+/** Options of sending a request of a run again. */
+export const resendOptions = {
+  report: requiredCodeOption({
+    schema: z.custom(
+      (value) =>
+        (typeof value === 'string' && value !== '') ||
+        isMessage('CheckReport', value) ||
+        isMessage('SimulationReport', value),
+      'a report of check or simulate, or the path of a report or a recording',
+    ),
+    type: 'CheckReport | SimulationReport | string',
+    about: 'A report of `check` or `simulate`, or the path of a report or of a recording.',
+  }),
+  exchange: requiredCodeOption({
+    schema: z.union([z.int().min(1), nonEmptyStringOption], 'the number of an exchange'),
+    type: 'number | string',
+    about: 'The number of the exchange; for a simulation, a turn such as `refund-1/3`.',
+  }),
+  url: option(values.sandboxUrl, 'URL', 'Send it to this sandbox', {
+    default: 'that of the run',
+    inCode: {
+      schema: url.code.schema,
+      about: 'Base URL of the sandbox (default: that of the run).',
+    },
+  }),
+  ...flagOnly({ json: { ...jsonReport, help: 'Write the result as JSON; - for stdout' } }),
+  timeoutMs,
+  ...group('Access', {
+    allowOtherHost: switchOption('Send the API key to another host than that of the run', {
+      inCode:
+        'Sends `apiKey` and `headers` also to another host than that of the run (default: false).',
+    }),
+    ...sandboxAccess,
+  }),
+  signal,
 };
 
 /** Options of judging the requests of a client. */

@@ -56,6 +56,11 @@ const typesByFile: Readonly<Record<string, readonly OptionsType[]>> = {
       about: 'Options of `grade`. Only `recordFile` is required.',
       table: tables.gradeOptions,
     },
+    {
+      name: 'ResendOptions',
+      about: 'Options of `resend`. Only `report` and `exchange` are required.',
+      table: tables.resendOptions,
+    },
     runType('DiagnoseOptions', 'diagnose', tables.diagnoseOptions),
     {
       name: 'JudgeClientOptions',

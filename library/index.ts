@@ -58,6 +58,7 @@ export type {
   ExchangeFinding,
   GradeOptions,
   JudgeClientOptions,
+  ResendOptions,
 } from '../conformance/index.ts';
 export type {
   LoadOptions,
@@ -81,6 +82,7 @@ export {
 export { grade } from './grade.ts';
 export { load } from './load.ts';
 export { mergeLoadReports } from './merge-load-reports.ts';
+export { resend } from './resend.ts';
 export { startService, type JudgingService } from './service.ts';
 export { simulate } from './simulate.ts';
 /**

@@ -188,7 +188,7 @@ async function runOnce(
   }
   writeCheckReports(report, {
     ...{ conformance, process, transcript, out, durationMs },
-    outputs: values,
+    outputs: settings.outputs,
     verbose: values.verbose,
     note: isWhole ? describeUnselected(knownFailures, selection, conformance) : undefined,
   });

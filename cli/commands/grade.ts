@@ -40,6 +40,7 @@ export const grade = defineCommand({
     writeCheckReports(report, {
       ...{ conformance, process, transcript, out, verbose },
       outputs: values,
+      recording: values.recording,
       note: describeUnselected(knownFailures, selection, conformance),
     });
     return report.exitCode;

@@ -78,6 +78,11 @@ export const commandEntries: readonly CommandEntry[] = [
     async () => (await import('./grade.ts')).grade,
   ),
   entry(
+    'resend',
+    'Send a request of a run again, and judge the response',
+    async () => (await import('./resend.ts')).resend,
+  ),
+  entry(
     'selftest',
     'Prove that the checks detect every planted fault',
     async () => (await import('./selftest.ts')).selftest,

@@ -89,7 +89,7 @@ export const simulate = defineCommand({
     }
     const parts = { process, set, resolved, service, out, calls, earlier };
     const report = await runSessions(values, parts);
-    out.write(service.terminalReport(report, out));
+    out.write(service.terminalReport(report, { ...out, resendFile: values.json }));
     const summaryOf = await summaries.collect();
     const views = {
       json: report,

@@ -19,6 +19,7 @@ export function writeCheckReports(
     verbose,
     note,
     durationMs,
+    recording,
   }: {
     conformance: Conformance;
     process: CommandProcess;
@@ -29,17 +30,20 @@ export function writeCheckReports(
     /** A sentence before the report. */
     note?: string | undefined;
     durationMs?: number;
+    /** The recording that was judged. */
+    recording?: string;
   },
 ): void {
   const { style, width } = out;
   if (note !== undefined) out.write(`${wrap(note, width).join('\n')}\n\n`);
   const duration = durationMs === undefined ? {} : { tookMs: durationMs };
-  out.write(conformance.terminalReport(report, { style, width, verbose, ...duration }));
+  const resendFile = outputs.json ?? outputs.record ?? recording;
+  out.write(conformance.terminalReport(report, { style, width, verbose, resendFile, ...duration }));
   const views = {
     json: report,
-    junit: () => conformance.junitReport(report),
-    markdown: () => conformance.markdownReport(report),
-    html: () => conformance.htmlReport(report, transcript),
+    junit: () => conformance.junitReport(report, resendFile),
+    markdown: () => conformance.markdownReport(report, resendFile),
+    html: () => conformance.htmlReport(report, transcript, resendFile),
   };
   writeViews(outputs, views, { out, stdout: process.stdout });
 }

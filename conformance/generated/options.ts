@@ -1,7 +1,15 @@
 // Generated from tables of options by library/generate-options.ts, do not edit.
-import type { Area, CheckReport, ExchangeRecord } from '../../src/contract/index.ts';
+import type {
+  Area,
+  CheckReport,
+  ExchangeRecord,
+  SimulationReport,
+} from '../../src/contract/index.ts';
 import type { CallTarget, RunOptions } from '../../src/options/generated/options.ts';
+import type { ClientCertificate } from '../../src/platform/connection.ts';
 import type { KnownFailure } from '../../src/options/shared.ts';
+import type { ProxySettings } from '../../src/platform/proxy.ts';
+import type { StopSignal } from '../../src/platform/clock.ts';
 
 /** Options of `check`. Only `url` is required. */
 export interface CheckOptions extends RunOptions {
@@ -62,6 +70,46 @@ export interface GradeOptions {
   knownFailures?: readonly KnownFailure[] | undefined;
   /** Treats warnings as failures (default: false). */
   strict?: boolean | undefined;
+}
+
+/** Options of `resend`. Only `report` and `exchange` are required. */
+export interface ResendOptions {
+  /** A report of `check` or `simulate`, or the path of a report or of a recording. */
+  report: CheckReport | SimulationReport | string;
+  /** The number of the exchange; for a simulation, a turn such as `refund-1/3`. */
+  exchange: number | string;
+  /** Base URL of the sandbox (default: that of the run). */
+  url?: string | undefined;
+  /** Timeout of chat and user requests in milliseconds (default: 30 000). */
+  timeoutMs?: number | undefined;
+  /** Sends `apiKey` and `headers` also to another host than that of the run (default: false). */
+  allowOtherHost?: boolean | undefined;
+  /** The bearer key of the sandbox, or the key of the service (default: no key). */
+  apiKey?: string | undefined;
+  /**
+   * Sends `apiKey` and `headers` also over plain HTTP to another machine (default: false, which
+   * rejects such a URL).
+   */
+  allowHttp?: boolean | undefined;
+  /**
+   * Headers of every request and of the voice WebSocket, for example for a gateway. Reports never
+   * contain their values.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** CA certificates in PEM to trust in addition to the built-in ones. */
+  ca?: string | undefined;
+  /** Client certificate: `cert`, `key`, and the `passphrase` of the key. */
+  clientCertificate?: ClientCertificate | undefined;
+  /**
+   * URLs of the proxies for `https:` and `http:`, and the hosts to reach directly. The library does
+   * not read `HTTPS_PROXY`.
+   */
+  proxies?: ProxySettings | undefined;
+  /**
+   * Stops the run. The promise still resolves: the report covers the run until then, like the
+   * report of the command after Ctrl-C.
+   */
+  signal?: StopSignal | undefined;
 }
 
 /** Options of `diagnose`. Only `url` is required. */

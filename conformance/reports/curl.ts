@@ -4,8 +4,20 @@ import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 import { REDACTED } from '../../src/platform/redaction.ts';
 
+/** Longer bodies are shown as their beginning. */
+const BODY_LENGTH_MAX = 1_000;
+const BODY_START_LENGTH = 200;
+
+/** Returns the beginning of a long text. */
+const shortenBody = (text: string): string =>
+  text.length <= BODY_LENGTH_MAX ? text : `${text.slice(0, BODY_START_LENGTH).toWellFormed()}...`;
+
+/** Says that a command contains only the beginning of a body. */
+const describeShortened = (bytes: number): string => ` # shortened: the body has ${bytes} bytes`;
+
 /**
- * Returns a POSIX shell command that sends a recorded request again. Keys appear only as the variables
+ * Returns a POSIX shell command that sends a recorded request again. A long body is shortened, and a
+ * comment says so. Keys appear only as the variables
  * SANDBOX_KIT_API_KEY (sandbox) and SANDBOX_KIT_SERVICE_API_KEY (service), and other secret headers as
  * variables that are named after the header.
  */
@@ -53,7 +65,7 @@ function wscatLine(
       '-H',
       headerWithoutKey(name, value, headerNames),
     ]),
-    ...(first?.text === undefined ? [] : ['-w 10 -x', quoteText(first.text)]),
+    ...(first?.text === undefined ? [] : ['-w 10 -x', quoteText(shortenBody(first.text))]),
   ];
   const url = new URL(request.path, voiceUrl).href;
   return ['npx wscat', ...options, '-c', quoteText(url)].join(' ');
@@ -91,7 +103,9 @@ function curlLine(
   // --data-binary would treat a body that starts with @ as a file name.
   const { body: text, bodyBase64, bodyBytes } = request;
   const data =
-    bodyBase64 === undefined ? `--data-raw ${quoteText(text ?? '')}` : '--data-binary @-';
+    bodyBase64 === undefined
+      ? `--data-raw ${quoteText(shortenBody(text ?? ''))}`
+      : '--data-binary @-';
   const body = text === undefined ? [] : [data];
   if (body.length > 0 && request.headers['content-type'] === undefined) {
     // Otherwise curl would add its own content type.
@@ -99,6 +113,13 @@ function curlLine(
   }
   const url = quoteText(`${target.replace(/\/+$/, '')}${request.path}`);
   const line = ['curl -i', ...method, ...headers, ...body, url].join(' ');
-  if (bodyBase64 !== undefined) return `printf %s ${bodyBase64} | base64 -d | ${line}`;
-  return bodyBytes === undefined ? line : `${line} # the body had ${bodyBytes} bytes`;
+  const stored = bodyBase64 ?? text ?? '';
+  const whole =
+    bodyBase64 === undefined ? line : `printf %s ${shortenBody(stored)} | base64 -d | ${line}`;
+  if (bodyBytes !== undefined) return `${whole} # the body had ${bodyBytes} bytes`;
+  if (stored.length <= BODY_LENGTH_MAX) return whole;
+  return (
+    whole +
+    describeShortened(Buffer.byteLength(stored, bodyBase64 === undefined ? 'utf8' : 'base64'))
+  );
 }

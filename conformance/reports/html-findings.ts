@@ -17,7 +17,6 @@ import { renderSearch, SEARCHABLE } from '../../src/report-kit/run-report.ts';
 import { findRepeatedCommands, messageBesides } from './summary.ts';
 
 const FIELD_LENGTH_MAX = 2_000;
-const CURL_LENGTH_MAX = 8_000;
 
 /** Verdicts that need attention, most urgent first. */
 const URGENT: readonly Verdict[] = ['error', 'fail', 'warn', 'note', 'blocked'];
@@ -31,11 +30,19 @@ const facets: readonly Facet<RequirementVerdict>[] = [
   { name: 'level', valueOf: ({ level }) => level },
 ];
 
+/** What findings refer to. */
+export interface FindingLinks {
+  /** The exchanges that the page shows. */
+  shown: ReadonlySet<number>;
+  /** Returns the command that sends the request of a finding again. */
+  resendCommand: (row: RequirementVerdict) => string | undefined;
+}
+
 /**
  * Renders every requirement, most urgent first, with an anchor and links to its exchanges. The
  * requirements that need no attention are collapsed by verdict.
  */
-export function renderFindings({ requirements }: CheckReport, shown: ReadonlySet<number>): Html {
+export function renderFindings({ requirements }: CheckReport, links: FindingLinks): Html {
   const withVerdict = (verdict: Verdict): RequirementVerdict[] =>
     requirements
       .filter((row) => row.verdict === verdict)
@@ -43,7 +50,7 @@ export function renderFindings({ requirements }: CheckReport, shown: ReadonlySet
   const urgent = URGENT.flatMap(withVerdict);
   const repeated = findRepeatedCommands(urgent);
   return html`${renderFilters(requirements, facets, 'requirements')} ${renderSearch('requirements')}
-  ${urgent.map((row) => finding(row, shown, repeated.get(row.id)))}
+  ${urgent.map((row) => finding(row, links, repeated.get(row.id)))}
   ${FOLDED.map((verdict) => {
     const rows = withVerdict(verdict);
     if (rows.length === 0) return html``;
@@ -52,7 +59,7 @@ export function renderFindings({ requirements }: CheckReport, shown: ReadonlySet
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
         ${formatCount(rows.length, 'requirement')}
       </summary>
-      ${rows.map((row) => finding(row, shown))}
+      ${rows.map((row) => finding(row, links))}
     </details>`;
   })}`;
 }
@@ -66,11 +73,16 @@ const isAccepted = ({ accepted }: RequirementVerdict): boolean => accepted !== u
 const OPEN = ['error', 'fail', 'warn'];
 
 /** `sameAs` is the requirement above that shows the same command. */
-function finding(row: RequirementVerdict, shown: ReadonlySet<number>, sameAs?: string): Html {
+function finding(
+  row: RequirementVerdict,
+  { shown, resendCommand }: FindingLinks,
+  sameAs?: string,
+): Html {
   const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
   const command =
     sameAs === undefined
-      ? curl !== undefined && html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`
+      ? curl !== undefined &&
+        html`<pre>${[curl, resendCommand(row) ?? ''].join('\n').trimEnd()}</pre>`
       : html`<p class="soft">The same request as <a href="#${sameAs}">${sameAs}</a>.</p>`;
   const isOpen = OPEN.includes(verdict) && !isAccepted(row);
   return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">

@@ -17,6 +17,12 @@ import { createFindingRules, listDetails, renderFindings } from './html-findings
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
 import {
+  describeMissingFile,
+  listSuspectCommands,
+  resendCommandOf,
+  type ResendFile,
+} from './resend-commands.ts';
+import {
   commandOf,
   countVerdicts,
   describeShare,
@@ -31,7 +37,11 @@ import {
 } from './summary.ts';
 
 /** Renders the report as one HTML page. Oversized content is cut and marked. */
-export function htmlReport(original: CheckReport, recorded: Transcript): string {
+export function htmlReport(
+  original: CheckReport,
+  recorded: Transcript,
+  resendFile?: ResendFile,
+): string {
   const report = toVisible(original);
   const { peer, toShown = (exchange: Exchange) => exchange } = suiteOf(recorded.run);
   const transcript = { ...recorded, exchanges: recorded.exchanges.map(toShown) };
@@ -47,11 +57,18 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
     facts:
       `Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}` +
       `sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
-    remarks: remarks(report),
+    remarks: remarks(report, resendFile),
     sections: [
       causesSection(report),
       changesSection(report),
-      { id: 'findings', title: 'Requirements', body: renderFindings(report, shown) },
+      {
+        id: 'findings',
+        title: 'Requirements',
+        body: renderFindings(report, {
+          shown,
+          resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
+        }),
+      },
       triedSection(report),
       observedSection(report, peer),
       ...timelineSections(report, transcript, exchanges),
@@ -64,13 +81,22 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
 const standings = { conforming: 'pass', 'not-conforming': 'fail', 'not-judged': 'warn' } as const;
 
 /** Renders the remarks on the whole run: blocking cause, waivers, notices, outdated known failures. */
-function remarks(report: CheckReport): Html[] {
+function remarks(report: CheckReport, resendFile: ResendFile): Html[] {
   const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
+  const resendHint = describeMissingFile(report, resendFile);
   return [
     ...(blockedBy ? [renderRemark('fail', blocker(blockedBy))] : []),
     ...waived.map((waiver) => renderRemark('warn', `Waived: ${waiver}.`)),
     ...notices.map((notice) => renderRemark('warn', withCode(notice))),
     ...(stale.length > 0 ? [renderRemark('fail', staleSentence(stale))] : []),
+    ...listSuspectCommands(report, resendFile).map(({ sentence, commands }) =>
+      renderRemark(
+        'warn',
+        html`${sentence}
+          <pre>${commands.join('\n')}</pre>`,
+      ),
+    ),
+    ...(resendHint === undefined ? [] : [renderRemark('warn', resendHint)]),
   ];
 }
 

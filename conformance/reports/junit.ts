@@ -6,6 +6,7 @@ import {
   type TestSuite,
 } from '../../src/report-kit/junit.ts';
 import { commandOf, messageBesides, openCauses, staleSentence } from './summary.ts';
+import { resendCommandOf, type ResendFile } from './resend-commands.ts';
 
 /**
  * Writes the report as JUnit XML, with a suite per area and a test case per requirement. A fail is a
@@ -13,22 +14,29 @@ import { commandOf, messageBesides, openCauses, staleSentence } from './summary.
  * `skipped` with its reason; areas that were not selected are left out. A run with a nonzero exit code has a
  * failure or an error, so that CI never shows it as green.
  */
-export function junitReport({ requirements, ...report }: CheckReport): string {
+export function junitReport(
+  { requirements, ...report }: CheckReport,
+  resendFile?: ResendFile,
+): string {
   const fixes = new Map(
     openCauses({ ...report, requirements }).flatMap((cause) =>
       cause.clears.map((id) => [id, `Fix first: ${describeCause(cause)}`] as const),
     ),
   );
+  const run: RunResult = {
+    ...report,
+    resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
+  };
   const selected = requirements.filter(({ verdict }) => verdict !== 'not_selected');
   const suites = [...Map.groupBy(selected, ({ area }) => area)].map(([area, rows]): TestSuite => ({
     name: area,
     timestamp: report.startedAt,
-    cases: rows.map((row) => testCase(row, report, fixes.get(row.id))),
+    cases: rows.map((row) => testCase(row, run, fixes.get(row.id))),
   }));
   const hasError = suites.some(({ cases }) =>
     cases.some(({ outcome }) => outcome?.kind === 'error'),
   );
-  const cases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(report))];
+  const cases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(run))];
   const runSuites = cases.length > 0 ? [{ name: 'run', timestamp: report.startedAt, cases }] : [];
   return junitXml(commandOf({ requirements }), [...runSuites, ...suites]);
 }
@@ -55,7 +63,11 @@ function notJudgedCases({ verdict, blockedBy }: RunResult): TestCase[] {
   ];
 }
 
-type RunResult = Pick<CheckReport, 'verdict' | 'blockedBy'>;
+/** What a test case needs of the run. */
+interface RunResult extends Pick<CheckReport, 'verdict' | 'blockedBy'> {
+  /** Returns the command that sends the request of a finding again. */
+  resendCommand: (row: RequirementVerdict) => string | undefined;
+}
 
 /** Returns the trace id of the exchange that shows a cause. */
 function describeTrace(blockedBy: CheckReport['blockedBy']): string | undefined {
@@ -77,7 +89,7 @@ function testCase(row: RequirementVerdict, run: RunResult, fix: string | undefin
     classname: `sandbox-kit.${row.area}`,
     name: `${row.id} ${row.rule}`,
     outcome,
-    output: isRemark ? describeFinding(row) : undefined,
+    output: isRemark ? describeFinding(row, run) : undefined,
   };
 }
 
@@ -99,7 +111,7 @@ function outcomeOf(
       return undefined;
     case 'fail': {
       const difference = `expected ${expected}, received ${received}`;
-      return { kind: 'failure', message: difference, text: describeFinding(row, fix) };
+      return { kind: 'failure', message: difference, text: describeFinding(row, run, fix) };
     }
     case 'error':
       return { kind: 'error', message: reason };
@@ -114,7 +126,7 @@ function outcomeOf(
   }
 }
 
-function describeFinding(row: RequirementVerdict, fix = ''): string {
+function describeFinding(row: RequirementVerdict, run: RunResult, fix = ''): string {
   const message = messageBesides(row);
   const traceId = row.evidence[0]?.traceId;
   const exchanges = row.evidence.map(({ exchange }) => exchange).join(', ');
@@ -129,6 +141,7 @@ function describeFinding(row: RequirementVerdict, fix = ''): string {
     `exchanges ${exchanges}`,
     traceId === undefined ? '' : `trace id ${traceId}`,
     row.curl ?? '',
+    run.resendCommand(row) ?? '',
   ]
     .filter((line) => line !== '')
     .join('\n');

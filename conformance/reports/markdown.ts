@@ -13,6 +13,12 @@ import {
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { listChanges } from './comparison.ts';
 import {
+  describeMissingFile,
+  listSuspectCommands,
+  resendCommandOf,
+  type ResendFile,
+} from './resend-commands.ts';
+import {
   commandOf,
   countVerdicts,
   describeShare,
@@ -28,19 +34,26 @@ import {
 } from './summary.ts';
 
 /** Writes the report as Markdown for the summary of a CI step: the verdict, then what to fix. */
-export function markdownReport(original: CheckReport): string {
+export function markdownReport(original: CheckReport, resendFile?: ResendFile): string {
   const report = toPrintable(original);
   const { notices = [], staleKnownFailures: stale = [], blockedBy, requirements } = report;
   const withVerdict = (verdict: string): RequirementVerdict[] =>
     requirements.filter((row) => row.verdict === verdict && row.accepted === undefined);
+  const findings = (title: string, rows: readonly RequirementVerdict[]): Block =>
+    listFindings(title, rows, (row) => resendCommandOf(row.evidence, report, resendFile));
+  const hint = describeMissingFile(report, resendFile);
   const seed = isClientReport(report) ? '' : `, seed ${report.seed}`;
   const counts = countVerdicts(report).map(([, text]) => text);
   return renderMarkdown(`${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`, [
     line`${markdownLink(report.target)}, suite ${describeSuite(report)}${seed}: ${counts.join(', ')}.`,
     ...report.waived.map((waiver) => ({ quote: `Waived: ${waiver}.` })),
     ...notices.map((notice) => ({ quote: notice })),
+    hint !== undefined && { quote: hint },
     stale.length > 0 && line`**${staleSentence(stale)}**`,
     blockedBy && line`**${blockedBy.message}** ${blockedBy.cure}`,
+    ...listSuspectCommands(report, resendFile).map(({ sentence, commands }) => ({
+      list: [{ text: sentence, command: commands.join('\n') }],
+    })),
     ...changes(report),
     findings('Failures', [...withVerdict('error'), ...withVerdict('fail')]),
     { title: sectionTitles.causes, blocks: [{ list: describeCauses(report) }] },
@@ -61,23 +74,30 @@ function changes({ comparison }: CheckReport): Block[] {
   ]);
 }
 
-/** The longest command to show. */
-const CURL_LENGTH_MAX = 2_000;
-
-function findings(title: string, rows: readonly RequirementVerdict[]): Block {
+function listFindings(
+  title: string,
+  rows: readonly RequirementVerdict[],
+  resendCommand: (row: RequirementVerdict) => string | undefined,
+): Block {
   const repeated = findRepeatedCommands(rows);
-  return { title, blocks: [{ list: rows.map((row) => finding(row, repeated.has(row.id))) }] };
+  const list = rows.map((row) => finding(row, repeated.has(row.id), resendCommand(row)));
+  return { title, blocks: [{ list }] };
 }
 
 /** Describes a requirement: what was expected, what to do, and the command that repeats it, once. */
-function finding(row: RequirementVerdict, isRepeated: boolean): ListItem {
+function finding(
+  row: RequirementVerdict,
+  isRepeated: boolean,
+  resendCommand: string | undefined,
+): ListItem {
   const { id, rule, section, reason, curl = '' } = row;
-  const isShown = curl !== '' && curl.length <= CURL_LENGTH_MAX && !isRepeated;
+  const isShown = curl !== '' && !isRepeated;
   return {
     text: line`**${id}** ${rule} (spec ${section})`,
     details: [
       ...(reason === undefined ? [] : [reason]),
       ...details({ ...row, exchange: row.evidence[0] }),
+      ...(resendCommand === undefined ? [] : [line`resend: ${markdownCode(resendCommand)}`]),
     ],
     command: isShown ? curl : undefined,
   };

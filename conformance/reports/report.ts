@@ -3,7 +3,6 @@ import type {
   CheckReport,
   EvidenceItem,
   BlockedBy,
-  FailureKind,
   RequirementVerdict,
   RunRecord,
 } from '../../src/contract/index.ts';
@@ -28,8 +27,14 @@ import { crashesOf } from '../engine/transcript/crashes.ts';
 import { findOwnMessage } from '../engine/transcript/own-message.ts';
 import { callsOf } from './calls.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
+import { createExcerpt } from '../resend/excerpt.ts';
 import { callCommand, requestCommand } from './curl.ts';
-import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
+import {
+  type Exchange,
+  type Transcript,
+  describeOutcome,
+  isUnsent,
+} from '../engine/transcript/reading.ts';
 
 /** The most exchanges to list per requirement; the recording has all of them. */
 const EVIDENCE_MAX = 10;
@@ -56,6 +61,10 @@ export function createReport(
     ...describeSelection(suite, judgment),
     ...describeLater(judgment, options),
   ];
+  const requirements = [...judgment.requirements].map(([id, result]) =>
+    rowOf(suite, id, result, { transcript, options }),
+  );
+  const blockedBy = judgment.blockedBy && blockedByOf(judgment.blockedBy);
   return {
     verdict: judgment.verdict,
     exitCode: judgment.exitCode,
@@ -66,7 +75,7 @@ export function createReport(
     seed: run.seed,
     startedAt: run.startedAt,
     endedAt,
-    ...(judgment.blockedBy ? { blockedBy: blockedByOf(judgment.blockedBy) } : {}),
+    ...(blockedBy && { blockedBy }),
     counts: { ...judgment.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
     observedBehavior: observe(suite, judgment.blockedBy?.before ?? transcript),
@@ -74,12 +83,18 @@ export function createReport(
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
     ...crashRows(crashes, itemOf),
-    requirements: [...judgment.requirements].map(([id, result]) =>
-      rowOf(suite, id, result, { transcript, options }),
-    ),
+    requirements,
     causes: findCauses(suite, transcript, judgment, options).map((cause) =>
       causeOf(suite, cause, transcript),
     ),
+    ...(suite.peer === 'sandbox' &&
+      createExcerpt(transcript, judgment, [
+        ...requirements
+          .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn')
+          .flatMap(({ evidence }) => evidence.map(({ exchange }) => exchange)),
+        ...crashes.flatMap(({ suspects }) => suspects.map(({ id }) => id)),
+        ...(blockedBy?.evidence.map(({ exchange }) => exchange) ?? []),
+      ])),
   };
 }
 
@@ -231,19 +246,9 @@ function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): 
   return listed.slice(0, EVIDENCE_MAX).map(itemOf);
 }
 
-/** Failures before the request could reach the peer. */
-const UNSENT: readonly (FailureKind | undefined)[] = [
-  'unresolved',
-  'refused',
-  'tls',
-  'plain_http',
-  'proxy',
-];
-
 function itemOf(exchange: Exchange): EvidenceItem {
   const { method, path, headers } = exchange.request;
-  const isSent = !UNSENT.includes(exchange.failure?.kind);
-  const traceId = isSent ? traceIdOf(headers[TRACEPARENT]) : undefined;
+  const traceId = isUnsent(exchange) ? undefined : traceIdOf(headers[TRACEPARENT]);
   return {
     exchange: exchange.id,
     step: exchange.step,

@@ -38,6 +38,12 @@ import {
   type Headline,
 } from './summary.ts';
 import { comparisonLines } from './comparison.ts';
+import {
+  describeMissingFile,
+  listSuspectCommands,
+  resendCommandOf,
+  type ResendFile,
+} from './resend-commands.ts';
 import { callLines } from './terminal-calls.ts';
 
 /** How the report is laid out. */
@@ -46,6 +52,8 @@ export interface TerminalOptions extends TextLayout {
   tookMs?: number;
   /** Lists every failure, all notes, all reasons for missing verdicts, and all observed behavior. */
   verbose?: boolean;
+  /** The file that the commands of `resend` name. */
+  resendFile?: ResendFile;
 }
 
 const verdictStyles: Record<Verdict, Style> = {
@@ -75,6 +83,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
   const report = toPrintable(original);
   const blocks = [
     blockingLines(report, options),
+    suspectLines(report, options),
     causeLines(report, options),
     ...findingBlocks(report, options),
     knownFailureLines(report, options),
@@ -83,6 +92,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
     callLines(report, options),
     options.verbose ? triedLines(report, options) : [],
     options.verbose ? observedLines(report, options) : summaryLines(report, options),
+    missingFileLines(report, options),
     comparisonLines(report, options),
     verdictLines(report, options),
   ].filter((lines) => lines.length > 0);
@@ -97,6 +107,14 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
   return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
 }
 
+/** Lists the commands by which the cause of a crash is found. They are unbroken, so that they can be copied. */
+function suspectLines(report: CheckReport, { width, resendFile }: TerminalOptions): string[] {
+  return listSuspectCommands(report, resendFile).flatMap(({ sentence, commands }) => [
+    ...wrapBreakingWords(sentence, width),
+    ...commands.map((command) => `  ${command}`),
+  ]);
+}
+
 function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][] {
   const folded = layout.verbose ? [] : foldedFailures(report);
   const rows = (['error', 'fail', 'warn'] as const).flatMap((verdict) =>
@@ -107,13 +125,19 @@ function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][]
   const repeated = findRepeatedCommands(rows);
   return rows.map((row) => {
     const firstId = repeated.get(row.id);
-    const shown = firstId === undefined ? row : { ...row, curl: `the same request as ${firstId}` };
-    return findingLines(shown, layout);
+    if (firstId === undefined) {
+      const command = resendCommandOf(row.evidence, report, layout.resendFile);
+      return findingLines({ ...row, command }, layout);
+    }
+    return findingLines({ ...row, curl: `the same request as ${firstId}` }, layout);
   });
 }
 
 /** Describes a requirement that is not met, with its evidence. */
-function findingLines(row: RequirementVerdict, layout: TextLayout): string[] {
+function findingLines(
+  row: RequirementVerdict & { command?: string | undefined },
+  layout: TextLayout,
+): string[] {
   const { style, width } = layout;
   const label = row.verdict.toUpperCase().padEnd(5);
   return [
@@ -126,11 +150,11 @@ function findingLines(row: RequirementVerdict, layout: TextLayout): string[] {
 type Detail = Pick<
   RequirementVerdict,
   'reason' | 'pointer' | 'expected' | 'received' | 'message' | 'hint' | 'curl' | 'findings'
-> & { example?: string; exchange: EvidenceItem | undefined };
+> & { example?: string; exchange: EvidenceItem | undefined; command?: string | undefined };
 
 /** Lists what is known about a finding, and the command that shows it again. */
 function detailLines(detail: Detail, { style, width }: TextLayout, indent: number): string[] {
-  const { exchange, findings: count = 0, curl } = detail;
+  const { exchange, findings: count = 0, curl, command } = detail;
   const where = exchange && describeExchange(exchange);
   const fields: [string, string | undefined][] = [
     ['example', detail.example],
@@ -148,8 +172,10 @@ function detailLines(detail: Detail, { style, width }: TextLayout, indent: numbe
     ...fields.flatMap(([name, text]) =>
       text === undefined ? [] : labeled(`${margin}${style('dim', name.padEnd(9))} `, text, width),
     ),
-    // One unbroken line, so that it can be copied.
-    ...(curl === undefined ? [] : [`${margin}${style('dim', curl)}`]),
+    // Unbroken lines, so that they can be copied.
+    ...[curl, command].flatMap((line) =>
+      line === undefined ? [] : [`${margin}${style('dim', line)}`],
+    ),
   ];
 }
 
@@ -164,7 +190,12 @@ function causeLines(report: CheckReport, layout: TerminalOptions): string[] {
     const row = folded.find(({ id }) => id === example?.requirement);
     return [
       ...labeled('  - ', `${description}. This ${share}: ${shortList(clears)}.`, layout.width),
-      ...(example && row ? exampleLines(example, row, layout) : []),
+      ...(example && row
+        ? exampleLines(example, row, {
+            ...layout,
+            command: resendCommandOf([example.exchange], report, layout.resendFile),
+          })
+        : []),
     ];
   });
   return [layout.style('bold', sectionTitles.causes), ...lines];
@@ -174,9 +205,9 @@ function causeLines(report: CheckReport, layout: TerminalOptions): string[] {
 function exampleLines(
   example: CauseExample,
   { id, rule, findings }: RequirementVerdict,
-  layout: TextLayout,
+  { command, ...layout }: TextLayout & { command: string | undefined },
 ): string[] {
-  const shown = { ...example, ...(findings !== undefined && { findings }) };
+  const shown = { ...example, command, ...(findings !== undefined && { findings }) };
   return detailLines({ ...shown, example: `${id} ${rule}` }, layout, 4);
 }
 
@@ -238,6 +269,11 @@ function triedLines(report: CheckReport, { style, width }: TextLayout): string[]
   if (rows.length === 0) return [];
   const lines = rows.flatMap(([name, value]) => labeled('  ', `${name}: ${value}.`, width));
   return [style('bold', sectionTitles.tried), ...lines];
+}
+
+function missingFileLines(report: CheckReport, { resendFile, width }: TerminalOptions): string[] {
+  const hint = describeMissingFile(report, resendFile);
+  return hint === undefined ? [] : wrapBreakingWords(hint, width);
 }
 
 /** Entries of the observed behavior in the short report: enough to recognize the sandbox. */

@@ -109,6 +109,30 @@ void t.test('every report says in plain words that the sandbox crashed', async (
   );
 });
 
+void t.test('the request that stopped a sandbox for good is the first suspect', async (t) => {
+  for (const fault of ['content null', 'empty messages', 'emoji'] as const) {
+    const { report } = await checkFault(t, fault, { restartsMax: 0, clockFactor: 20 });
+    t.match(report.blockedBy, { id: 'unreachable' }, fault);
+    const [first] = report.crashes?.[0]?.suspects ?? [];
+    const kept = report.resendable?.exchanges ?? [];
+    const culprit = kept.find(({ exchange }) => exchange.id === first?.exchange)?.exchange;
+    const isCulprit: Record<typeof fault, RegExp> = {
+      'content null': /"content":null/,
+      'empty messages': /"messages":\[\]/,
+      emoji: /\p{Emoji_Presentation}/u,
+    };
+    t.match(culprit?.request.body, isCulprit[fault], `${fault}: the first suspect`);
+    const style = (_name: string, text: string): string => text;
+    const options = { style, width: 80 };
+    const text = terminalReport(report, { ...options, resendFile: 'report.json' });
+    const command = `sandbox-kit resend report.json ${first?.exchange}`;
+    t.match(text, /To (find|see whether) [^]*, start it, and/);
+    t.equal(text.split('  sandbox-kit resend')[1]?.split(' ')[2], String(first?.exchange), command);
+    t.match(markdownReport(report, 'report.json'), command);
+    t.match(terminalReport(report, options), /add --json report\.json, then run/);
+  }
+});
+
 void t.test('a valid request that kills the process fails its requirement', async (t) => {
   const { report } = await checkFault(t, 'emoji');
   t.same(idsWith(report, 'fail', 'warn'), ['CHAT-011', 'CHAT-016']);

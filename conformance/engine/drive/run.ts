@@ -268,10 +268,14 @@ function createRunRecord(suite: Suite, options: RunSettings): RunRecord {
 /** Timeout of a request that cleans up after an interruption. */
 const CLEANUP_DEADLINE_MS = 5_000;
 
+/** Returns when a request is given up. */
+export const deadlineMsOf = (endpoint: Endpoint, timeoutMs: number): number =>
+  endpoint === 'health' ? HEALTH_DEADLINE_MS : timeoutMs;
+
 const createDeadlines =
   (timeoutMs: number, interruption: AbortSignal) =>
   (endpoint: Endpoint): number => {
-    const deadlineMs = endpoint === 'health' ? HEALTH_DEADLINE_MS : timeoutMs;
+    const deadlineMs = deadlineMsOf(endpoint, timeoutMs);
     return interruption.aborted ? Math.min(CLEANUP_DEADLINE_MS, deadlineMs) : deadlineMs;
   };
 
@@ -279,7 +283,9 @@ const createDeadlines =
  * Returns a signal that ends requests like a deadline when the run is interrupted. Dispose of it to
  * release the signal of the run, which may outlive it.
  */
-function createInterruption(signal: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
+export function createInterruption(
+  signal: AbortSignal | undefined,
+): Disposable & { signal: AbortSignal } {
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new DeadlinePassed(INTERRUPTED));
   if (signal?.aborted) interrupt();

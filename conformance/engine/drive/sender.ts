@@ -211,6 +211,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
       ...(step.control && { control: step.control.id }),
       ...(repeats !== undefined && { repeats }),
       ...(step.properties && { properties: [...step.properties] }),
+      ...(step.connection && { connection: step.connection }),
       request: toRecordedRequest(outgoing),
       ...outcome,
       startedMs: sentMs,

@@ -453,7 +453,7 @@ function describeLoss(
       ? `Exchange ${only.id} "${only.step}" stopped it: the same request, sent before, did the same.`
       : suspects.length === 1
         ? `Exchange ${names.join('')} was in flight and may have stopped it.`
-        : `One of these requests, which were in flight, may have stopped it: exchanges ${names.join(', ')}${more}.`;
+        : `One of these requests, which were in flight, may have stopped it, the most likely first: exchanges ${names.join(', ')}${more}. Start the sandbox and send each of them again, alone: the one after which it stops is the cause.`;
   const cure = `Check its logs. ${cause} Then run the check again.`;
   return { message, cure, evidence: only ?? first, suspects };
 }

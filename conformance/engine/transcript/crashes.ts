@@ -60,7 +60,8 @@ function findCrashes(exchanges: readonly Exchange[]): Crash[] {
     const [first, ...more] = polls;
     const last = more.at(-1) ?? first;
     if (!first || !last || isUp(first)) return [];
-    const suspects = failed.filter(({ failure }) => failure?.kind !== 'refused');
+    const inFlight = failed.filter(({ failure }) => failure?.kind !== 'refused');
+    const suspects = orderSuspects(inFlight, exchanges);
     const startedMs = Math.min(first.startedMs, ...failed.map(({ endedMs }) => endedMs));
     return [
       {
@@ -72,6 +73,36 @@ function findCrashes(exchanges: readonly Exchange[]): Crash[] {
       },
     ];
   });
+}
+
+/**
+ * Returns the requests that were in flight when the peer stopped, the most likely cause first: those that
+ * stopped it again, then those that it had read, those that are unlike any that got a response, and the
+ * ones sent last. Calls and requests for health, which continue all the time, come last.
+ */
+function orderSuspects(suspects: readonly Exchange[], exchanges: readonly Exchange[]): Exchange[] {
+  const doubts = (suspect: Exchange): number[] => [
+    isReproduced(suspect, exchanges) ? 0 : 1,
+    suspect.endpoint === 'health' ? 2 : isVoice(suspect) ? 1 : 0,
+    wasUnread(suspect) ? 1 : 0,
+    exchanges.some((other) => isUp(other) && isAlike(other, suspect)) ? 1 : 0,
+    -suspect.startedMs,
+  ];
+  const rows = suspects.map((suspect) => ({ suspect, doubts: doubts(suspect) }));
+  const compare = (a: (typeof rows)[number], b: (typeof rows)[number]): number =>
+    a.doubts.map((doubt, index) => doubt - (b.doubts[index] ?? 0)).find((each) => each !== 0) ?? 0;
+  return rows.toSorted(compare).map(({ suspect }) => suspect);
+}
+
+/** The system resets a connection, instead of closing it, if its process ends before it has read a request. */
+const wasUnread = ({ failure }: Exchange): boolean =>
+  failure?.message.includes('ECONNRESET') ?? false;
+
+/** Returns whether two requests have the same form. Generated ones differ in their properties. */
+function isAlike(other: Exchange, suspect: Exchange): boolean {
+  const isSameStep = other.endpoint === suspect.endpoint && other.step === suspect.step;
+  const known = other.properties ?? [];
+  return isSameStep && (suspect.properties ?? []).every((property) => known.includes(property));
 }
 
 /** Returns whether the connection of a request failed at the first attempt and at the repetition. */

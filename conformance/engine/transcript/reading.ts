@@ -1,6 +1,6 @@
 import { httpDateMs, readRetryAfterMs } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import type { ExchangeRecord } from '../../../src/contract/index.ts';
+import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import type { Exchange } from './transcript.ts';
 
 export type { Exchange, Transcript } from './transcript.ts';
@@ -22,6 +22,13 @@ export const isInterrupted = ({ failure }: ExchangeRecord): boolean =>
 export function isConnectionFailure({ failure }: ExchangeRecord): boolean {
   return failure?.kind === 'refused' || failure?.kind === 'reset';
 }
+
+/** Failures before the request could reach the peer. */
+const UNSENT: readonly FailureKind[] = ['unresolved', 'refused', 'tls', 'plain_http', 'proxy'];
+
+/** Returns whether a request did not reach the peer. */
+export const isUnsent = ({ failure }: Pick<ExchangeRecord, 'failure'>): boolean =>
+  failure !== undefined && UNSENT.includes(failure.kind);
 
 /** Returns whether a request failed in a way that can't be a decision of the peer. */
 export function isBroken({ failure, response }: ExchangeRecord): boolean {

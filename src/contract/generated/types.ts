@@ -16,22 +16,10 @@ export type Verdict =
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
 /**
- * The requests that were in flight when the sandbox stopped. Empty if there were none.
+ * The requests that were in flight when the sandbox stopped, the most likely cause first. Empty if there were none.
  */
 export type CrashSuspects = EvidenceItem[];
-/**
- * answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.
- */
-export type CallEventKind =
-  | 'message'
-  | 'close'
-  | 'answered'
-  | 'unusable'
-  | 'connected'
-  | 'unconnected'
-  | 'speech'
-  | 'sound'
-  | 'released';
+export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service' | 'client';
 export type Endpoint =
   | 'chat'
   | 'health'
@@ -58,6 +46,19 @@ export type FailureKind =
   | 'protocol'
   | 'too_large'
   | 'proxy';
+/**
+ * answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.
+ */
+export type CallEventKind =
+  | 'message'
+  | 'close'
+  | 'answered'
+  | 'unusable'
+  | 'connected'
+  | 'unconnected'
+  | 'speech'
+  | 'sound'
+  | 'released';
 export type DependencyStatus = 'healthy' | 'unhealthy';
 /**
  * Percentage, 0 to 100.
@@ -121,7 +122,14 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
  * better or worse only if the 95% ranges of the two runs do not overlap.
  */
 export type Change = 'better' | 'worse' | 'unchanged' | 'unknown';
-export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service' | 'client';
+/**
+ * conforming: the response obeys the requirements. not-judged: nothing was sent, or the response alone does not decide.
+ */
+export type ResendVerdict = 'conforming' | 'not-conforming' | 'not-judged';
+/**
+ * not_judged: one response does not decide; reason says why.
+ */
+export type ResentVerdict = 'pass' | 'fail' | 'warn' | 'not_judged';
 /**
  * How often a difference like this one occurs if nothing changed (exact test), adjusted for the number of comparisons; at most 0.05 is more than chance. Null if nothing can be compared.
  */
@@ -459,6 +467,7 @@ export interface CheckReport {
    * Each time the sandbox stopped accepting connections during the run. Absent if it never did.
    */
   crashes?: Crash[];
+  resendable?: ResendableExchanges;
   /**
    * Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.
    */
@@ -541,6 +550,297 @@ export interface Crash {
    */
   crashedAgain: number[];
   [k: string]: unknown;
+}
+/**
+ * What sandbox-kit resend needs to send requests of the run again: the exchanges that findings, crashes, and the cause that blocked the run name, and those that they depend on. Only in reports about a sandbox; absent if there are none.
+ */
+export interface ResendableExchanges {
+  run: RunRecord;
+  /**
+   * Ordered by number. A large body is stored as its beginning and size.
+   */
+  exchanges: ResendableExchange[];
+  [k: string]: unknown;
+}
+/**
+ * The settings of a check run; the first line of its transcript.
+ */
+export interface RunRecord {
+  record: 'run';
+  kitVersion: string;
+  /**
+   * Name of the set of requirements.
+   */
+  suite: string;
+  /**
+   * Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.
+   */
+  target: string;
+  seed: string;
+  startedAt: string;
+  areas: Area[];
+  /**
+   * Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.
+   */
+  selected?: string[];
+  /**
+   * Whether HTTPS was waived.
+   */
+  allowHttp: boolean;
+  /**
+   * Whether a key was sent.
+   */
+  keyGiven: boolean;
+  /**
+   * Lowercase names of the additional headers of every request, from --header-file.
+   */
+  headerNames?: string[];
+  /**
+   * Whether a client certificate was offered.
+   */
+  certificateGiven?: boolean;
+  /**
+   * Host and port of the proxy through which the requests went.
+   */
+  proxy?: string;
+  /**
+   * Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.
+   */
+  intrusive?: boolean;
+  /**
+   * Name of the header with the service key, if it is not x-service-api-key.
+   */
+  apiKeyHeader?: string;
+  /**
+   * URL of the voice WebSocket. Only in runs that include the area voice.
+   */
+  voiceUrl?: string;
+  /**
+   * Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.
+   */
+  droppedRequests?: number;
+  /**
+   * Whether the run was interrupted.
+   */
+  interrupted?: boolean;
+  /**
+   * Ids of the probes that an interruption kept from sending everything. Only in interrupted runs of check.
+   */
+  unfinishedProbes?: string[];
+  /**
+   * Maximum number of requests in flight.
+   */
+  concurrency: number;
+}
+export interface ResendableExchange {
+  exchange: ExchangeRecord;
+  /**
+   * Ids of the requirements whose verdict is based on the exchange.
+   */
+  judgedBy: string[];
+  /**
+   * Ids of those requirements that the exchange breaks.
+   */
+  breaks: string[];
+  [k: string]: unknown;
+}
+/**
+ * One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.
+ */
+export interface ExchangeRecord {
+  record: 'exchange';
+  /**
+   * Number of the exchange in the run, starting at 1.
+   */
+  id: number;
+  /**
+   * Id of the probe that sent the request; client for a request that a client sent to the service.
+   */
+  probe: string;
+  /**
+   * Name of the request within the probe.
+   */
+  step: string;
+  endpoint: Endpoint;
+  intent: Intent;
+  /**
+   * Id of the control exchange, from which this one differs in one edit.
+   */
+  control?: number;
+  /**
+   * Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.
+   */
+  repeats?: number;
+  /**
+   * What is special about a generated request, such as "two user messages in a row". Empty for the plain request that it differs from; absent if the request is not generated.
+   */
+  properties?: string[];
+  /**
+   * Present if the request used the connection that all such requests of the run share.
+   */
+  connection?: 'keep-alive';
+  request: RecordedRequest;
+  response?: RecordedResponse;
+  failure?: ExchangeFailure;
+  call?: RecordedCall;
+  /**
+   * Milliseconds since the run began.
+   */
+  startedMs: number;
+  /**
+   * Milliseconds since the run began.
+   */
+  endedMs: number;
+  /**
+   * Milliseconds by which the kit itself was late during the exchange, because its process or the machine was busy. Absent if it was not.
+   */
+  kitLateMs?: number;
+}
+export interface RecordedRequest {
+  method: string;
+  path: string;
+  headers: RecordedHeaders;
+  /**
+   * The body as text; a description if the bytes are not text; the beginning if the body is too large to store.
+   */
+  body?: string;
+  /**
+   * The bytes of a body that is not text, such as protobuf or gzip.
+   */
+  bodyBase64?: string;
+  /**
+   * Size of a body that was too large to store. Absent if the body is stored.
+   */
+  bodyBytes?: number;
+}
+/**
+ * Header names are lower case; repeated headers are joined with commas.
+ */
+export interface RecordedHeaders {
+  [k: string]: string;
+}
+export interface RecordedResponse {
+  status: number;
+  headers: RecordedHeaders;
+  /**
+   * The body as text, at most 4 MiB. Bytes that are not UTF-8 are shown as U+FFFD.
+   */
+  body: string;
+  /**
+   * The bytes of a body that is not UTF-8. Absent if it is.
+   */
+  bodyBase64?: string;
+  /**
+   * Size of a body of which only the beginning is stored. Only in reports; absent if the body is stored.
+   */
+  bodyBytes?: number;
+}
+/**
+ * Why there is no complete response.
+ */
+export interface ExchangeFailure {
+  kind: FailureKind;
+  message: string;
+  /**
+   * The status, if one was received.
+   */
+  status?: number;
+}
+/**
+ * What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.
+ */
+export interface RecordedCall {
+  /**
+   * Ordered by time, at most 2000.
+   */
+  events: CallEvent[];
+  media?: CallMedia;
+}
+/**
+ * A message, the close of the WebSocket, or a change of the media.
+ */
+export interface CallEvent {
+  /**
+   * Milliseconds since the run began.
+   */
+  atMs: number;
+  from: 'kit' | 'sandbox';
+  kind: CallEventKind;
+  /**
+   * Text of the message, at most 65536 characters.
+   */
+  text?: string;
+  /**
+   * Size of a message that was too long to store. Absent if the message is stored completely.
+   */
+  bytes?: number;
+  /**
+   * Whether the message arrived in a binary frame.
+   */
+  isBinary?: boolean;
+  /**
+   * The close code of the WebSocket; 1006 if there was none.
+   */
+  code?: number;
+  /**
+   * The reason of the close, why media failed, or which clip was spoken.
+   */
+  detail?: string;
+  /**
+   * When the speech or sound ended, in milliseconds since the run began.
+   */
+  untilMs?: number;
+}
+/**
+ * The received audio, and how punctual the kit was.
+ */
+export interface CallMedia {
+  /**
+   * Payload type of Opus as negotiated; -1 if the answer has none.
+   */
+  payloadType: number;
+  /**
+   * Whether the sandbox used the credentials of the answer (ICE).
+   */
+  hasPath: boolean;
+  /**
+   * In order of arrival, at most 20000.
+   */
+  packets: CallPacket[];
+  /**
+   * Round trips of STUN requests on the media path, in the order sent.
+   */
+  roundTripsMs: number[];
+  /**
+   * Number of packets that the kit sent.
+   */
+  sent: number;
+  /**
+   * 99th percentile of the delay with which the kit sent its own packets.
+   */
+  lateMs: number;
+}
+export interface CallPacket {
+  /**
+   * Time of arrival in milliseconds since the run began.
+   */
+  atMs: number;
+  sequence: number;
+  timestamp: number;
+  payloadType: number;
+  ssrc: number;
+  /**
+   * Size of the payload.
+   */
+  bytes: number;
+  /**
+   * Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.
+   */
+  ticks: number;
+  /**
+   * Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.
+   */
+  levelsDb?: number[];
 }
 /**
  * Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.
@@ -912,196 +1212,6 @@ export interface EvalOutcome {
    */
   reason?: string;
   [k: string]: unknown;
-}
-/**
- * A message, the close of the WebSocket, or a change of the media.
- */
-export interface CallEvent {
-  /**
-   * Milliseconds since the run began.
-   */
-  atMs: number;
-  from: 'kit' | 'sandbox';
-  kind: CallEventKind;
-  /**
-   * Text of the message, at most 65536 characters.
-   */
-  text?: string;
-  /**
-   * Size of a message that was too long to store. Absent if the message is stored completely.
-   */
-  bytes?: number;
-  /**
-   * Whether the message arrived in a binary frame.
-   */
-  isBinary?: boolean;
-  /**
-   * The close code of the WebSocket; 1006 if there was none.
-   */
-  code?: number;
-  /**
-   * The reason of the close, why media failed, or which clip was spoken.
-   */
-  detail?: string;
-  /**
-   * When the speech or sound ended, in milliseconds since the run began.
-   */
-  untilMs?: number;
-}
-/**
- * The received audio, and how punctual the kit was.
- */
-export interface CallMedia {
-  /**
-   * Payload type of Opus as negotiated; -1 if the answer has none.
-   */
-  payloadType: number;
-  /**
-   * Whether the sandbox used the credentials of the answer (ICE).
-   */
-  hasPath: boolean;
-  /**
-   * In order of arrival, at most 20000.
-   */
-  packets: CallPacket[];
-  /**
-   * Round trips of STUN requests on the media path, in the order sent.
-   */
-  roundTripsMs: number[];
-  /**
-   * Number of packets that the kit sent.
-   */
-  sent: number;
-  /**
-   * 99th percentile of the delay with which the kit sent its own packets.
-   */
-  lateMs: number;
-}
-export interface CallPacket {
-  /**
-   * Time of arrival in milliseconds since the run began.
-   */
-  atMs: number;
-  sequence: number;
-  timestamp: number;
-  payloadType: number;
-  ssrc: number;
-  /**
-   * Size of the payload.
-   */
-  bytes: number;
-  /**
-   * Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.
-   */
-  ticks: number;
-  /**
-   * Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.
-   */
-  levelsDb?: number[];
-}
-/**
- * Header names are lower case; repeated headers are joined with commas.
- */
-export interface RecordedHeaders {
-  [k: string]: string;
-}
-/**
- * One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.
- */
-export interface ExchangeRecord {
-  record: 'exchange';
-  /**
-   * Number of the exchange in the run, starting at 1.
-   */
-  id: number;
-  /**
-   * Id of the probe that sent the request; client for a request that a client sent to the service.
-   */
-  probe: string;
-  /**
-   * Name of the request within the probe.
-   */
-  step: string;
-  endpoint: Endpoint;
-  intent: Intent;
-  /**
-   * Id of the control exchange, from which this one differs in one edit.
-   */
-  control?: number;
-  /**
-   * Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.
-   */
-  repeats?: number;
-  /**
-   * What is special about a generated request, such as "two user messages in a row". Empty for the plain request that it differs from; absent if the request is not generated.
-   */
-  properties?: string[];
-  request: RecordedRequest;
-  response?: RecordedResponse;
-  failure?: ExchangeFailure;
-  call?: RecordedCall;
-  /**
-   * Milliseconds since the run began.
-   */
-  startedMs: number;
-  /**
-   * Milliseconds since the run began.
-   */
-  endedMs: number;
-  /**
-   * Milliseconds by which the kit itself was late during the exchange, because its process or the machine was busy. Absent if it was not.
-   */
-  kitLateMs?: number;
-}
-export interface RecordedRequest {
-  method: string;
-  path: string;
-  headers: RecordedHeaders;
-  /**
-   * The body as text; a description if the bytes are not text; the beginning if the body is too large to store.
-   */
-  body?: string;
-  /**
-   * The bytes of a body that is not text, such as protobuf or gzip.
-   */
-  bodyBase64?: string;
-  /**
-   * Size of a body that was too large to store. Absent if the body is stored.
-   */
-  bodyBytes?: number;
-}
-export interface RecordedResponse {
-  status: number;
-  headers: RecordedHeaders;
-  /**
-   * The body as text, at most 4 MiB. Bytes that are not UTF-8 are shown as U+FFFD.
-   */
-  body: string;
-  /**
-   * The bytes of a body that is not UTF-8. Absent if it is.
-   */
-  bodyBase64?: string;
-}
-/**
- * Why there is no complete response.
- */
-export interface ExchangeFailure {
-  kind: FailureKind;
-  message: string;
-  /**
-   * The status, if one was received.
-   */
-  status?: number;
-}
-/**
- * What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.
- */
-export interface RecordedCall {
-  /**
-   * Ordered by time, at most 2000.
-   */
-  events: CallEvent[];
-  media?: CallMedia;
 }
 /**
  * The sandbox's response to GET /health. The status is 200 for healthy and degraded, 503 for unhealthy.
@@ -2143,81 +2253,180 @@ export interface ProductionTurn {
   agent_response: string;
   [k: string]: unknown;
 }
+export interface SideRequest {
+  /**
+   * Number of the exchange in the run that it repeats.
+   */
+  exchange?: number;
+  request: string;
+  outcome: string;
+  purpose: string;
+  [k: string]: unknown;
+}
+/**
+ * The result of sending one request of an earlier run again, alone. Later versions may add keys; no key is renamed or removed within a major version.
+ */
+export interface ResendReport {
+  verdict: ResendVerdict;
+  exitCode: 0 | 1 | 3;
+  kitVersion: string;
+  /**
+   * Base URL to which the request was sent.
+   */
+  target: string;
+  /**
+   * The verdict and its reason.
+   */
+  sentence: string;
+  before?: ExchangeRecord1;
+  /**
+   * Requests that were sent before, because the request depends on them, in order.
+   */
+  prepared: SideRequest[];
+  exchange?: ExchangeRecord2;
+  /**
+   * Requests that were sent afterwards to delete what the request and its preparation created.
+   */
+  cleanedUp: SideRequest[];
+  /**
+   * Whether GET /health got a response afterwards. Present if the request got none.
+   */
+  stillResponds?: boolean;
+  /**
+   * The requirements by which the response was judged; broken ones first.
+   */
+  requirements: ResentRequirement[];
+  [k: string]: unknown;
+}
+/**
+ * One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.
+ */
+export interface ExchangeRecord1 {
+  record: 'exchange';
+  /**
+   * Number of the exchange in the run, starting at 1.
+   */
+  id: number;
+  /**
+   * Id of the probe that sent the request; client for a request that a client sent to the service.
+   */
+  probe: string;
+  /**
+   * Name of the request within the probe.
+   */
+  step: string;
+  endpoint: Endpoint;
+  intent: Intent;
+  /**
+   * Id of the control exchange, from which this one differs in one edit.
+   */
+  control?: number;
+  /**
+   * Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.
+   */
+  repeats?: number;
+  /**
+   * What is special about a generated request, such as "two user messages in a row". Empty for the plain request that it differs from; absent if the request is not generated.
+   */
+  properties?: string[];
+  /**
+   * Present if the request used the connection that all such requests of the run share.
+   */
+  connection?: 'keep-alive';
+  request: RecordedRequest;
+  response?: RecordedResponse;
+  failure?: ExchangeFailure;
+  call?: RecordedCall;
+  /**
+   * Milliseconds since the run began.
+   */
+  startedMs: number;
+  /**
+   * Milliseconds since the run began.
+   */
+  endedMs: number;
+  /**
+   * Milliseconds by which the kit itself was late during the exchange, because its process or the machine was busy. Absent if it was not.
+   */
+  kitLateMs?: number;
+}
+/**
+ * One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.
+ */
+export interface ExchangeRecord2 {
+  record: 'exchange';
+  /**
+   * Number of the exchange in the run, starting at 1.
+   */
+  id: number;
+  /**
+   * Id of the probe that sent the request; client for a request that a client sent to the service.
+   */
+  probe: string;
+  /**
+   * Name of the request within the probe.
+   */
+  step: string;
+  endpoint: Endpoint;
+  intent: Intent;
+  /**
+   * Id of the control exchange, from which this one differs in one edit.
+   */
+  control?: number;
+  /**
+   * Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.
+   */
+  repeats?: number;
+  /**
+   * What is special about a generated request, such as "two user messages in a row". Empty for the plain request that it differs from; absent if the request is not generated.
+   */
+  properties?: string[];
+  /**
+   * Present if the request used the connection that all such requests of the run share.
+   */
+  connection?: 'keep-alive';
+  request: RecordedRequest;
+  response?: RecordedResponse;
+  failure?: ExchangeFailure;
+  call?: RecordedCall;
+  /**
+   * Milliseconds since the run began.
+   */
+  startedMs: number;
+  /**
+   * Milliseconds since the run began.
+   */
+  endedMs: number;
+  /**
+   * Milliseconds by which the kit itself was late during the exchange, because its process or the machine was busy. Absent if it was not.
+   */
+  kitLateMs?: number;
+}
+export interface ResentRequirement {
+  id: string;
+  level: string;
+  section: string;
+  rule: string;
+  verdict: ResentVerdict;
+  /**
+   * Whether the exchange broke the requirement in the run.
+   */
+  wasBroken: boolean;
+  /**
+   * JSON pointer into the response body.
+   */
+  pointer?: string;
+  expected?: string;
+  received?: string;
+  hint?: string;
+  reason?: string;
+  [k: string]: unknown;
+}
 /**
  * Deletes everything of an owner except its keys, then optionally inserts the seed data again.
  */
 export interface ResetRequest {
   to: 'seed' | 'empty';
-}
-/**
- * The settings of a check run; the first line of its transcript.
- */
-export interface RunRecord {
-  record: 'run';
-  kitVersion: string;
-  /**
-   * Name of the set of requirements.
-   */
-  suite: string;
-  /**
-   * Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.
-   */
-  target: string;
-  seed: string;
-  startedAt: string;
-  areas: Area[];
-  /**
-   * Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.
-   */
-  selected?: string[];
-  /**
-   * Whether HTTPS was waived.
-   */
-  allowHttp: boolean;
-  /**
-   * Whether a key was sent.
-   */
-  keyGiven: boolean;
-  /**
-   * Lowercase names of the additional headers of every request, from --header-file.
-   */
-  headerNames?: string[];
-  /**
-   * Whether a client certificate was offered.
-   */
-  certificateGiven?: boolean;
-  /**
-   * Host and port of the proxy through which the requests went.
-   */
-  proxy?: string;
-  /**
-   * Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.
-   */
-  intrusive?: boolean;
-  /**
-   * Name of the header with the service key, if it is not x-service-api-key.
-   */
-  apiKeyHeader?: string;
-  /**
-   * URL of the voice WebSocket. Only in runs that include the area voice.
-   */
-  voiceUrl?: string;
-  /**
-   * Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.
-   */
-  droppedRequests?: number;
-  /**
-   * Whether the run was interrupted.
-   */
-  interrupted?: boolean;
-  /**
-   * Ids of the probes that an interruption kept from sending everything. Only in interrupted runs of check.
-   */
-  unfinishedProbes?: string[];
-  /**
-   * Maximum number of requests in flight.
-   */
-  concurrency: number;
 }
 /**
  * The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).
@@ -3014,6 +3223,7 @@ export interface SimulatedSessionReport {
    * Trace ids of the `traceparent` of each request to the sandbox, in order, without the deletion of the user. The last one is the request before the session ended.
    */
   trace_ids?: string[];
+  resendable?: ResendableSession;
   traces: SimulatedTurnReport[];
   failed_turn?: FailedTurn;
   other_session?: OtherSessionReport;
@@ -3031,6 +3241,62 @@ export interface SimulatedSessionReport {
    * Other observations, e.g. that the user could not be deleted.
    */
   notes: string[];
+}
+/**
+ * What sandbox-kit resend needs, in addition to the turns, to send a request of the session again. Only in sessions by chat that did not pass.
+ */
+export interface ResendableSession {
+  user?: UserCreateRequest;
+  chat_request: SessionRequest;
+  /**
+   * Present if the first turn has no line of the user.
+   */
+  agent_speaks_first?: true;
+}
+/**
+ * What the service sends to POST /users before a simulation.
+ */
+export interface UserCreateRequest {
+  /**
+   * ASCII letters, digits, and underscores, at most 64 characters.
+   */
+  user_id: string;
+  metadata?: UserMetadata;
+  profile?: UserProfile;
+  [k: string]: unknown;
+}
+export interface UserMetadata {
+  scenario_id?: string;
+  persona?: string;
+  session_type?: string;
+  preferences?: {
+    [k: string]: unknown;
+  };
+  history?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface UserProfile {
+  name?: string;
+  email?: string;
+  tier?: string;
+  location?: string;
+  [k: string]: unknown;
+}
+/**
+ * The chat request before the first turn.
+ */
+export interface SessionRequest {
+  messages: {
+    [k: string]: unknown;
+  }[];
+  user_id?: string;
+  session_id?: string;
+  metadata?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
 }
 /**
  * The turn that failed or stopped a session by chat.
@@ -3391,37 +3657,6 @@ export interface InstrumentationScope {
  */
 export interface TraceExportResponse {}
 /**
- * What the service sends to POST /users before a simulation.
- */
-export interface UserCreateRequest {
-  /**
-   * ASCII letters, digits, and underscores, at most 64 characters.
-   */
-  user_id: string;
-  metadata?: UserMetadata;
-  profile?: UserProfile;
-  [k: string]: unknown;
-}
-export interface UserMetadata {
-  scenario_id?: string;
-  persona?: string;
-  session_type?: string;
-  preferences?: {
-    [k: string]: unknown;
-  };
-  history?: {
-    [k: string]: unknown;
-  };
-  [k: string]: unknown;
-}
-export interface UserProfile {
-  name?: string;
-  email?: string;
-  tier?: string;
-  location?: string;
-  [k: string]: unknown;
-}
-/**
  * The sandbox's response after it created a simulated user.
  */
 export interface UserCreated {
@@ -3509,6 +3744,7 @@ export interface Messages {
   Persona: Persona;
   ProductionSessionPage: ProductionSessionPage;
   ProductionSession: ProductionSession;
+  ResendReport: ResendReport;
   ResetRequest: ResetRequest;
   RunRecord: RunRecord;
   SandboxError: SandboxError;

@@ -7,6 +7,18 @@ import type { AgentReply } from './simulated-session.ts';
 
 const TURN_TIMEOUT_MS_DEFAULT = 30_000;
 
+/** Returns the request of a turn. */
+export const createChatRequest = (
+  { scenario, persona, sessionId }: SessionPlan,
+  userId: string | undefined,
+  messages: ChatMessage[],
+): ChatRequest => ({
+  messages,
+  ...(userId !== undefined && { user_id: userId }),
+  session_id: sessionId,
+  metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
+});
+
 /**
  * Opens a conversation by `POST /v1/chat/completions` (spec 2.7). Every request contains the whole conversation,
  * the session id, the user id if a user was created, the scenario, and the persona. It never contains tools: the
@@ -17,18 +29,13 @@ export function openChatChannel(
   plan: SessionPlan,
   userId: string | undefined,
 ): Channel {
-  const { scenario, persona, sessionId } = plan;
+  const { scenario } = plan;
   const initial = scenario.initial_messages ?? [];
   const messages: ChatMessage[] = initial.map((message) => ({ ...message }));
   const timeoutMs = scenario.limits?.turn_timeout_ms ?? TURN_TIMEOUT_MS_DEFAULT;
   let lineSentAtMs: number | undefined;
   const requestReply = async (signal: AbortSignal): Promise<AgentReply> => {
-    const request: ChatRequest = {
-      messages,
-      ...(userId !== undefined && { user_id: userId }),
-      session_id: sessionId,
-      metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
-    };
+    const request = createChatRequest(plan, userId, messages);
     lineSentAtMs = clock.monotonicMs();
     const reply = await sandbox.chat(request, timeoutMs, signal);
     messages.push({ role: 'assistant', content: reply.content });

@@ -182,7 +182,13 @@ async function openChannel(
   return call(plan, userId, signal);
 }
 
-function toUserRequest({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
+/** Returns the request that creates the simulated user. */
+export function toUserRequest({
+  scenario,
+  persona,
+  userId,
+  channel,
+}: SessionPlan): UserCreateRequest {
   const { preferences, history, profile } = scenario;
   return {
     user_id: userId,

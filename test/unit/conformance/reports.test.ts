@@ -290,6 +290,47 @@ void t.test(
   },
 );
 
+void t.test('curl: a long body is shortened, and the command says so', (t) => {
+  const requests = [
+    { body: 'é'.repeat(10_000) },
+    { body: '20000 bytes of gzip', bodyBase64: Buffer.alloc(20_000, 1).toString('base64') },
+  ];
+  for (const request of requests) {
+    const line = requestCommand(exchangeWith(request), 'http://h');
+    t.ok(line.length < 500, line);
+    t.match(line, / # shortened: the body has 20000 bytes$/);
+  }
+  const emoji = requestCommand(exchangeWith({ body: `a${'👋'.repeat(1_000)}` }), 'http://h');
+  t.ok(emoji.isWellFormed(), 'no half of a character');
+  t.notMatch(requestCommand(exchangeWith({ body: 'x'.repeat(1_000) }), 'http://h'), /shortened/);
+  t.end();
+});
+
+void t.test('every report names the command that sends the request of a failure again', (t) => {
+  const exchange = { ...exchangeWith({}), id: 3 };
+  const exchanges = [{ exchange, judgedBy: ['CHAT-001'], breaks: ['CHAT-001'] }];
+  const given = {
+    ...report([row('CHAT-001', failed)], { verdict: 'not-conforming', exitCode: 1 }),
+    resendable: { run, exchanges },
+  };
+  const recorded = { run, exchanges: [] };
+  const layout = { style: plainStyle, width: 80 };
+  const command = "sandbox-kit resend 'my report.json' 3";
+  const file = 'my report.json';
+  t.match(terminalReport(given, { ...layout, resendFile: file }), `\n      ${command}\n`);
+  t.match(markdownReport(given, file), command);
+  t.match(junitReport(given, file).replaceAll('&apos;', "'"), command);
+  t.match(htmlReport(given, recorded, file).replaceAll('&#39;', "'"), command);
+  t.match(terminalReport(given, { ...layout, resendFile: '-' }), 'sandbox-kit resend REPORT 3\n');
+  const hint = 'To send a request again, add --json report.json, then run sandbox-kit resend';
+  t.match(terminalReport(given, layout), hint);
+  t.match(markdownReport(given), hint);
+  t.match(htmlReport(given, recorded), hint);
+  const { resendable: _, ...old } = given;
+  t.notMatch(terminalReport(old, { ...layout, resendFile: file }), 'resend');
+  t.end();
+});
+
 void t.test('known failures do not count as failures, and those that pass are outdated', (t) => {
   const knownFailures: KnownFailure[] = [{ id: 'CHAT-001', comment: 'known' }];
   const blocked: Partial<Row> = { verdict: 'blocked', reason: 'CHAT-002 failed.', evidence: [] };

@@ -1,15 +1,14 @@
 import type { SimulatedSessionReport, SimulationReport } from '../../../contract/index.ts';
-import { formatNumber } from '../../../report-kit/format.ts';
 import { quoteText } from '../../../platform/shell.ts';
 
-/** Longer commands are not printed; the JSON report has the request. */
+/** Longer commands are not printed. */
 const COMMAND_CHARS_MAX = 1_000;
 
 /**
- * Returns how to send the request of the failed turn of a session again: a POSIX shell command, or
- * where the report has a long request. Undefined if the session has no such turn.
+ * Returns the POSIX shell command that sends the request of the failed turn of a session again; undefined
+ * if the session has no such turn, or the command is long.
  */
-export function describeRepetition(
+export function formatTurnCommand(
   { sandbox, hasKey = false }: Pick<SimulationReport, 'sandbox' | 'hasKey'>,
   { failed_turn: failed }: Pick<SimulatedSessionReport, 'failed_turn'>,
 ): string | undefined {
@@ -21,7 +20,5 @@ export function describeRepetition(
     "-H 'content-type: application/json'",
     `--data-raw ${quoteText(body)}`,
   ].join(' ');
-  if (command.length <= COMMAND_CHARS_MAX) return command;
-  const length = formatNumber(body.length);
-  return `--json FILE writes the request of ${length} characters, as failed_turn.request`;
+  return command.length <= COMMAND_CHARS_MAX ? command : undefined;
 }

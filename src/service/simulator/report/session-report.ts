@@ -2,6 +2,8 @@ import type { ChatMessage, SimulatedSessionReport } from '../../../contract/inde
 import { isoTime } from '../../../platform/clock.ts';
 import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
+import { createChatRequest } from '../chat-channel.ts';
+import { toUserRequest } from '../run-session.ts';
 import type { SimulatedSession } from '../simulated-session.ts';
 import type { SimulatedTurn } from '../../turns/turn-types.ts';
 
@@ -37,6 +39,7 @@ export function buildSessionReport(
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
+    ...(verdict !== 'passed' && plan.channel === 'chat' && describeRequests(plan, session.userId)),
     traces: session.turns.map(toTurnReport),
     ...(failedTurn && { failed_turn: failedTurn }),
     ...(session.otherSession && {
@@ -106,6 +109,22 @@ function findFailedTurn(
       messages: [...(scenario.initial_messages ?? []).map((each) => ({ ...each })), ...messages],
       session_id: sessionId,
       metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
+    },
+  };
+}
+
+/** Returns what is needed, in addition to the turns, to send a request of the session again. */
+function describeRequests(
+  plan: SessionPlan,
+  userId: string | undefined,
+): Pick<SimulatedSessionReport, 'resendable'> {
+  const { initial_messages: initial = [], user } = plan.scenario;
+  const messages = initial.map((message) => ({ ...message }));
+  return {
+    resendable: {
+      ...(userId !== undefined && { user: toUserRequest(plan) }),
+      chat_request: createChatRequest(plan, userId, messages),
+      ...(user.speaks_first === false && { agent_speaks_first: true }),
     },
   };
 }

@@ -38,7 +38,8 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges } from './comparison.ts';
-import { describeRepetition } from './repeat-command.ts';
+import { formatTurnCommand } from './repeat-command.ts';
+import { describeTurnResend } from './resend-turn.ts';
 import { formatTranscriptLines, formatTurnLines } from './transcript.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
@@ -87,7 +88,10 @@ export function formatVerboseSession(session: SimulatedSessionReport, layout: Te
 }
 
 /** Formats the report for a terminal: the comparison, a table, the reasons, and the summary last. */
-export function terminalReport(report: SimulationReport, layout: TextLayout): string {
+export function terminalReport(
+  report: SimulationReport,
+  { resendFile, ...layout }: TextLayout & { resendFile?: string | undefined },
+): string {
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
   const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
   const word = verdict.toUpperCase();
@@ -100,7 +104,7 @@ export function terminalReport(report: SimulationReport, layout: TextLayout): st
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
-    formatReasons(report, layout),
+    formatReasons(report, { ...layout, resendFile }),
     formatFailedTranscript(sessions, layout),
     summary,
   ].filter((lines) => lines.length > 0);
@@ -141,7 +145,10 @@ function formatTable(report: SimulationReport, { style, width }: TextLayout): st
   return [style('dim', head), ...rows];
 }
 
-function formatReasons(report: SimulationReport, layout: TextLayout): string[] {
+function formatReasons(
+  report: SimulationReport,
+  { resendFile, ...layout }: TextLayout & { resendFile: string | undefined },
+): string[] {
   const { sessions } = report;
   const notable = sessions.filter(
     (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
@@ -155,17 +162,13 @@ function formatReasons(report: SimulationReport, layout: TextLayout): string[] {
     const reasons = listSharedReasons(group).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
-    const repetition = describeRepetition(report, first);
     const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
     return [
       ...(index === 0 ? [] : ['']),
       `${head}: ${describeEnd(first)}`,
       ...reasons,
       ...formatFailedTurn(first, layout),
-      // A command is one line, so that it can be copied.
-      ...(repetition === undefined
-        ? []
-        : ['  - Send its request again:', `    ${layout.style('dim', repetition)}`]),
+      ...formatRepetition(first, report, { ...layout, resendFile }),
       ...(trace === undefined ? [] : [`  - Trace id of the last request: ${trace}`]),
     ];
   });
@@ -181,6 +184,25 @@ function formatFailedTurn(session: SimulatedSessionReport, { width }: TextLayout
   const sequence = session.failed_turn?.session_sequence ?? session.traces.length;
   const lines = formatTurnLines(session, sequence, { indent: '      ', width });
   return lines.length === 0 ? [] : [`  - Turn ${sequence}:`, ...lines];
+}
+
+/** Says how to send the request of the turn that failed a session again: from the report, or by curl. */
+function formatRepetition(
+  session: SimulatedSessionReport,
+  report: SimulationReport,
+  { resendFile: file, style, width }: TextLayout & { resendFile: string | undefined },
+): string[] {
+  const turn = session.failed_turn?.session_sequence;
+  const resend = describeTurnResend(session, { turn, file });
+  const curl = file === undefined ? formatTurnCommand(report, session) : undefined;
+  if (file === undefined && curl === undefined) {
+    return resend === undefined ? [] : labeled('  - ', resend, width);
+  }
+  const command = curl ?? resend;
+  // A command is one line, so that it can be copied.
+  return command === undefined
+    ? []
+    : ['  - Send its request again:', `    ${style('dim', command)}`];
 }
 
 /** Formats the transcript of the first session with several turns that failed. */

@@ -1,0 +1,95 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import { resendOptions } from '../../conformance/options.ts';
+import { connectionOf } from '../../library/connection.ts';
+import { findRequest, findTarget, readResendInput, runResend } from '../../library/run-resend.ts';
+import { libraryValues } from '../../src/options/table.ts';
+import { filePath, text } from '../../src/options/values.ts';
+import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { readCa, readConnection } from '../input/connection.ts';
+import { writeJsonOutput } from '../input/files.ts';
+import { readSandboxKey } from '../input/keys.ts';
+import { openOutputs, rejectOverwriting } from '../output/outputs.ts';
+import type { CommandProcess } from '../process.ts';
+import { abortOnStopSignal } from '../signals.ts';
+
+const positionals = {
+  report: argument(filePath, 'File of check --json, check --record, or simulate --json'),
+  exchange: argument(text, 'Number of the exchange; of a simulation, a turn such as refund-1/3'),
+};
+
+type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;
+
+export const resend = defineCommand({
+  description: [
+    'Sends the request alone, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterwards.',
+    'A report has the requests of findings and crashes; a recording has all.',
+  ],
+  arguments: positionals,
+  options: resendOptions,
+  examples: [
+    { command: 'sandbox-kit check URL --json report.json' },
+    { command: 'sandbox-kit resend report.json 65' },
+    {
+      note: 'Send it to another sandbox',
+      command: 'sandbox-kit resend report.json 65 --url http://127.0.0.1:8081',
+    },
+    {
+      note: 'Repeat turn 3 of a simulated session that did not pass',
+      command: 'sandbox-kit resend simulation.json refund-1/3',
+    },
+  ],
+  exitCodes: { 0: 'conforming now', 1: 'not conforming', 3: 'could not judge' },
+  async run(values, { process }) {
+    const conformance = await import('../../conformance/index.ts');
+    try {
+      return await sendAgain(values, process, conformance);
+    } catch (error) {
+      if (!(error instanceof conformance.ResendError)) throw error;
+      throw new UsageError(error.message);
+    }
+  },
+});
+
+const names = {
+  key: 'Set SANDBOX_KIT_API_KEY, or pass --api-key-file FILE.',
+  headers: 'Pass it with --header-file FILE.',
+};
+
+/** @throws {ResendError} if the request can't be sent. */
+async function sendAgain(
+  values: ResendValues,
+  process: CommandProcess,
+  conformance: typeof conformanceModule,
+): Promise<number> {
+  const input = readResendInput(values.report, 'REPORT', conformance);
+  const outputs = { json: values.json };
+  rejectOverwriting(outputs, 'REPORT', [values.report]);
+  const apiKey = readSandboxKey(values, process.env);
+  const source = findRequest(input, { exchange: values.exchange, apiKey }, conformance);
+  const { target, otherHost, hasSecret } = findTarget(source, values, conformance);
+  if (otherHost !== undefined) {
+    throw new UsageError(
+      `The API key would be sent to ${otherHost}, but the run was about ${source.run.target}. Add --allow-other-host if that is what you want.`,
+    );
+  }
+  const keyHeader = hasSecret && apiKey !== undefined ? 'authorization' : undefined;
+  const access = {
+    apiKey,
+    ca: readCa(values.ca),
+    ...readConnection(values, { urls: [target], keyHeader }, process.env),
+  };
+  const connection = connectionOf(access);
+  conformance.rejectMissingCredentials(source, { apiKey, connection, names });
+  const out = openOutputs(outputs, process);
+  out.write(`${out.style('bold', `sandbox-kit resend ${values.report} ${values.exchange}`)}\n`);
+  out.write(`To ${target}\n\n`);
+  using interrupt = abortOnStopSignal(process, 'Stopping.');
+  const options = { ...libraryValues(resendOptions, values), ...access, signal: interrupt.signal };
+  const report = await runResend(source, target, options, names);
+  out.write(conformance.resendText(report, out));
+  if (values.json !== undefined) {
+    writeJsonOutput(values.json, report, '--json', process.stdout);
+  }
+  return report.exitCode;
+}

@@ -1,0 +1,64 @@
+import type { CheckReport, EvidenceItem } from '../../src/contract/index.ts';
+import { describeResend, formatResendCommand } from '../../src/report-kit/resend-command.ts';
+
+/** The file from which requests can be sent again, as the user named it: a JSON report or a recording. */
+export type ResendFile = string | undefined;
+
+type Report = Pick<CheckReport, 'resendable' | 'requirements'>;
+
+/** Returns the command that sends the first of some exchanges again; undefined if it can't be. */
+export function resendCommandOf(
+  [first]: readonly EvidenceItem[],
+  { resendable }: Pick<CheckReport, 'resendable'>,
+  file: ResendFile,
+): string | undefined {
+  if (file === undefined || !first || !resendable) return undefined;
+  const isKept = resendable.exchanges.some(({ exchange }) => exchange.id === first.exchange);
+  return isKept ? formatResendCommand(file, first.exchange) : undefined;
+}
+
+/** How to find the request that stopped a sandbox. */
+export interface SuspectCommands {
+  sentence: string;
+  /** A command for each suspect, the most likely first. */
+  commands: string[];
+}
+
+/** The most suspects of a crash to list. */
+const SUSPECTS_MAX = 6;
+
+/** Returns for each crash without a known cause how to find it. */
+export function listSuspectCommands(
+  report: Pick<CheckReport, 'crashes' | 'resendable'>,
+  file: ResendFile,
+): SuspectCommands[] {
+  return (report.crashes ?? []).flatMap(({ suspects, crashedAgain, cameBack }) => {
+    if (crashedAgain.length > 0) return [];
+    const commands = suspects.slice(0, SUSPECTS_MAX).flatMap((suspect) => {
+      const command = resendCommandOf([suspect], report, file);
+      return command === undefined ? [] : [`${command}  # ${suspect.step}`];
+    });
+    if (commands.length === 0) return [];
+    const restart = cameBack ? '' : 'start it, and ';
+    const sentence =
+      commands.length === 1
+        ? `To see whether this request stops the sandbox, ${restart}run:`
+        : `To find the request that stops the sandbox, ${restart}run these commands one after another, the most likely first. The one after which it stops is the cause.`;
+    return [{ sentence, commands }];
+  });
+}
+
+/** Says how to send requests again, if no file was written; undefined if one was, or nothing is broken. */
+export function describeMissingFile(
+  { resendable, requirements }: Report,
+  file: ResendFile,
+): string | undefined {
+  if (file !== undefined || !resendable) return undefined;
+  const kept = new Set(resendable.exchanges.map(({ exchange }) => exchange.id));
+  const broken = requirements.find(
+    ({ verdict, evidence: [first] }) =>
+      /^(fail|warn)$/.test(verdict) && first !== undefined && kept.has(first.exchange),
+  );
+  const id = broken?.evidence[0]?.exchange ?? [...kept][0];
+  return id === undefined ? undefined : describeResend(id);
+}

@@ -1,0 +1,175 @@
+/** Judges the new response to a request of a run, by the same checks as the run. */
+import type { ResendReport } from '../../src/contract/index.ts';
+import { requirementOf, type Suite } from '../engine/area.ts';
+import type { Finding } from '../engine/checks/check.ts';
+import type { RequirementId } from '../engine/requirement.ts';
+import { isTransient } from '../engine/transcript/repetitions.ts';
+import {
+  describeOutcome,
+  isConnectionFailure,
+  isRateLimited,
+  isUnsent,
+  type Exchange,
+  type Transcript,
+} from '../engine/transcript/reading.ts';
+import type { ResendSource } from './source.ts';
+
+type Row = ResendReport['requirements'][number];
+
+/** The verdict on a request that was sent again. */
+export type Rejudgment = Pick<ResendReport, 'verdict' | 'sentence' | 'requirements'>;
+
+const COMPARED = 'It compares several requests of the run, so one response does not decide.';
+const OTHER_KIND = 'It does not apply to this kind of response.';
+
+/**
+ * Judges a new response. It is judged by the requirements that judged the exchange in the run, and by all
+ * others that it breaks now. A requirement that compares several exchanges can't be judged.
+ */
+export function judgeAgain(
+  suite: Suite,
+  source: ResendSource,
+  { now, hasStopped }: { now: Exchange; hasStopped: boolean },
+): Rejudgment {
+  const { before, breaks, judgedBy } = source;
+  const reason = findUnjudgeable(source, now);
+  if (reason !== undefined) return { verdict: 'not-judged', sentence: reason, requirements: [] };
+  const applyNow = applyChecks(suite, source, { exchange: now, hasStopped });
+  const isRecorded = before.response !== undefined || before.failure !== undefined;
+  const applyBefore = applyChecks(suite, source, {
+    exchange: before,
+    hasStopped: isConnectionFailure(before),
+  });
+  const isCut = before.response?.bodyBytes !== undefined;
+  const ids = selectedIds(suite, source, now);
+  const rows = ids.flatMap((id): Row[] => {
+    const { level, section, rule } = requirementOf(suite, id);
+    const wasBroken = breaks.includes(id);
+    const row = { id, level, section, rule, wasBroken };
+    const { isEvidence, finding } = applyNow(id);
+    if (finding) {
+      const { pointer, expected, received, hint } = finding;
+      const verdict = level === 'must' ? 'fail' : 'warn';
+      return level === 'may'
+        ? []
+        : [{ ...row, verdict, pointer, expected, received, ...(hint !== undefined && { hint }) }];
+    }
+    const isShown = !isRecorded || isCut || applyBefore(id).finding !== undefined;
+    if (wasBroken && !isShown) return [{ ...row, verdict: 'not_judged', reason: COMPARED }];
+    const isJudged = judgedBy.length === 0 || judgedBy.includes(id);
+    // A request that got no response may be evidence only because of that.
+    const isAnswered = wasBroken && before.failure && now.response;
+    if (isEvidence || isAnswered) return isJudged ? [{ ...row, verdict: 'pass' }] : [];
+    return wasBroken ? [{ ...row, verdict: 'not_judged', reason: OTHER_KIND }] : [];
+  });
+  const order: readonly Row['verdict'][] = ['fail', 'warn', 'not_judged', 'pass'];
+  const requirements = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  return { ...conclude(requirements, source, now), requirements };
+}
+
+function conclude(
+  rows: readonly Row[],
+  { before, exchanges, breaks, label }: ResendSource,
+  now: Exchange,
+): Pick<ResendReport, 'verdict' | 'sentence'> {
+  const idsWith = (verdict: Row['verdict']): string[] =>
+    rows.filter((row) => row.verdict === verdict).map(({ id }) => id);
+  const failed = idsWith('fail');
+  if (failed.length > 0) {
+    const verb = failed.some((id) => breaks.includes(id)) ? 'still breaks' : 'breaks';
+    return { verdict: 'not-conforming', sentence: `The response ${verb} ${failed.join(', ')}.` };
+  }
+  const open = rows.filter(({ reason }) => reason === COMPARED);
+  if (open.length > 0) {
+    return {
+      verdict: 'not-judged',
+      sentence: `One response does not decide about ${open.map(({ id }) => id).join(', ')}. Run the check again.`,
+    };
+  }
+  if (isTransient(before, { exchanges }) && breaks.length > 0) {
+    return {
+      verdict: 'not-judged',
+      sentence:
+        'The response conforms, but in the run the request also succeeded when it was sent again alone. The fault comes and goes, or depends on other requests. Run the check again.',
+    };
+  }
+  const warned = idsWith('warn');
+  if (idsWith('pass').length === 0 && warned.length === 0) {
+    const outcome = now.failure
+      ? `no complete response (${describeOutcome(now)})`
+      : `a response (${describeOutcome(now)})`;
+    return {
+      verdict: 'not-judged',
+      sentence: `The request got ${outcome}, and no requirement says what it must be.`,
+    };
+  }
+  const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
+  const conforms = `The response conforms${breaks.length > 0 ? ' now' : ''}${warnings}.`;
+  const caveat =
+    label !== undefined
+      ? ' Evals score a whole session: run sandbox-kit simulate again.'
+      : breaks.length > 0
+        ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
+        : '';
+  return { verdict: 'conforming', sentence: `${conforms}${caveat}` };
+}
+
+/** Returns why a response says nothing about the request; undefined if it can be judged. */
+function findUnjudgeable({ before }: ResendSource, now: Exchange): string | undefined {
+  const { failure, response } = now;
+  if (failure && isUnsent(now)) {
+    return `The request could not be sent: ${failure.message}. Is the sandbox running?`;
+  }
+  if (isRateLimited(now)) return 'The sandbox limits the rate (429). Try again later.';
+  const isRefused = ({ response }: Exchange): boolean => response?.status === 401;
+  const isKeyed = now.intent === 'valid' && !isRefused(before);
+  return response && isKeyed && isRefused(now)
+    ? 'The sandbox refuses the API key (401), which it accepted in the run. Check the key.'
+    : undefined;
+}
+
+/** Returns the requirements that can judge an exchange: of the run, and of its endpoint. */
+function selectedIds(
+  { areas, requirementIds }: Suite,
+  { run, judgedBy }: ResendSource,
+  { endpoint }: Exchange,
+): RequirementId[] {
+  const ofEndpoint = areas
+    .filter(({ endpoints }) => endpoints.some((each) => each === endpoint))
+    .flatMap(({ requirements }) => Object.keys(requirements));
+  return requirementIds.filter(
+    (id) =>
+      (judgedBy.includes(id) || ofEndpoint.includes(id)) &&
+      (run.selected === undefined || run.selected.includes(id)),
+  );
+}
+
+/** Applies checks to an exchange, next to its control. `hasStopped`: it stopped the sandbox. */
+function applyChecks(
+  { checks }: Suite,
+  { run, exchanges }: ResendSource,
+  {
+    exchange: { repeats: _repeats, ...exchange },
+    hasStopped,
+  }: {
+    exchange: Exchange;
+    hasStopped: boolean;
+  },
+): (id: RequirementId) => { isEvidence: boolean; finding: Finding | undefined } {
+  const control = exchanges.filter(({ id }) => id === exchange.control);
+  const suspects = [exchange];
+  const crash = { downMs: 0, cameBack: true, suspects, culprits: suspects, refused: [] };
+  const transcript: Transcript = {
+    ...{ run, exchanges: [...control, exchange] },
+    crashes: hasStopped ? [crash] : [],
+  };
+  return (id) => {
+    const check = checks[id];
+    const evidence = check?.evidence(transcript) ?? [];
+    const findings = evidence.length === 0 ? [] : check?.judge(evidence, transcript);
+    return {
+      isEvidence: evidence.includes(exchange),
+      finding: findings?.find((each) => each.exchange === exchange.id && !each.isNote),
+    };
+  };
+}

@@ -1,0 +1,254 @@
+/** Sends one request of a run again, alone, and judges the response. */
+import {
+  isMessage,
+  resolvePointer,
+  type ExchangeRecord,
+  type ResendReport,
+} from '../../src/contract/index.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { secretsOf } from '../../src/platform/connection.ts';
+import { createTraceparents } from '../../src/platform/trace-context.ts';
+import { suiteOf } from '../areas/index.ts';
+import { createHttpClient } from '../engine/drive/http-client.ts';
+import { createRecorder, toRecordedRequest } from '../engine/drive/recorder.ts';
+import { createInterruption, deadlineMsOf } from '../engine/drive/run.ts';
+import { isUp } from '../engine/transcript/crashes.ts';
+import {
+  describeOutcome,
+  isAccepted,
+  isInterrupted,
+  isUnsent,
+} from '../engine/transcript/reading.ts';
+import type { Exchange } from '../engine/transcript/transcript.ts';
+import { judgeAgain } from './judge-again.ts';
+import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
+import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
+import type { ResendSource } from './source.ts';
+
+/** How to send a request again. */
+export interface ResendSettings extends Credentials {
+  source: ResendSource;
+  /** Base URL of the sandbox. */
+  target: string;
+  /** The random seed of the trace ids. */
+  seed: string;
+  kitVersion: string;
+  clock: Clock;
+  timeoutMs: number;
+  ca: string | undefined;
+  /** Gives the requests up. */
+  signal: AbortSignal | undefined;
+  names: CredentialNames;
+}
+
+type SideRequest = ResendReport['prepared'][number];
+
+/**
+ * Sends a recorded request again. First it sends the requests on which it depends; afterwards it deletes
+ * the users that these requests created.
+ *
+ * @throws {ResendError} if a credential of the request is missing. Nothing is sent then.
+ */
+export async function resendExchange(settings: ResendSettings): Promise<ResendReport> {
+  const { source, target, kitVersion } = settings;
+  const { before, run, exchanges } = source;
+  const steps = findPreparations(before, exchanges);
+  const needed = [...steps.map(({ exchange }) => exchange), before];
+  const base = {
+    ...{ kitVersion, target, prepared: [], requirements: [], cleanedUp: [] },
+    ...((before.response ?? before.failure) && { before: toRecord(before) }),
+  };
+  const gap = needed.map((exchange) => findGap(exchange, run)).find((each) => each !== undefined);
+  if (gap !== undefined) return { ...base, verdict: 'not-judged', exitCode: 3, sentence: gap };
+  using interruption = createInterruption(settings.signal);
+  rejectMissingCredentials(source, settings);
+  const sender = createResender(settings, interruption.signal);
+  const state = createState(source, steps, sender);
+  try {
+    const failed = await state.prepare();
+    if (failed !== undefined) {
+      const cleanedUp = await state.cleanUp();
+      const { prepared } = state;
+      return { ...base, prepared, cleanedUp, verdict: 'not-judged', exitCode: 3, sentence: failed };
+    }
+    const sent = await sender.send(before, before.connection);
+    state.note(sent);
+    const health =
+      sent.failure && !isUnsent(sent) ? await sender.send(healthRequest(before)) : undefined;
+    const stillResponds = health && isUp(health);
+    const cleanedUp = stillResponds === false || isUnsent(sent) ? [] : await state.cleanUp();
+    const judged = isInterrupted(sent)
+      ? INTERRUPTED_VERDICT
+      : judgeAgain(suiteOf(run), source, { now: sent, hasStopped: stillResponds === false });
+    return {
+      ...base,
+      ...judged,
+      exitCode: { conforming: 0 as const, 'not-conforming': 1 as const, 'not-judged': 3 as const }[
+        judged.verdict
+      ],
+      prepared: state.prepared,
+      exchange: toRecord(sent),
+      ...(stillResponds !== undefined && { stillResponds }),
+      cleanedUp,
+    };
+  } finally {
+    await sender.close();
+  }
+}
+
+/**
+ * Finds a missing credential before anything is sent.
+ *
+ * @throws {ResendError} about the first one.
+ */
+export function rejectMissingCredentials(
+  { before, exchanges }: ResendSource,
+  settings: Credentials & { names: CredentialNames },
+): void {
+  const steps = findPreparations(before, exchanges).map(({ exchange }) => exchange);
+  for (const exchange of [...steps, before]) {
+    rebuildRequest(exchange, settings, { ...settings, traceparent: '' });
+  }
+}
+
+const INTERRUPTED_VERDICT = {
+  verdict: 'not-judged' as const,
+  sentence: 'The request was interrupted.',
+  requirements: [],
+};
+
+const toRecord = ({ json: _json, sent: _sent, ...record }: Exchange): ExchangeRecord => record;
+
+/** A request that the run did not record, with the headers of another one. */
+const requestLike = (
+  { request, ...like }: Exchange,
+  method: string,
+  path: string,
+): Omit<Exchange, 'json' | 'sent'> => {
+  const { 'content-type': _type, 'content-encoding': _encoding, ...headers } = request.headers;
+  return { ...like, request: { method, path, headers } };
+};
+
+const healthRequest = (like: Exchange): Exchange => ({
+  ...requestLike(like, 'GET', '/health'),
+  ...{ endpoint: 'health', json: undefined, sent: undefined },
+});
+
+const deletion = (like: Exchange, userId: string): Exchange => ({
+  ...requestLike(like, 'DELETE', `/users/${encodeURIComponent(userId)}`),
+  ...{ endpoint: 'delete', json: undefined, sent: undefined },
+});
+
+/** The users that requests create: before the request is sent, and to be deleted afterwards. */
+interface State {
+  /** Requests that were sent before. */
+  readonly prepared: SideRequest[];
+  /** Sends the requests on which the request depends. Returns why this failed. */
+  prepare(): Promise<string | undefined>;
+  note(exchange: Exchange): void;
+  /** Deletes the users that were created. */
+  cleanUp(): Promise<SideRequest[]>;
+}
+
+function createState(
+  { before, label }: ResendSource,
+  steps: readonly Preparation[],
+  sender: Sender,
+): State {
+  const isNumbered = label === undefined;
+  const prepared: SideRequest[] = [];
+  const existing = new Set<string>();
+  // A request with the wrong key can't delete a user.
+  const like = steps.find(({ exchange }) => exchange.endpoint === 'create')?.exchange ?? before;
+  const note = (exchange: Exchange): void => {
+    const { endpoint, json } = exchange;
+    const created = resolvePointer(json, '/user_id');
+    const userId = userIdOf(exchange) ?? (typeof created === 'string' ? created : undefined);
+    if (userId === undefined || userId === '') return;
+    if (endpoint === 'create' && (isAccepted(exchange) || isDuplicate(exchange))) {
+      existing.add(userId);
+    }
+    if (endpoint === 'delete' && isAccepted(exchange)) existing.delete(userId);
+  };
+  return {
+    prepared,
+    note,
+    async prepare() {
+      const userId = userIdOf(before);
+      const isNew = before.endpoint === 'create' && before.intent === 'valid';
+      if (isNew && userId !== undefined && steps.length === 0) {
+        const exchange = await sender.send(deletion(like, userId));
+        prepared.push(toSide(exchange, 'makes sure that the user does not exist'));
+      }
+      for (const { exchange, purpose } of steps) {
+        const sent = await sender.send(exchange, before.connection && exchange.connection);
+        note(sent);
+        prepared.push({ ...(isNumbered && { exchange: exchange.id }), ...toSide(sent, purpose) });
+        if (isAccepted(sent) || isDuplicate(sent)) continue;
+        const outcome = sent.failure?.message ?? describeOutcome(sent);
+        const { method, path } = exchange.request;
+        return `The request depends on ${method} ${path}, which ${purpose} and failed now: ${outcome}.`;
+      }
+      return undefined;
+    },
+    async cleanUp() {
+      const requests: SideRequest[] = [];
+      for (const userId of existing) {
+        requests.push(toSide(await sender.send(deletion(like, userId)), 'deletes the user'));
+      }
+      return requests;
+    },
+  };
+}
+
+const toSide = (exchange: Exchange, purpose: string): SideRequest => ({
+  request: `${exchange.request.method} ${exchange.request.path}`,
+  outcome: describeOutcome(exchange),
+  purpose,
+});
+
+/** Returns whether a user was not created because it exists. */
+const isDuplicate = ({ endpoint, response, json }: Exchange): boolean =>
+  endpoint === 'create' &&
+  (response?.status === 409 ||
+    (isMessage('SandboxError', json) && json.error.code === 'user_exists'));
+
+/** Sends requests one after another, and records them without secrets. */
+interface Sender {
+  /** Sends a request on a new connection, or on the one that is kept alive. */
+  send(exchange: Exchange, connection?: Exchange['connection']): Promise<Exchange>;
+  close(): Promise<void>;
+}
+
+function createResender(settings: ResendSettings, interruption: AbortSignal): Sender {
+  const { source, target, clock, ca, connection, apiKey, timeoutMs, seed } = settings;
+  const client = createHttpClient({ target, clock, ca, connection });
+  const secretHeaders = source.run.headerNames ?? [];
+  const recorder = createRecorder(secretsOf(connection, apiKey), secretHeaders);
+  const createTraceparent = createTraceparents(seed);
+  const startedMs = clock.monotonicMs();
+  return {
+    async send(exchange, shared) {
+      const { id, control, probe, step, endpoint, intent, properties } = exchange;
+      const traceparent = createTraceparent('resend');
+      const outgoing = rebuildRequest(exchange, settings, { ...settings, traceparent });
+      const sentMs = clock.monotonicMs() - startedMs;
+      const deadlineMs = deadlineMsOf(endpoint, timeoutMs);
+      // What was created is also deleted after an interruption.
+      const signal = endpoint === 'delete' ? undefined : interruption;
+      const outcome = await client.send(outgoing, deadlineMs, { connection: shared, signal });
+      const recorded = recorder.record({
+        ...{ probe, step, endpoint, intent },
+        ...(control !== undefined && { control }),
+        ...(properties && { properties }),
+        ...(shared && { connection: shared }),
+        request: toRecordedRequest(outgoing),
+        ...outcome,
+        startedMs: sentMs,
+        endedMs: clock.monotonicMs() - startedMs,
+      });
+      return { ...recorded, id };
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,102 @@
+/** The request of a turn of a simulation, rebuilt from its report. */
+import type { RunRecord, SimulationReport } from '../../src/contract/index.ts';
+import { REDACTED } from '../../src/platform/redaction.ts';
+import { toExchange, type Exchange } from '../engine/transcript/transcript.ts';
+import { ResendError, type ResendSource } from './source.ts';
+
+type Session = SimulationReport['sessions'][number];
+
+/** A session and a turn of it: `SCENARIO-SAMPLE/TURN`. */
+const ADDRESS = /^(.+)-(\d+)\/(\d+)$/;
+
+const ADDRESS_FORM = 'SCENARIO-SAMPLE/TURN, such as refund-1/3';
+
+/**
+ * Returns a turn of a simulation.
+ *
+ * @param hasKey Whether the sandbox gets a key; the report does not say it.
+ * @throws {ResendError} if the report does not contain the turn.
+ */
+export function findInSimulation(
+  { sandbox, seed, startedAt, kitVersion, sessions }: SimulationReport,
+  address: string,
+  { name, hasKey }: { name: string; hasKey: boolean },
+): ResendSource {
+  const [, scenario, sample, turn] = ADDRESS.exec(address) ?? [];
+  if (scenario === undefined) {
+    throw new ResendError(
+      `${name} is a report of sandbox-kit simulate. Name a turn as ${ADDRESS_FORM}. ${listTurns(sessions)}`,
+    );
+  }
+  const session = sessions.find(
+    ({ scenario_id: id, sample: number }) => id === scenario && number === Number(sample),
+  );
+  const trace = session?.traces.find(({ session_sequence: each }) => each === Number(turn));
+  if (!session || !trace || !session.resendable) {
+    throw new ResendError(
+      `${name} does not contain the request of ${address}, only those of sessions by chat that did not pass. ${listTurns(sessions)}`,
+    );
+  }
+  const run: RunRecord = {
+    ...{ record: 'run', kitVersion, suite: 'simulation', target: sandbox, seed, startedAt },
+    ...{ areas: ['chat', 'health', 'users'], allowHttp: true, keyGiven: hasKey, concurrency: 1 },
+  };
+  const authorization = hasKey ? { authorization: `Bearer ${REDACTED}` } : {};
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    ...authorization,
+  };
+  const { user } = session.resendable;
+  const before = createExchange(2, 'chat', `turn ${turn}`, {
+    ...{ method: 'POST', path: '/v1/chat/completions', headers },
+    body: JSON.stringify(createBody(session, Number(turn))),
+  });
+  const creation = user && {
+    ...createExchange(1, 'create', 'simulated user', {
+      ...{ method: 'POST', path: '/users', headers },
+      body: JSON.stringify(user),
+    }),
+    response: { status: 201, headers: {}, body: '' },
+  };
+  const exchanges = [...(creation ? [creation] : []), before];
+  return { run, exchanges, before, judgedBy: [], breaks: [], label: `turn ${address}` };
+}
+
+function createExchange(
+  id: number,
+  endpoint: 'chat' | 'create',
+  step: string,
+  request: Exchange['request'],
+): Exchange {
+  return toExchange({
+    ...{ record: 'exchange', id, probe: 'simulation', step, endpoint, intent: 'valid' },
+    ...{ request, startedMs: id, endedMs: id },
+  });
+}
+
+/** Returns the body of a turn: the conversation until then, without its reply. */
+function createBody({ traces, resendable }: Session, turn: number): object {
+  const { messages = [], ...rest } = resendable?.chat_request ?? {};
+  const said = traces
+    .filter(({ session_sequence: each }) => each <= turn)
+    .flatMap(({ session_sequence: each, user_input: line, agent_response: reply }) => [
+      ...(each === 1 && resendable?.agent_speaks_first ? [] : [{ role: 'user', content: line }]),
+      ...(each === turn ? [] : [{ role: 'assistant', content: reply }]),
+    ]);
+  return { messages: [...messages, ...said], ...rest };
+}
+
+const LISTED_MAX = 4;
+
+/** Lists turns that can be sent again. */
+function listTurns(sessions: readonly Session[]): string {
+  const turns = sessions.flatMap((session) => {
+    const last = session.traces.at(-1)?.session_sequence;
+    const { scenario_id: id, sample } = session;
+    return session.resendable && last !== undefined ? [`${id}-${sample}/${last}`] : [];
+  });
+  if (turns.length === 0) return 'It contains none.';
+  const more = turns.length > LISTED_MAX ? ', …' : '';
+  return `It contains ${turns.slice(0, LISTED_MAX).join(', ')}${more}.`;
+}

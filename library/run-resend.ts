@@ -1,0 +1,120 @@
+import type * as conformanceModule from '../conformance/index.ts';
+import type { ResendOptions, ResendSource } from '../conformance/index.ts';
+import {
+  isMessage,
+  type CheckReport,
+  type ResendReport,
+  type SimulationReport,
+} from '../src/contract/index.ts';
+import { withDefaults } from '../src/options/table.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { parseJson } from '../src/platform/json.ts';
+import { isLoopbackUrl } from '../src/platform/loopback.ts';
+import { randomSeed } from '../src/platform/random.ts';
+import { resendOptions } from '../conformance/options.ts';
+import { connectionOf } from './connection.ts';
+import { readTextFile } from './input/read-file.ts';
+import { kitVersion } from './kit-version.ts';
+import { readRecording } from './recording.ts';
+
+type Conformance = typeof conformanceModule;
+
+/** A report with requests, and what messages call it. */
+export interface ResendInput {
+  name: string;
+  report?: CheckReport | SimulationReport;
+  transcript?: ReturnType<Conformance['readTranscript']>;
+}
+
+/**
+ * Reads a JSON report of `check` or `simulate`, or a recording.
+ *
+ * @param option What messages call the path.
+ * @throws {SandboxKitError} if it can't be read. @throws {ResendError} if it is something else.
+ */
+export function readResendInput(
+  path: string,
+  option: string,
+  conformance: Conformance,
+): ResendInput {
+  const text = readTextFile(path, option);
+  const value = parseJson(text);
+  if (isMessage('CheckReport', value) || isMessage('SimulationReport', value)) {
+    return { name: path, report: value };
+  }
+  const [firstLine = ''] = text.split('\n', 1);
+  if (isMessage('RunRecord', parseJson(firstLine))) {
+    return { name: path, transcript: readRecording(path, option, conformance) };
+  }
+  const kind = isMessage('LoadReport', value)
+    ? 'a report of sandbox-kit load'
+    : isMessage('ResendReport', value)
+      ? 'a report of sandbox-kit resend'
+      : undefined;
+  throw new conformance.ResendError(
+    `${option} must be a file of sandbox-kit check --json, check --record, or simulate --json, but ${path} is ${kind ?? (value === undefined ? 'not JSON' : 'something else')}.`,
+  );
+}
+
+/**
+ * Returns the request that is sent again.
+ *
+ * @throws {ResendError} if the report does not contain it.
+ */
+export function findRequest(
+  { name, report, transcript }: ResendInput,
+  { exchange, apiKey }: Pick<ResendOptions, 'exchange' | 'apiKey'>,
+  conformance: Conformance,
+): ResendSource {
+  const { findInRecording, findInReport, findInSimulation, ResendError } = conformance;
+  if (isMessage('SimulationReport', report)) {
+    return findInSimulation(report, String(exchange), { name, hasKey: apiKey !== undefined });
+  }
+  const id = Number(exchange);
+  if (!Number.isSafeInteger(id) || id < 1) {
+    throw new ResendError(
+      `EXCHANGE must be the number of an exchange of ${name}, got ${JSON.stringify(String(exchange))}.`,
+    );
+  }
+  if (transcript) return findInRecording(transcript, id, name);
+  return findInReport(report as CheckReport, id, name);
+}
+
+/** Returns the URL to send to, and whether a secret would go to another host than that of the run. */
+export function findTarget(
+  { run, before }: ResendSource,
+  {
+    url = run.target,
+    allowOtherHost,
+    headers,
+  }: Pick<ResendOptions, 'url' | 'allowOtherHost'> & {
+    headers?: unknown;
+  },
+  { needsCredentials }: Conformance,
+): { target: string; otherHost: string | undefined; hasSecret: boolean } {
+  const hasSecret = needsCredentials(before.request) || headers !== undefined;
+  const isOther = new URL(url).host !== new URL(run.target).host && !isLoopbackUrl(url);
+  const otherHost = isOther && hasSecret && !allowOtherHost ? new URL(url).host : undefined;
+  return { target: url, otherHost, hasSecret };
+}
+
+/** Sends a request of a run again with valid options. */
+export async function runResend(
+  source: ResendSource,
+  target: string,
+  options: Omit<ResendOptions, 'report' | 'exchange'>,
+  names: Parameters<Conformance['resendExchange']>[0]['names'],
+): Promise<ResendReport> {
+  const { resendExchange } = await import('../conformance/index.ts');
+  const { timeoutMs } = withDefaults(resendOptions, options);
+  return resendExchange({
+    ...{ source, target, names, timeoutMs },
+    apiKey: options.apiKey,
+    ca: options.ca,
+    signal: options.signal,
+    connection: connectionOf(options),
+    seed: randomSeed(),
+    kitVersion: kitVersion(),
+    clock: systemClock,
+  });
+}

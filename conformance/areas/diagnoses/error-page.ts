@@ -33,7 +33,7 @@ export function findErrorPages({ run, exchanges }: Transcript): Diagnosis[] {
 }
 
 /** Returns whether the sandbox itself refused the request, so that only the body is wrong. */
-function isHandled({ intent, response }: Exchange, { isRefusal }: HtmlPage): boolean {
+function isHandled({ intent, response }: Exchange, { sender }: HtmlPage): boolean {
   const status = response?.status ?? 0;
-  return !isRefusal && intent !== 'valid' && status >= 400 && status < 500;
+  return sender === 'sandbox' && intent !== 'valid' && status >= 400 && status < 500;
 }

@@ -26,9 +26,11 @@ export function describeEcho(
   };
 }
 
+/** Returns the length of the common start of two texts. */
 function countCommon(left: string, right: string): number {
-  const end = [...left].findIndex((character, index) => character !== right[index]);
-  return end < 0 ? left.length : end;
+  let end = 0;
+  while (end < left.length && left[end] === right[end]) end++;
+  return end;
 }
 
 /** What may happen to an id on its way, and what to do about it. */

@@ -5,7 +5,6 @@ import { routeNames } from '../checks/route-names.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isOpened, isVoice } from '../transcript/call-messages.ts';
 import { crashesOf, isReproduced } from '../transcript/crashes.ts';
-import { describePage, findHtmlPage } from '../transcript/html-page.ts';
 import { findOwnMessage } from '../transcript/own-message.ts';
 import { describeRedirect, isRedirect } from '../transcript/redirects.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
@@ -21,6 +20,7 @@ import {
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
 import { findFinishedPart } from './interruption.ts';
 import { findMissingInterface } from './missing-interface.ts';
+import { findLoginPage, findRefusalPage } from './page-causes.ts';
 
 type CauseId = BlockingCause['id'];
 
@@ -169,52 +169,6 @@ function findCertificateRefusal(
   const detail = describeOutcome(evidence);
   const [message, cure] = connectionTexts[id]?.({ peer, target: run.target, detail }) ?? ['', ''];
   return { id, message, cure, evidence };
-}
-
-/** Returns whether a response is a page for people. Redirects often have one, which says nothing. */
-function isHtml(exchange: Exchange): boolean {
-  const { response, json } = exchange;
-  return (
-    response !== undefined &&
-    !isRedirect(exchange) &&
-    !isObject(json) &&
-    (/^text\/html/i.test(response.headers['content-type'] ?? '') ||
-      /^\s*<(!doctype|html)/i.test(response.body))
-  );
-}
-
-const asksToLogIn = ({ response }: Exchange): boolean =>
-  /<form|password|log[ -]?in|sign[ -]?in|single sign/i.test(response?.body ?? '');
-
-function findLoginPage(exchanges: readonly Exchange[], { peer }: Suite): BlockingCause | undefined {
-  const health = exchanges.find(({ endpoint }) => endpoint === 'health');
-  const isLogin = health && isHtml(health) && asksToLogIn(health);
-  const evidence = exchanges.every(isHtml) ? exchanges[0] : isLogin ? health : undefined;
-  if (!evidence) return undefined;
-  const page = findHtmlPage(evidence);
-  const quote = page && page.quote !== '' ? `: ${JSON.stringify(page.quote)}` : '';
-  return {
-    id: 'login_page',
-    message: `The response is an HTML page, not a response of a ${peer}${quote}.`,
-    cure: page?.isRefusal
-      ? `It looks like ${page.name}. ${page.cure}.`
-      : `A login page or a proxy may be in front of the ${peer}. Check the URL, or let these requests pass.`,
-    evidence,
-  };
-}
-
-/** Recognizes a page of something other than the check of the key, such as a CSRF check. */
-function findRefusalPage(preflight: Preflight, suite: Suite): BlockingCause | undefined {
-  const keyed = suite.findKeyedExchange(preflight);
-  const page = keyed && findHtmlPage(keyed);
-  const isRefused = [401, 403].includes(keyed?.response?.status ?? 0);
-  if (!keyed || !isRefused || !page?.isRefusal) return undefined;
-  return {
-    id: 'refusal_page',
-    message: `${keyed.request.method} ${keyed.request.path} gets ${keyed.response?.status} with ${describePage(page)}.`,
-    cure: `${page.cure}.`,
-    evidence: keyed,
-  };
 }
 
 function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined {

@@ -10,8 +10,8 @@ export interface HtmlPage {
   quote: string;
   /** What to do about it: a sentence without the full stop. */
   cure: string;
-  /** Whether something in front of the sandbox, or around its routes, refused the request. */
-  isRefusal: boolean;
+  /** Who sends it: a check that no key satisfies, a proxy, or the sandbox. */
+  sender: 'check' | 'proxy' | 'sandbox';
 }
 
 /** What a page of a kind looks like, and what to do about it. */
@@ -22,7 +22,7 @@ interface PageKind {
   /** Finds the reason in the markup. */
   detail?: RegExp;
   cure: string | ((status: number) => string);
-  isRefusal?: true;
+  sender?: HtmlPage['sender'];
 }
 
 const NO_COOKIE = 'the service sends a bearer key, and no cookie or CSRF token';
@@ -32,7 +32,7 @@ const csrf = (owner: string, pattern: RegExp, how: string, detail?: RegExp): Pag
   pattern,
   ...(detail && { detail }),
   cure: `Exempt the routes of the interface from the CSRF check${how}: ${NO_COOKIE}`,
-  isRefusal: true,
+  sender: 'check',
 });
 
 const framework = (name: string, pattern: RegExp, detail?: RegExp): PageKind => ({
@@ -68,7 +68,7 @@ const proxy = (owner: string, pattern: RegExp): PageKind => ({
   name: `${owner} error page`,
   pattern,
   cure: describeProxyCure,
-  isRefusal: true,
+  sender: 'proxy',
 });
 
 /** The first kind that fits is the kind of a page. */
@@ -91,7 +91,7 @@ const kinds: readonly PageKind[] = [
     pattern:
       /challenge-platform|_cf_chl_opt|<title>Just a moment|Attention Required! \| Cloudflare/,
     cure: 'Add a rule in Cloudflare that lets requests to these paths pass without a challenge',
-    isRefusal: true,
+    sender: 'check',
   },
   framework(
     "Django's debug page",
@@ -138,7 +138,7 @@ const kinds: readonly PageKind[] = [
     pattern:
       /type=["']?password|<form[^>]*(?:log|sign)-?in|<(?:title|h1)[^>]*>[^<]*(?:\blog ?in\b|\bsign ?in\b|single sign)/i,
     cure: 'Let requests to these paths pass without a login: the service sends a bearer key and has no session',
-    isRefusal: true,
+    sender: 'check',
   },
   proxy("nginx's", /<center>(?:nginx|openresty|Tengine)/i),
   proxy("Apache's", /<address>Apache|<p>Additionally, a \d{3}/),
@@ -169,12 +169,12 @@ function readPage({ response, json }: Exchange): HtmlPage | undefined {
   // A message of PHP before JSON is not a page.
   if (response && findBodyFault(response)?.value) return undefined;
   const kind = kinds.find(({ pattern }) => pattern.test(start));
-  const { name = '', cure = describeOtherCure, isRefusal = false } = kind ?? {};
+  const { name = '', cure = describeOtherCure, sender = 'sandbox' } = kind ?? {};
   return {
     name,
     quote: quotePage(start, kind?.detail),
     cure: typeof cure === 'function' ? cure(status) : cure,
-    isRefusal,
+    sender,
   };
 }
 
@@ -228,7 +228,7 @@ function toText(markup: string): string {
     .replaceAll(/&(?:#(\d{1,6})|#x([\da-f]{1,5})|(\w+));/gi, (entity, decimal, hex, name) =>
       name === undefined
         ? toCharacter(Number(decimal ?? `0x${String(hex)}`))
-        : (entities[String(name)] ?? String(entity)),
+        : (entities[String(name)] ?? entity),
     );
 }
 

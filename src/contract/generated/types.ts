@@ -2538,7 +2538,7 @@ export interface Scenario {
   evals?: (string | EvalDefinition)[];
   user: ScenarioUser;
   /**
-   * Lines that another user says in a session of its own before this session starts. Both sessions stay open until the end. Only this session is scored: an agent that mixes sessions up tells it what the other user said.
+   * Lines that another user says in a separate session before this session starts. Both sessions stay open until the end. Only this session is scored: an agent that mixes sessions up tells it what the other user said.
    *
    * @minItems 1
    * @maxItems 100

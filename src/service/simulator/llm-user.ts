@@ -10,7 +10,7 @@ const FAREWELLS_MAX = 2;
 
 /**
  * Creates a user that a language model plays. The opening is said as written, and stop_when is checked
- * without the model. An agent that keeps saying the same thing loses the user, whatever the model says.
+ * without the model. A user leaves an agent that keeps saying the same thing, even if the model goes on.
  */
 export function createLlmUser(plan: SessionPlan, model: UserModel): SimulatedUser {
   const { scenario, persona } = plan;

@@ -148,7 +148,7 @@ async function holdConversation(
     for (const line of plan.scenario.other_session ?? []) {
       if (!otherChannel || !progress.other) break;
       const conversation = { channel: otherChannel, turns: progress.other.turns, clock };
-      const said = { line, reason: 'another user, in a session of its own' };
+      const said = { line, reason: 'another user, in a separate session' };
       await takeTurn(conversation, said, () => otherChannel.say(line, signal));
     }
     const channel = await openChannel(plan, deps, progress, signal);

@@ -72,18 +72,21 @@ void t.test('stop_when ends the session without a model request', async (t) => {
   t.equal(openai.requests.length, 1);
 });
 
-void t.test('The user leaves an agent that repeats itself, whatever the model says', async (t) => {
-  const lines = ['Where is it?', 'Hm?', 'What?', 'Hello?', 'Again.', 'And again.'];
-  const { session } = await playSession(
-    t,
-    lines.map((line) => move(line)),
-    {
-      replies: ['Please hold the line.'],
-    },
-  );
-  t.equal(session.end_reason, 'user_stop');
-  t.equal(session.traces.length, 4, 'three repetitions');
-});
+void t.test(
+  'The user leaves an agent that repeats itself, even if the model goes on',
+  async (t) => {
+    const lines = ['Where is it?', 'Hm?', 'What?', 'Hello?', 'Again.', 'And again.'];
+    const { session } = await playSession(
+      t,
+      lines.map((line) => move(line)),
+      {
+        replies: ['Please hold the line.'],
+      },
+    );
+    t.equal(session.end_reason, 'user_stop');
+    t.equal(session.traces.length, 4, 'three repetitions');
+  },
+);
 
 void t.test('The opening is sent verbatim; an end without a line sends nothing more', async (t) => {
   const scenario = makeUserScenario({ mode: 'llm', goal: 'Greet.', opening: 'Hello there' });

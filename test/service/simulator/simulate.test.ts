@@ -235,7 +235,7 @@ void t.test('An invalid scenario is rejected before any request is sent', async 
   t.same(double.requests, []);
 });
 
-void t.test('another user talks first, in a session of its own that stays open', async (t) => {
+void t.test('another user talks first, in a separate session that stays open', async (t) => {
   const double = await withSandboxDouble(t, { chat: reply('Fine.') });
   const scenario = makeScenario({ other_session: ['I am Laura.', 'Really.'] });
   const session = await simulateSession(t, double.url, scenario);

@@ -340,13 +340,13 @@ function renderSession(
   </article>`;
 }
 
-/** Renders what another user said in a session of its own. */
+/** Renders the session of the other user. */
 function renderOther({ other_session: other }: SimulatedSessionReport): Html | undefined {
   if (!other) return undefined;
   const turns = other.traces.map(({ session_sequence: sequence, ...turn }) => ({
     ...{ sequence, userInput: turn.user_input, agentResponse: turn.agent_response },
   }));
-  return html`<p class="soft">First, another user says in a session of its own (${other.id}):</p>
+  return html`<p class="soft">First, another user says in a separate session (${other.id}):</p>
     ${renderTranscript(turns)}
     <p class="soft">Then, in this session:</p>`;
 }

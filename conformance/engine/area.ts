@@ -28,7 +28,7 @@ export interface AreaDefinition<Id extends RequirementId = RequirementId> {
   /** Returns what the peer does where the specification is silent, by name of the behavior. */
   observe(transcript: Transcript): ObservedBehaviors;
   /** Returns what the generated requests tried. */
-  listTried?(transcript: Transcript): Tried;
+  listTried?: (transcript: Transcript) => Tried;
   /** Returns sentences that the report shows next to the verdict. */
   notices?(transcript: Transcript, options: { isBlocked: boolean }): readonly string[];
   /** Reports that the peer lacks the area. Called if the run checks this area alone. */

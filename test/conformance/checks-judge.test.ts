@@ -131,7 +131,7 @@ void t.test('every pass has evidence, also in the report', async (t) => {
 void t.test('a refusal is not judged if its control was not accepted', async (t) => {
   const transcript = await recordOnce();
   const refusals = requirementIds.filter((id) =>
-    /^CHAT-06|^USERS-06|^USERS-075|^VOICE-004/.test(id),
+    /^CHAT-06|^USERS-06[0-6]|^USERS-075|^VOICE-004/.test(id),
   );
   const controls = new Set(transcript.exchanges.map(({ control }) => control));
   const refusedControl = changeRecords(transcript, (record) =>
@@ -209,9 +209,9 @@ void t.test('a probe sends exactly the requests that its cost declares', async (
   }
 });
 
-void t.test('a default run sends at most 40 chat requests that reach a model', (t) => {
+void t.test('a default run sends at most 170 requests, 50 of which reach a model', (t) => {
   const { modelCalls, requests } = planCheck({ areas: ['chat', 'health', 'users'] });
-  t.ok(modelCalls > 0 && modelCalls <= 40, `${modelCalls} of ${requests}`);
+  t.ok(modelCalls > 0 && modelCalls <= 50 && requests <= 170, `${modelCalls} of ${requests}`);
   t.end();
 });
 

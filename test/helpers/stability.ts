@@ -9,6 +9,7 @@ import {
   type PeerRun,
 } from '../../conformance/proof/peer-runs.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
+import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 
 /** What failed by peer, then by seed. */
@@ -48,8 +49,8 @@ export async function judgePeersWithSeeds(options: StabilityOptions): Promise<Fa
   const { seeds, every, seedsLive } = options;
   const failures: FailuresBySeed = new Map();
   const chosen = choosePeers({ areas: httpAreas });
-  const isChosen = (peer: { areas: readonly ('voice' | string)[] }, index: number): boolean =>
-    index % every === 0 && !isVoiceRun(peer as never);
+  const isChosen = (peer: { areas: readonly Area[] }, index: number): boolean =>
+    index % every === 0 && !isVoiceRun(peer);
   const mutants = chosen.mutants.filter(isChosen);
   const variants = chosen.variants.filter(isChosen);
   const apiKey = 'a-key-of-the-sandbox';

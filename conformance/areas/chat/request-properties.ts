@@ -403,7 +403,7 @@ function excludes(place: string, other: string): boolean {
  */
 export function arePaired(place: string, other: string): boolean {
   if (place.startsWith('last: ')) {
-    if (['first', 'first assistant', 'part'].includes(other)) return true;
+    if (other === 'part') return true;
     if (other === 'history') return ['accents', EMPTY].includes(groupOf(place));
     return other === 'metadata body' && groupOf(place) === 'scripts';
   }

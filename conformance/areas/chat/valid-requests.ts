@@ -8,7 +8,7 @@ import { errorResponse, refuseInstead, to, type When } from '../../engine/mutant
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { isAccepted } from '../../engine/transcript/reading.ts';
+import { type Exchange, isAccepted, isRateLimited } from '../../engine/transcript/reading.ts';
 import { showsOverlap } from '../../engine/transcript/repetitions.ts';
 import { defineAccepted } from '../accepted.ts';
 import { breakAfterMalformedJson, failEverySeventh, HANG_MS } from '../failures.ts';
@@ -31,16 +31,16 @@ const sessionIfValid = (request: ProxyRequest): string | undefined =>
   isValid(request) ? sessionOf(request) : undefined;
 
 const isOtherTurn = isChatStep('turn', 'overlap');
+const isRefusedTurn = (exchange: Exchange): boolean =>
+  isOtherTurn(exchange) && !isAccepted(exchange) && !isRateLimited(exchange);
 
 /** Judges concurrent requests of one session only if further turns and other sessions succeed. */
 const ifOthersSucceed = (check: Check): Check => ({
   ...check,
   evidence: (transcript) =>
-    transcript.exchanges.some((other) => isOtherTurn(other) && !isAccepted(other))
-      ? []
-      : check.evidence(transcript),
+    transcript.exchanges.some(isRefusedTurn) ? [] : check.evidence(transcript),
   unjudged(transcript) {
-    const failed = transcript.exchanges.find((other) => isOtherTurn(other) && !isAccepted(other));
+    const failed = transcript.exchanges.find(isRefusedTurn);
     if (!failed) return check.unjudged(transcript);
     const reason = `A further turn or another session was not accepted (exchange ${failed.id}).`;
     return { verdict: 'blocked', reason };

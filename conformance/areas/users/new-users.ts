@@ -98,8 +98,9 @@ function findExisting(exchange: Exchange, { exchanges }: Transcript): string[] {
 
 function countCommon(id: string, other: unknown): number {
   const text = String(other).toLowerCase();
-  const end = [...id.toLowerCase()].findIndex((letter, index) => letter !== text[index]);
-  return end === -1 ? id.length : end;
+  let length = 0;
+  while (length < id.length && id[length]?.toLowerCase() === text[length]) length++;
+  return length;
 }
 
 const isLegal = (id: string): boolean => /^\w{1,64}$/.test(id);

@@ -86,8 +86,8 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
 async function createSimilar(context: SandboxContext, id: string): Promise<void> {
   const [longer, common] = LONG_IDS;
   const longest = id.padEnd(USER_ID_LENGTH_MAX, '0');
-  await create(context, longer, { user_id: longest });
-  await create(context, common, { user_id: `${longest.slice(0, -1)}1` });
+  await create(context, longer, { user_id: longest, ...fullUser });
+  await create(context, common, { user_id: `${longest.slice(0, -1)}1`, ...fullUser });
   await create(context, SHORTER_ID, { user_id: id.slice(0, -1) });
   const otherCase = await context.send({
     endpoint: 'create',

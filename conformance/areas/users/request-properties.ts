@@ -211,10 +211,7 @@ export function isExclusive(place: string, other: string): boolean {
   return at.startsWith(`${too} `) || too.startsWith(`${at} `);
 }
 
-/** Returns whether a defect may depend on both: an id and what is stored with it. */
+/** Returns whether a defect may depend on both: letters of several bytes, and the size of the body. */
 export function arePaired(place: string, other: string): boolean {
-  const isLong = place === 'end' || place === body.place;
-  return (
-    isLong && /^(?:profile name|metadata persona): (?:accents|scripts|four bytes)$/.test(other)
-  );
+  return place === body.place && /^metadata persona: (?:accents|scripts)$/.test(other);
 }

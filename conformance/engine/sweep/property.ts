@@ -102,6 +102,13 @@ export function combineProperties<Draft>({
     [...row].every((one) => !isExclusive(one.place, place));
   const hasPlace = (row: Row, { place }: Property<Draft>): boolean =>
     [...row].some((one) => one.place === place);
+  const hasRoomForPartners = (row: Row, { place }: Property<Draft>): boolean =>
+    properties.every(
+      (other) =>
+        !(arePaired(place, other.place) || arePaired(other.place, place)) ||
+        isExclusive(place, other.place) ||
+        hasRoom(row, other),
+    );
   const findShortest = (fits: (row: Row) => boolean): Row | undefined =>
     rows.filter(fits).sort((a, b) => a.size - b.size)[0];
   const conflicts = new Map(
@@ -116,6 +123,7 @@ export function combineProperties<Draft>({
     // Properties of one place leave more room together.
     const free =
       findShortest((row) => hasPlace(row, property) && hasRoom(row, property)) ??
+      findShortest((row) => hasRoom(row, property) && hasRoomForPartners(row, property)) ??
       findShortest((row) => hasRoom(row, property));
     if (!free) throw new Error(`No request has room for ${property.name}.`);
     free.add(property);
@@ -126,7 +134,9 @@ export function combineProperties<Draft>({
         arePaired(property.place, other.place) &&
         !rows.some((row) => row.has(property) && row.has(other));
       if (!isOpen) continue;
-      findShortest((row) => row.has(property) && hasRoom(row, other))?.add(other);
+      const withProperty = findShortest((row) => row.has(property) && hasRoom(row, other));
+      if (withProperty) withProperty.add(other);
+      else findShortest((row) => row.has(other) && hasRoom(row, property))?.add(property);
     }
   }
   return rows.map((row) =>

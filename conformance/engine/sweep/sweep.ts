@@ -136,25 +136,6 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     return { property, size: refused };
   };
 
-  // Finds the last property that is needed, then the last one of those before it, and so on.
-  const findTogether = async (sized: readonly Sized[]): Promise<readonly Sized[]> => {
-    if (!(await isRefused(sized))) return [];
-    let needed: readonly Sized[] = [];
-    let before = sized;
-    while (before.length > 0) {
-      if (needed.length > 0 && (await isRefused(needed))) return needed;
-      let [accepted, refused] = [0, before.length];
-      while (refused - accepted > 1) {
-        const middle = Math.floor((accepted + refused) / 2);
-        if (await isRefused([...before.slice(0, middle), ...needed])) refused = middle;
-        else accepted = middle;
-      }
-      needed = [...before.slice(refused - 1, refused), ...needed];
-      before = before.slice(0, refused - 1);
-    }
-    return needed;
-  };
-
   return {
     countRequest() {
       requests++;
@@ -165,11 +146,36 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
         if (!isPlainAccepted && (await isRefused([]))) return 'unknown';
         isPlainAccepted = true;
         const one = await findOne(sized, refused.failure !== undefined);
-        return one ? [await findSimplest(one)] : await findTogether(sized);
+        return one ? [await findSimplest(one)] : await findTogether(sized, isRefused);
       } catch (error) {
         if (error instanceof SearchEnded) return 'unknown';
         throw error;
       }
     },
   };
+}
+
+/**
+ * Returns the properties that are refused only together; empty if they are accepted now. Finds the last
+ * one that is needed, then the last one of those before it, and so on.
+ */
+async function findTogether<Sized>(
+  sized: readonly Sized[],
+  isRefused: (some: readonly Sized[]) => Promise<boolean>,
+): Promise<readonly Sized[]> {
+  if (!(await isRefused(sized))) return [];
+  let needed: readonly Sized[] = [];
+  let before = sized;
+  while (before.length > 0) {
+    if (needed.length > 0 && (await isRefused(needed))) return needed;
+    let [accepted, refused] = [0, before.length];
+    while (refused - accepted > 1) {
+      const middle = Math.floor((accepted + refused) / 2);
+      if (await isRefused([...before.slice(0, middle), ...needed])) refused = middle;
+      else accepted = middle;
+    }
+    needed = [...before.slice(refused - 1, refused), ...needed];
+    before = before.slice(0, refused - 1);
+  }
+  return needed;
 }

@@ -44,6 +44,7 @@ export type Outcome = 'expected' | 'warning' | 'blocked' | 'elsewhere' | 'missed
 export async function measure(
   name: string,
   change: { defect?: Defect; oddity?: string } = {},
+  chosenSeed = process.env.FIELD_SEED ?? 'field',
 ): Promise<Measurement> {
   const entry = sandboxes[name];
   if (!entry) throw new Error(`Unknown sandbox ${name}.`);
@@ -59,7 +60,7 @@ export async function measure(
   const path = join(directory, 'check.json');
   const start = Date.now();
   try {
-    const seed = ['--seed', process.env.FIELD_SEED ?? 'field'];
+    const seed = ['--seed', chosenSeed];
     const options = ['--area', 'chat,health,users', '--prompt', prompt, ...seed, '--json', path];
     const { code, stderr } = await run(['check', sandbox.url, ...options], {
       env: requiresKey ? { SANDBOX_KIT_API_KEY: API_KEY } : {},

@@ -13,6 +13,12 @@ export function withComparison(report: LoadReport, earlier: LoadReport): LoadRep
   return { ...report, comparison: compareRuns(report, earlier) };
 }
 
+/** The names of changes in texts. Ranges that overlap do not show that a target is unchanged. */
+export const changeNames: Readonly<Record<ComparedTarget['change'], string>> = {
+  ...{ better: 'better', worse: 'worse' },
+  ...{ unchanged: 'may be chance', unknown: 'not comparable' },
+};
+
 function compareRuns(now: LoadReport, before: LoadReport): LoadComparison {
   const rows = now.targets.flatMap((target): ComparedTarget[] => {
     const earlier = before.targets.find(({ id }) => id === target.id);

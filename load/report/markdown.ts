@@ -3,6 +3,7 @@ import { comparisonBlocks } from '../../src/report-kit/comparison.ts';
 import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
 import { line, markdownLink, renderMarkdown, type Block } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
+import { changeNames } from './comparison.ts';
 import {
   callTimes,
   describeCalls,
@@ -91,7 +92,7 @@ function calls({ voice }: LoadReport): Block[] {
 function changes({ comparison }: LoadReport): Block[] {
   if (!comparison) return [];
   const rows = comparison.rows.map(({ id, unit, before, now, change }) => [
-    ...[id, figure(before, unit), figure(now, unit), change],
+    ...[id, figure(before, unit), figure(now, unit), changeNames[change]],
   ]);
   return comparisonBlocks(comparison, [{ columns: ['target', 'before', 'now', 'change'], rows }]);
 }

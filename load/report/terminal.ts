@@ -17,6 +17,7 @@ import {
   type Style,
   type TextLayout,
 } from '../../src/report-kit/terminal.ts';
+import { changeNames } from './comparison.ts';
 import { callFaultDescriptions, faultDescriptions } from '../record/fault-descriptions.ts';
 import {
   callTimes,
@@ -215,7 +216,7 @@ function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayou
     const figure = (value: number | null): string =>
       (value === null ? '-' : formatQuantity(value, unit)).padStart(16);
     const color = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
-    return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${style(color, change)}`;
+    return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${style(color, changeNames[change])}`;
   });
   const columns = `  ${'target'.padEnd(18)}${'before'.padStart(16)}${'now'.padStart(16)}  change`;
   return [

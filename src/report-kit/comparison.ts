@@ -20,6 +20,8 @@ export function describeDifferences(settings: readonly ComparedSetting[]): strin
 export interface Compared {
   /** Start of the earlier run, an ISO time. */
   startedAt: string;
+  /** The verdict about the runs with its figures, if there is one. */
+  sentence?: string;
   differences: readonly string[];
 }
 
@@ -27,22 +29,24 @@ export interface Compared {
 export const comparisonHeading = ({ startedAt }: Pick<Compared, 'startedAt'>): string =>
   `Compared with the run of ${formatInstant(startedAt)}`;
 
-/** Returns a comparison for Markdown: what makes the runs differ, then the changes. */
+/** Returns a comparison for Markdown: the verdict, what makes the runs differ, then the changes. */
 export function comparisonBlocks(
   compared: Compared,
   changes: readonly Block[],
   heading = comparisonHeading(compared),
 ): Block[] {
-  return [{ heading }, ...compared.differences.map((quote) => ({ quote })), ...changes];
+  const { sentence, differences } = compared;
+  return [{ heading }, sentence, ...differences.map((quote) => ({ quote })), ...changes];
 }
 
-/** Returns a comparison for a page: what makes the runs differ, then the changes. */
+/** Returns a comparison for a page: the verdict, what makes the runs differ, then the changes. */
 export function comparisonSection(
   compared: Compared,
   changes: Html,
   title = comparisonHeading(compared),
 ): ReportSection {
-  const body = html`${compared.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
-  ${changes}`;
+  const { sentence, differences } = compared;
+  const body = html`${sentence !== undefined && html`<p>${sentence}</p>`}
+  ${differences.map((difference) => html`<p class="soft">${difference}</p>`)} ${changes}`;
   return { id: 'comparison', title, body };
 }

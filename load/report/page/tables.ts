@@ -1,3 +1,4 @@
+import { changeNames } from '../comparison.ts';
 import type {
   FaultKind,
   LoadReport,
@@ -215,7 +216,7 @@ export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>)
           <td class="name">${id}</td>
           <td class="number">${figure(before, unit)}</td>
           <td class="number">${figure(now, unit)}</td>
-          <td class="${styles[change]}">${change}</td>
+          <td class="${styles[change]}">${changeNames[change]}</td>
         </tr>`,
     ),
   });

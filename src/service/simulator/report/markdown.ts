@@ -54,7 +54,6 @@ function changes({ comparison }: SimulationReport): Block[] {
   return comparisonBlocks(
     comparison,
     [
-      comparison.sentence,
       { columns: ['scenario', 'change', 'before', 'now', 'evidence'], rows },
       `${formatCount(unchanged, 'scenario')} with the same pass rate.`,
     ],

@@ -150,8 +150,7 @@ function remarks({ blockedBy, counts }: SimulationReport): Html[] {
 function changesSection(comparison: SimulationComparison | undefined): ReportSection | undefined {
   if (!comparison) return undefined;
   const { changed, unchanged } = listChanges(comparison);
-  const changes = html`<p>${comparison.sentence}</p>
-    ${changed.length > 0 && renderChanges(changed)}
+  const changes = html`${changed.length > 0 && renderChanges(changed)}
     <p class="soft">${formatCount(unchanged, 'scenario')} with the same pass rate.</p>`;
   return comparisonSection(comparison, changes, shortHeading(comparison));
 }

@@ -11,6 +11,7 @@ import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
 import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
 import { routeNames, serviceEndpoints } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
+import { endpointRoutes, routedEndpoints } from './engine/endpoint-routes.ts';
 
 /** A request and its response, which a test sent and received. */
 export interface ForeignExchange {
@@ -44,17 +45,12 @@ const levels: readonly Level[] = ['must', 'should', 'target'];
 const judgeSandbox = createExchangeJudge(sandboxSuite, levels);
 const judgeService = createExchangeJudge(serviceSuite, levels);
 
-/** The routes by which an exchange is recognized. A base URL may have a path before them. */
-const routes: readonly [method: string, path: RegExp, endpoint: Endpoint][] = [
-  ['POST', /\/v1\/chat\/completions$/, 'chat'],
-  ['GET', /\/health$/, 'health'],
-  ['POST', /\/users$/, 'create'],
-  ['DELETE', /\/users\/[^/]+$/, 'delete'],
-  ['POST', /\/v1\/traces$/, 'traces'],
-  ['POST', /\/v1\/sessions\/[^/]+\/end$/, 'end'],
-  ['GET', /\/api\/simulations\/sessions\/?$/, 'simulations'],
-  ['GET', /\/api\/prod-evaluations\/sessions\/?$/, 'production'],
-];
+/** The paths by which an exchange is recognized. A base URL may have a path before them. */
+const routes = routedEndpoints.map((endpoint) => {
+  const { method, path } = endpointRoutes[endpoint];
+  const pattern = path.replace(/\{\w+\}/, '[^/]+').replace(/\/$/, '/?');
+  return { endpoint, method, path: new RegExp(`${pattern}$`) };
+});
 
 const isOfService = (endpoint: Endpoint): boolean =>
   serviceEndpoints.some((each) => each === endpoint);
@@ -63,7 +59,9 @@ const isOfService = (endpoint: Endpoint): boolean =>
 const needsHistory: readonly string[] = ['SERVICE-046'];
 
 /** The routes that `judgeExchange` knows. */
-export const judgedRoutes: readonly string[] = routes.map(([, , endpoint]) => routeNames[endpoint]);
+export const judgedRoutes: readonly string[] = routedEndpoints.map(
+  (endpoint) => routeNames[endpoint],
+);
 
 /**
  * Returns the deviations of one exchange from the interface; undefined if its route is not part of
@@ -73,8 +71,8 @@ export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | un
   const { method, path } = exchange.request;
   const pathname = path.replace(/[?#].*$/s, '');
   const endpoint = routes.find(
-    (route) => route[0] === method.toUpperCase() && route[1].test(pathname),
-  )?.[2];
+    (route) => route.method === method.toUpperCase() && route.path.test(pathname),
+  )?.endpoint;
   if (endpoint === undefined) return undefined;
   const judge = isOfService(endpoint) ? judgeService : judgeSandbox;
   return judge(toRecord(endpoint, exchange)).flatMap(({ id, finding }) => {

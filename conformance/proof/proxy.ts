@@ -14,6 +14,7 @@ import type {
 } from '../engine/mutants/mutant.ts';
 import { flattenHeaders } from '../engine/drive/http-client.ts';
 import { proxyVoice } from './voice-proxy.ts';
+import { endpointRoutes, routedEndpoints } from '../engine/endpoint-routes.ts';
 
 /** A running server on loopback. */
 export interface RunningServer {
@@ -79,29 +80,20 @@ async function serve(
   return transform(proxyRequest, forward, clock);
 }
 
+/** Endpoints by method and path, with `*` for the parameter. */
+const endpointByRoute: ReadonlyMap<string, Endpoint> = new Map(
+  routedEndpoints.map((endpoint) => {
+    const { method, path } = endpointRoutes[endpoint];
+    return [`${method} ${path.replace(/\{\w+\}/, '*')}`, endpoint];
+  }),
+);
+
 /** Returns the endpoint of a request; undefined if the interface has none. */
 export function endpointOf(method: string, path: string): Endpoint | undefined {
   const [route = ''] = path.replace(/^\/users\/.+/, '/users/*').split('?');
-  switch (`${method} ${route.replace(/^\/v1\/sessions\/[^/]*\/end$/, '/end')}`) {
-    case 'POST /v1/chat/completions':
-      return 'chat';
-    case 'GET /health':
-      return 'health';
-    case 'POST /users':
-      return 'create';
-    case 'DELETE /users/*':
-      return 'delete';
-    case 'POST /v1/traces':
-      return 'traces';
-    case 'POST /end':
-      return 'end';
-    case 'GET /api/simulations/sessions/':
-      return 'simulations';
-    case 'GET /api/prod-evaluations/sessions/':
-      return 'production';
-    default:
-      return route.startsWith('/__admin/') ? 'admin' : undefined;
-  }
+  const pattern = route.replace(/^\/v1\/sessions\/[^/]*\/end$/, '/v1/sessions/*/end');
+  const endpoint = endpointByRoute.get(`${method} ${pattern}`);
+  return endpoint ?? (route.startsWith('/__admin/') ? 'admin' : undefined);
 }
 
 // Headers of the connection (RFC 9110, 7.6.1), and headers that are generated again.

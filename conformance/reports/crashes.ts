@@ -1,7 +1,7 @@
 import type { CheckReport } from '../../src/contract/index.ts';
-import { formatSeconds } from '../engine/judge/failure-hints.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import type { Crash } from '../engine/transcript/transcript.ts';
+import { formatSeconds } from '../../src/report-kit/format.ts';
 
 /** The most crashes to describe, and the most requests to name for each. */
 const DESCRIBED_MAX = 3;
@@ -27,7 +27,7 @@ export function describeCrashes(
 }
 
 function describeCrash(peer: string, { downMs, suspects, culprits }: Crash): string {
-  const outage = `for ${formatSeconds(downMs)}`;
+  const outage = `for ${formatSeconds(downMs, 1)}`;
   if (suspects.length === 0) {
     return `The ${peer} accepted no connections ${outage}, although no request was in flight.`;
   }

@@ -2,6 +2,7 @@ import type { CallEvent } from '../../src/contract/index.ts';
 import { html, type Html } from '../../src/report-kit/html.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
 import { messagesOf } from '../engine/transcript/call-messages.ts';
+import { formatSeconds } from '../../src/report-kit/format.ts';
 
 /** The most call events to show. */
 const EVENTS_MAX = 2_000;
@@ -53,7 +54,7 @@ function rowsOf(exchange: Exchange, { at, text, bar }: EventDrawing): TimedRow[]
 }
 
 const durationOf = ({ atMs, untilMs = atMs }: CallEvent): string =>
-  `${((untilMs - atMs) / 1000).toFixed(1)} s`;
+  formatSeconds(untilMs - atMs, 1);
 
 function describeEvent(event: CallEvent, type: string | undefined): Html {
   const { from, kind, code, detail = '' } = event;

@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { cutText, formatCount } from '../../src/report-kit/format.ts';
+import { cutText, formatCount, formatSeconds } from '../../src/report-kit/format.ts';
 import { html, type Html } from '../../src/report-kit/html.ts';
 import { renderRemark, type ReportSection } from '../../src/report-kit/run-report.ts';
 import {
@@ -68,7 +68,7 @@ export function timelineSections(
       row: entry(exchange, byExchange.get(exchange.id) ?? [], { endMs, budget, open }),
     }));
     const events = callRows(shown, {
-      at: seconds,
+      at: (ms) => formatSeconds(ms),
       text: (body) => bodyText(body, budget),
       bar: (fromMs, untilMs) => bar({ startedMs: fromMs, endedMs: untilMs }, endMs),
     });
@@ -97,8 +97,8 @@ export function timelineSections(
       id: 'timeline',
       title: evidence.length === 0 ? 'Exchanges' : 'Other exchanges',
       body: html`<p class="soft">
-          The run had ${formatCount(length, 'exchange')} in ${seconds(endMs)}. They are ordered by
-          send time.
+          The run had ${formatCount(length, 'exchange')} in ${formatSeconds(endMs)}. They are
+          ordered by send time.
         </p>
         ${
           cutCount > 0 &&
@@ -114,8 +114,6 @@ export function timelineSections(
     },
   ];
 }
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 
 interface Drawing {
   endMs: number;
@@ -138,7 +136,7 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
         >
         <span class="soft"
           >${cutText(probe, NAME_LENGTH_MAX)} "${cutText(step, NAME_LENGTH_MAX)}", at
-          ${seconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
+          ${formatSeconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
           ms${exchange.repeats === undefined ? '' : `; #${exchange.repeats} sent again`}</span
         >
         ${blame.map((row) => html`<span class="mark ${row.verdict}">${row.id}</span>`)}

@@ -7,6 +7,10 @@ export function formatDuration(ms: number): string {
   return `${formatNumber(ms / 1000, ms < 10_000 ? 2 : 1)} s`;
 }
 
+/** Formats a duration in seconds: "2.31 s", "12.3 s". */
+export const formatSeconds = (ms: number, decimals = ms < 10_000 ? 2 : 1): string =>
+  `${(ms / 1000).toFixed(decimals)} s`;
+
 /** Formats a count with its noun: "1 response", "6,000 responses". */
 export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;

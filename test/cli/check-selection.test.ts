@@ -7,6 +7,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { assertUsageError, run } from '../helpers/command.ts';
+import { rowOf } from '../helpers/check-report.ts';
 
 /** Starts an agent without voice that breaks one rule. Returns its URL. */
 async function startTestMutant(t: Test, id: string): Promise<string> {
@@ -23,9 +24,6 @@ function readReport(t: Test, path: string): CheckReport {
   t.same(findViolations('CheckReport', report), []);
   return report;
 }
-
-const rowOf = (report: CheckReport, id: string): CheckReport['requirements'][number] | undefined =>
-  report.requirements.find((row) => row.id === id);
 
 void t.test(
   'a run and its recording are judged only on the requirements of --only and --skip',

@@ -17,6 +17,7 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { nightOnly } from '../helpers/nightly.ts';
 import { type Fault, withCrashingSandbox } from '../helpers/crashing-sandbox.ts';
+import { idsWith } from '../helpers/check-report.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 
@@ -46,9 +47,6 @@ async function checkFault(
   });
   return { ...result, crashes: sandbox.crashes(), waits };
 }
-
-const idsWith = ({ requirements }: CheckReport, ...verdicts: string[]): string[] =>
-  requirements.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id);
 
 /** Requirements that do not hold, except latency targets: a fast clock makes a busy machine miss them. */
 const findBroken = ({ requirements }: CheckReport): string[] =>

@@ -8,10 +8,11 @@ import type { TransformFactory } from '../../conformance/engine/mutants/mutant.t
 import { replay } from '../../conformance/proof/replay.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import type { Area, CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
 import { recordSandboxOnce } from '../helpers/recorded-runs.ts';
+import { rowOf } from '../helpers/check-report.ts';
 
 async function reportThrough(
   t: Test,
@@ -32,9 +33,6 @@ async function reportThrough(
   });
   return report;
 }
-
-const rowOf = (report: CheckReport, id: string): RequirementVerdict | undefined =>
-  report.requirements.find((one) => one.id === id);
 
 const rows: readonly (readonly [mutant: string, requirement: string, hint: RegExp | undefined])[] =
   [

@@ -12,10 +12,11 @@ import {
   writeTranscript,
   type CheckResult,
 } from '../../conformance/index.ts';
-import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import { findViolations } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { recordSandboxOnce, recordServiceOnce } from '../helpers/recorded-runs.ts';
+import { idsWith } from '../helpers/check-report.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 
@@ -35,9 +36,6 @@ async function interrupt(t: Test, exchanges: number, mutantId?: string): Promise
     },
   });
 }
-
-const idsWith = ({ requirements }: CheckReport, ...verdicts: string[]): string[] =>
-  requirements.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id);
 
 void t.test('the verdicts found so far remain, and the rest is blocked', async (t) => {
   const { report, transcript } = await interrupt(t, 70);

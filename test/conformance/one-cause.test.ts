@@ -22,6 +22,7 @@ import {
 } from '../helpers/defective-layer.ts';
 import { nightOnly } from '../helpers/nightly.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
+import { idsWith } from '../helpers/check-report.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
 const UNRELATED_MAX = 3;
@@ -255,9 +256,6 @@ async function withAgent(t: Test): Promise<string> {
   t.teardown(() => agent.stop());
   return agent.url;
 }
-
-const idsWith = ({ requirements }: CheckReport, verdict: string): string[] =>
-  requirements.flatMap((row) => (row.verdict === verdict ? [row.id] : []));
 
 void t.test('few other requirements fail because of errors with status 200', async (t) => {
   const [one] = cases;

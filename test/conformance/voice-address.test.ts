@@ -3,11 +3,12 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
-import type { Area, CheckReport } from '../../src/contract/index.ts';
+import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { generateKeyPair } from '../helpers/certificates.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
+import { rowOf } from '../helpers/check-report.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'ws://127.0.0.1:1/voice';
@@ -53,9 +54,6 @@ async function startSandbox(
 /** Shortens timeouts. Other runs use the real time, so that a busy machine causes none. */
 const TIMEOUT_FACTOR = 50;
 const factorFor = (cause: string): number => (cause === 'timeout' ? TIMEOUT_FACTOR : 1);
-
-const rowOf = ({ requirements }: CheckReport, id: string) =>
-  requirements.find((row) => row.id === id);
 
 const VOICE: readonly Area[] = ['voice'];
 const BOTH: readonly Area[] = ['health', 'voice'];

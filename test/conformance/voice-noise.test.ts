@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { check, type CheckSettings } from '../../conformance/index.ts';
-import type { CheckReport, ExchangeRecord } from '../../src/contract/index.ts';
+import type { ExchangeRecord } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { createScaledClock } from '../../src/platform/clock.ts';
 import { runOnQuietMachine } from '../helpers/quiet-machine.ts';
+import { rowOf } from '../helpers/check-report.ts';
 
 /** Handles an open WebSocket. */
 type Serve = (socket: WebSocket) => void;
@@ -47,9 +48,6 @@ const sendReady =
       afterReady(socket);
     });
   };
-
-const rowOf = ({ requirements }: CheckReport, id: string) =>
-  requirements.find((row) => row.id === id);
 
 const noises: [name: string, serve: Serve][] = [
   ['nothing', () => {}],

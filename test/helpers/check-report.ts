@@ -16,6 +16,14 @@ export function row(id: string, change: Partial<Row> = {}): Row {
   };
 }
 
+/** Finds the result of a requirement in a report. */
+export const rowOf = ({ requirements }: CheckReport, id: string): Row | undefined =>
+  requirements.find((candidate) => candidate.id === id);
+
+/** Lists the requirements of a report with one of the verdicts. */
+export const idsWith = ({ requirements }: CheckReport, ...verdicts: string[]): string[] =>
+  requirements.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id);
+
 /** The fields of a failed requirement, for `row`. */
 export const failed: Partial<Row> = {
   ...{ verdict: 'fail', expected: 'a string', received: 'null', findings: 2 },

@@ -1,6 +1,7 @@
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { type Exchange, retryAfterMsOf, type Transcript } from '../../engine/transcript/reading.ts';
 import { isTraces, readTraces, spanKeyOf, spansOf } from './sent-traces.ts';
+import { formatSeconds } from '../../../src/report-kit/format.ts';
 
 /** A later request with the content of an earlier one. */
 export interface Attempt {
@@ -86,6 +87,5 @@ export function waitMsOf(exchange: Exchange): number | undefined {
   return retryAfterMsOf(exchange, 0);
 }
 
-/** Formats a duration for people. */
-export const formatSeconds = (ms: number): string =>
-  `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 0)} s`;
+/** Formats the pause between two attempts. */
+export const formatPause = (ms: number): string => formatSeconds(ms, ms < 10_000 ? 2 : 0);

@@ -25,13 +25,13 @@ export const endCalls: Subject = {
       check: checkRequests(isEnd, NO_END, findUnknownConversation),
       mutants: {
         'ends-unknown': {
-          description: 'ends a conversation with an id that no span has',
+          description: 'Ends a conversation with an id that no span has.',
           transform: changePath(end, (path) => path.replace('/end', '-other/end')),
         },
       },
       legal: {
         'ends-twice': {
-          description: 'ends every conversation twice',
+          description: 'Ends every conversation twice.',
           transform: sendTwice(end),
         },
       },
@@ -52,7 +52,7 @@ export const endCalls: Subject = {
       }),
       mutants: {
         'end-with-body': {
-          description: 'sends an empty JSON object with the end call',
+          description: 'Sends an empty JSON object with the end call.',
           transform: changeRequest(end, (request) =>
             withBody(request, '{}', { 'content-type': 'application/json' }),
           ),
@@ -76,13 +76,13 @@ export const endCalls: Subject = {
       ),
       mutants: {
         'ends-too-early': {
-          description: 'ends a conversation before its last spans are sent',
+          description: 'Ends a conversation before its last spans are sent.',
           transform: endTooEarly,
         },
       },
       legal: {
         'resends-after-end': {
-          description: 'sends a stored batch again after the end call',
+          description: 'Sends a stored batch again after the end call.',
           transform: resendAfterEnd,
         },
       },
@@ -103,7 +103,7 @@ export const endCalls: Subject = {
       },
       legal: {
         'never-ends': {
-          description: 'never ends a conversation, so that the service closes it after 24 hours',
+          description: 'Never ends a conversation, so that the service closes it after 24 hours.',
           transform: omit(end),
         },
       },

@@ -18,19 +18,19 @@ export const modelCalls: Subject = {
       ),
       mutants: {
         'messages-as-values': {
-          description: 'sends messages as structured values instead of a string',
+          description: 'Sends messages as structured values instead of a string.',
           transform: setAttribute('gen_ai.input.messages', {
             arrayValue: { values: [{ stringValue: 'Where is my parcel?' }] },
           }),
         },
         'messages-without-parts': {
-          description: 'sends messages with content instead of parts',
+          description: 'Sends messages with content instead of parts.',
           transform: setAttribute('gen_ai.output.messages', {
             stringValue: '[{"role":"assistant","content":"It is on its way."}]',
           }),
         },
         'messages-cut': {
-          description: 'sends messages that an attribute limit cut off',
+          description: 'Sends messages that an attribute limit cut off.',
           transform: setAttribute('gen_ai.input.messages', {
             stringValue: '[{"role":"user","parts":[{"ty',
           }),
@@ -38,7 +38,7 @@ export const modelCalls: Subject = {
       },
       legal: {
         'tool-call-parts': {
-          description: 'sends messages with parts that are not text',
+          description: 'Sends messages with parts that are not text.',
           transform: setAttribute('gen_ai.output.messages', {
             stringValue: '[{"role":"assistant","parts":[{"type":"tool_call","name":"find"}]}]',
           }),
@@ -59,7 +59,7 @@ export const modelCalls: Subject = {
       ),
       mutants: {
         'tokens-as-text': {
-          description: 'sends token counts as strings',
+          description: 'Sends token counts as strings.',
           transform: setAttribute('gen_ai.usage.input_tokens', { stringValue: '12' }),
         },
       },
@@ -75,7 +75,7 @@ export const modelCalls: Subject = {
       ),
       mutants: {
         'model-as-number': {
-          description: 'sends the model as a number',
+          description: 'Sends the model as a number.',
           transform: setAttribute('gen_ai.request.model', { intValue: '4' }),
         },
       },

@@ -7,7 +7,7 @@ import {
   toPrintable,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { findNextAttempt, formatSeconds, isUnavailable, waitMsOf } from './attempts.ts';
+import { findNextAttempt, formatPause, isUnavailable, waitMsOf } from './attempts.ts';
 import { isRead } from './queries.ts';
 import { encodingOf, formatOf, isTraces } from './sent-traces.ts';
 
@@ -62,9 +62,9 @@ function describePauses(
     const next = findNextAttempt(exchange, transcript)?.exchange;
     if (!next) return [];
     const requestedMs = waitMsOf(exchange);
-    const pause = formatSeconds(next.startedMs - exchange.endedMs);
+    const pause = formatPause(next.startedMs - exchange.endedMs);
     return [
-      requestedMs === undefined ? pause : `${pause} (Retry-After ${formatSeconds(requestedMs)})`,
+      requestedMs === undefined ? pause : `${pause} (Retry-After ${formatPause(requestedMs)})`,
     ];
   });
   return listDistinct(pauses);
@@ -76,5 +76,5 @@ function describeReadIntervals(exchanges: readonly Exchange[]): string {
   const intervals = [...byPath.values()].flatMap((reads) =>
     reads.slice(1).map((read, index) => read.startedMs - (reads[index]?.endedMs ?? 0)),
   );
-  return intervals.length === 0 ? '' : `${formatSeconds(Math.min(...intervals))} or more`;
+  return intervals.length === 0 ? '' : `${formatPause(Math.min(...intervals))} or more`;
 }

@@ -47,21 +47,21 @@ export const pages: Subject = {
       }),
       mutants: {
         'first-page-only': {
-          description: 'reads only the first page of a list',
+          description: 'Reads only the first page of a list.',
           transform: setTotal(plainRead, 50),
         },
         'stops-early': {
-          description: 'stops one page before the end of a list',
+          description: 'Stops one page before the end of a list.',
           transform: setTotal(isSecondPage, 50),
         },
       },
       legal: {
         'reads-empty-page': {
-          description: 'continues to read until a page is empty',
+          description: 'Continues to read until a page is empty.',
           transform: setTotal(plainRead, 61),
         },
         'looks-at-newest': {
-          description: 'reads only the ten newest sessions of a list',
+          description: 'Reads only the ten newest sessions of a list.',
           transform: chain(
             setTotal(plainRead, 10),
             changeQuery(plainRead, (query) => query.set('limit', '10')),
@@ -86,13 +86,13 @@ export const pages: Subject = {
       }),
       mutants: {
         'skips-sessions': {
-          description: 'leaves a gap between two pages',
+          description: 'Leaves a gap between two pages.',
           transform: changeQuery(isSecondPage, (query) => query.set('skip', '30')),
         },
       },
       legal: {
         'overlapping-pages': {
-          description: 'reads pages that overlap',
+          description: 'Reads pages that overlap.',
           transform: changeQuery(pagedRead, (query) => {
             if (query.get('skip') === '50') query.set('skip', '45');
           }),
@@ -113,7 +113,7 @@ export const pages: Subject = {
       },
       mutants: {
         'changes-filters': {
-          description: 'drops a filter after the first page',
+          description: 'Drops a filter after the first page.',
           transform: changeQuery(isLaterPage, (query) => query.delete('agent')),
         },
       },
@@ -121,11 +121,11 @@ export const pages: Subject = {
   },
   legal: {
     'reads-nothing': {
-      description: 'never reads results',
+      description: 'Never reads results.',
       transform: omit((request) => request.method === 'GET'),
     },
     polls: {
-      description: 'reads results several times in a row',
+      description: 'Reads results several times in a row.',
       transform: sendTwice(to('production')),
     },
   },

@@ -38,11 +38,11 @@ export const queries: Subject = {
       ),
       mutants: {
         'camel-case-filter': {
-          description: 'spells failed_only as failedOnly',
+          description: 'Spells failed_only as failedOnly.',
           transform: changePath(production, (path) => path.replace('failed_only', 'failedOnly')),
         },
         'filter-of-other-list': {
-          description: 'filters production results by agent',
+          description: 'Filters production results by agent.',
           transform: changeQuery(production, (query) => query.set('agent', 'shop')),
         },
       },
@@ -60,7 +60,7 @@ export const queries: Subject = {
       }),
       legal: {
         'cache-buster': {
-          description: 'adds a parameter that resembles no filter',
+          description: 'Adds a parameter that resembles no filter.',
           transform: changeQuery(to('simulations'), (query) => query.set('_', '17')),
         },
       },
@@ -72,21 +72,21 @@ export const queries: Subject = {
       check: checkRequests(isRead, NO_READ, findValueFaults),
       mutants: {
         'local-date': {
-          description: 'sends a date that is not ISO 8601',
+          description: 'Sends a date that is not ISO 8601.',
           transform: changeQuery(production, (query) => query.set('started_after', '20/11/2026')),
         },
         'plus-not-encoded': {
-          description: 'does not percent-encode the + of a UTC offset',
+          description: 'Does not percent-encode the + of a UTC offset.',
           transform: changePath(production, (path) => path.replace('%2B', '+')),
         },
         'filter-twice': {
-          description: 'sends a filter twice',
+          description: 'Sends a filter twice.',
           transform: changePath(production, (path) => `${path}&failed_only=true`),
         },
       },
       legal: {
         'python-boolean': {
-          description: 'spells booleans as Python does, and sends a time without an offset',
+          description: 'Spells booleans as Python does, and sends a time without an offset.',
           transform: changeQuery(production, (query) => {
             query.set('failed_only', 'True');
             query.set('started_after', '2026-01-01T00:00:00');
@@ -112,7 +112,7 @@ export const queries: Subject = {
       ),
       mutants: {
         'large-limit': {
-          description: 'requests pages of 1000 sessions',
+          description: 'Requests pages of 1000 sessions.',
           transform: changeQuery(pagedRead, (query) => query.set('limit', '1000')),
         },
       },

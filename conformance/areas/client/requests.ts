@@ -34,13 +34,13 @@ export const requests: Subject = {
       }),
       mutants: {
         'no-key': {
-          description: 'sends no key when it reads results',
+          description: 'Sends no key when it reads results.',
           transform: changeRequest(production, (request) =>
             withoutHeader(request, SERVICE_API_KEY_HEADER),
           ),
         },
         'bearer-key': {
-          description: 'sends the key as a bearer token when it reads results',
+          description: 'Sends the key as a bearer token when it reads results.',
           transform: changeRequest(production, (request) =>
             withHeaders(withoutHeader(request, SERVICE_API_KEY_HEADER), {
               authorization: `Bearer ${request.headers[SERVICE_API_KEY_HEADER] ?? ''}`,
@@ -67,7 +67,7 @@ export const requests: Subject = {
       ),
       mutants: {
         'wrong-key': {
-          description: 'reads results with a key that the service does not know',
+          description: 'Reads results with a key that the service does not know.',
           transform: setHeaders(production, {
             [SERVICE_API_KEY_HEADER]: 'a-key-of-another-service',
           }),
@@ -90,17 +90,17 @@ export const requests: Subject = {
       ),
       mutants: {
         'wrong-path': {
-          description: 'sends traces to /v1/trace',
+          description: 'Sends traces to /v1/trace.',
           transform: changePath(secondBatch, () => '/v1/trace'),
         },
         'put-method': {
-          description: 'ends a conversation with PUT',
+          description: 'Ends a conversation with PUT.',
           transform: changeRequest(to('end'), (request) => ({ ...request, method: 'PUT' })),
         },
       },
       legal: {
         metrics: {
-          description: 'also exports metrics, and sends a HEAD request',
+          description: 'Also exports metrics, and sends a HEAD request.',
           transform: sendBefore(secondBatch, async (request, forward) => {
             await forward({ ...request, path: '/v1/metrics' });
             const empty = withoutHeader(withBody(request, ''), 'content-type');
@@ -121,7 +121,7 @@ export const requests: Subject = {
       }),
       mutants: {
         'no-slash': {
-          description: 'omits the slash at the end of the results path',
+          description: 'Omits the slash at the end of the results path.',
           transform: changePath(production, (path) => path.replace('/sessions/', '/sessions')),
         },
       },

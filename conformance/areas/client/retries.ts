@@ -7,7 +7,7 @@ import { type Subject, withDefaults } from '../../engine/requirement.ts';
 import { type Exchange, isRateLimited, type Transcript } from '../../engine/transcript/reading.ts';
 import {
   findNextAttempt,
-  formatSeconds,
+  formatPause,
   isEssential,
   isInjected,
   isUnavailable,
@@ -41,13 +41,13 @@ export const retries: Subject = {
         check: checkWait(isRateLimited, notObserved(`No request got a 429. ${INJECT}`)),
         mutants: {
           'ignores-retry-after': {
-            description: 'sends a batch again immediately after a 429',
+            description: 'Sends a batch again immediately after a 429.',
             transform: retryImmediately(traces, 429),
           },
         },
         legal: {
           'waits-longer': {
-            description: 'waits longer than Retry-After',
+            description: 'Waits longer than Retry-After.',
             transform: () => async (request, forward, clock) => {
               const response = await forward(request);
               if (response.status === 429) await clock.sleep(LONG_WAIT_MS);
@@ -64,7 +64,7 @@ export const retries: Subject = {
         check: checkRetried((exchange) => isRateLimited(exchange) && isEssential(exchange), NO_429),
         mutants: {
           'gives-up-on-429': {
-            description: 'drops a batch that got a 429',
+            description: 'Drops a batch that got a 429.',
             transform: giveUp(traces, 429),
           },
         },
@@ -78,11 +78,11 @@ export const retries: Subject = {
         check: checkRetried(isRefusedForLoad, NO_503),
         mutants: {
           'gives-up-on-503': {
-            description: 'drops a batch that got a 503',
+            description: 'Drops a batch that got a 503.',
             transform: giveUp(traces, 503),
           },
           'ends-only-once': {
-            description: 'does not repeat an end call that got a 503',
+            description: 'Does not repeat an end call that got a 503.',
             transform: giveUp(end, 503),
           },
         },
@@ -95,7 +95,7 @@ export const retries: Subject = {
         check: checkWait(isRefusedForLoad, NO_503, PAUSE_MS_MIN),
         mutants: {
           hammers: {
-            description: 'sends a batch again immediately after a 503',
+            description: 'Sends a batch again immediately after a 503.',
             transform: retryImmediately(traces, 503),
           },
         },
@@ -122,7 +122,7 @@ export const retries: Subject = {
         ),
         mutants: {
           'new-ids': {
-            description: 'gives spans new ids when it sends them again',
+            description: 'Gives spans new ids when it sends them again.',
             transform: renewIds,
           },
         },
@@ -142,7 +142,7 @@ export const retries: Subject = {
         ),
         mutants: {
           'retries-415': {
-            description: 'sends a batch with a wrong content type twice',
+            description: 'Sends a batch with a wrong content type twice.',
             transform: () => async (request, forward) => {
               if (!secondBatch(request)) return forward(request);
               const wrong = withHeaders(request, { 'content-type': 'text/plain' });
@@ -168,7 +168,7 @@ export const retries: Subject = {
         },
         mutants: {
           'one-span-per-request': {
-            description: 'sends more than 120 trace requests per minute',
+            description: 'Sends more than 120 trace requests per minute.',
             transform: sendBefore(to('production'), async (request, forward) => {
               const empty = {
                 ...withBody(request, '{"resourceSpans":[]}', {
@@ -231,8 +231,8 @@ function checkWait(
       if (!next || pauseMs >= waitMs - toleranceMs) return undefined;
       return {
         at: next,
-        expected: `at least ${formatSeconds(waitMs)} after exchange ${exchange.id} (${exchange.response?.status ?? ''})`,
-        received: `${formatSeconds(pauseMs)} after exchange ${exchange.id}`,
+        expected: `at least ${formatPause(waitMs)} after exchange ${exchange.id} (${exchange.response?.status ?? ''})`,
+        received: `${formatPause(pauseMs)} after exchange ${exchange.id}`,
         hint: 'Read Retry-After, which is in seconds, and wait that long before you send the request again.',
       };
     },

@@ -62,7 +62,7 @@ export const spans: Subject = {
       ),
       mutants: {
         'id-on-root-only': {
-          description: 'sets the conversation id on the root span only',
+          description: 'Sets the conversation id on the root span only.',
           transform: dropAttribute(
             'gen_ai.conversation.id',
             (span) => span.parentSpanId !== undefined,
@@ -79,7 +79,7 @@ export const spans: Subject = {
       ),
       mutants: {
         'numeric-conversation': {
-          description: 'sends the conversation id of a span as an integer',
+          description: 'Sends the conversation id of a span as an integer.',
           transform: setAttribute(
             'gen_ai.conversation.id',
             { intValue: '17' },
@@ -95,7 +95,7 @@ export const spans: Subject = {
       check: checkOperation(),
       mutants: {
         'no-operation': {
-          description: 'sends a span with messages but without an operation',
+          description: 'Sends a span with messages but without an operation.',
           transform: dropAttribute('gen_ai.operation.name', isOperation('chat')),
         },
       },
@@ -113,7 +113,7 @@ export const spans: Subject = {
       }),
       legal: {
         'other-operation': {
-          description: 'sends a span with another operation',
+          description: 'Sends a span with another operation.',
           transform: setAttribute('gen_ai.operation.name', { stringValue: 'embeddings' }),
         },
       },
@@ -129,7 +129,7 @@ export const spans: Subject = {
       }),
       mutants: {
         'base64-ids': {
-          description: 'sends the ids of spans as base64 in OTLP/JSON',
+          description: 'Sends the ids of spans as base64 in OTLP/JSON.',
           transform: editEachSpan((span) => {
             span.traceId = Buffer.from(span.traceId, 'hex').toString('base64');
             span.spanId = Buffer.from(span.spanId, 'hex').toString('base64');
@@ -137,7 +137,7 @@ export const spans: Subject = {
           }),
         },
         'zero-span-id': {
-          description: 'sends a span whose id is all zeros',
+          description: 'Sends a span whose id is all zeros.',
           transform: editSpans((sent) => {
             const last = sent.at(-1);
             if (last) last.spanId = '0'.repeat(16);
@@ -146,7 +146,7 @@ export const spans: Subject = {
       },
       legal: {
         'uppercase-ids': {
-          description: 'writes hexadecimal ids in upper case',
+          description: 'Writes hexadecimal ids in upper case.',
           transform: editEachSpan((span) => {
             span.traceId = span.traceId.toUpperCase();
             span.spanId = span.spanId.toUpperCase();
@@ -161,14 +161,14 @@ export const spans: Subject = {
       check: checkTimes(),
       mutants: {
         milliseconds: {
-          description: 'sends times in milliseconds',
+          description: 'Sends times in milliseconds.',
           transform: editEachSpan((span) => {
             span.startTimeUnixNano = span.startTimeUnixNano.slice(0, 13);
             span.endTimeUnixNano = span.endTimeUnixNano.slice(0, 13);
           }),
         },
         'times-as-numbers': {
-          description: 'sends times as JSON numbers',
+          description: 'Sends times as JSON numbers.',
           transform: changeBody(secondBatch, (body) =>
             body.replaceAll(/(TimeUnixNano":)"(\d+)"/g, '$1$2'),
           ),
@@ -186,7 +186,7 @@ export const spans: Subject = {
       },
       mutants: {
         'reused-span-ids': {
-          description: 'uses the same span ids in every trace',
+          description: 'Uses the same span ids in every trace.',
           transform: editEachSpan((span) => {
             span.spanId = span.spanId.replace(/^b2/, 'a1');
           }),
@@ -194,7 +194,7 @@ export const spans: Subject = {
       },
       legal: {
         'sends-twice': {
-          description: 'sends a batch twice, although it was accepted',
+          description: 'Sends a batch twice, although it was accepted.',
           transform: sendTwice(secondBatch),
         },
       },

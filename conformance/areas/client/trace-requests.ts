@@ -43,7 +43,7 @@ export const traceRequests: Subject = {
         }),
         mutants: {
           'text-plain': {
-            description: 'sends a batch as text/plain',
+            description: 'Sends a batch as text/plain.',
             transform: setHeaders(secondBatch, { 'content-type': 'text/plain' }),
           },
         },
@@ -59,13 +59,13 @@ export const traceRequests: Subject = {
         }),
         mutants: {
           brotli: {
-            description: 'declares a content encoding that the service does not support',
+            description: 'Declares a content encoding that the service does not support.',
             transform: setHeaders(secondBatch, { 'content-encoding': 'br' }),
           },
         },
         legal: {
           'gzip-json': {
-            description: 'compresses a batch of OTLP/JSON, and writes its headers in another case',
+            description: 'Compresses a batch of OTLP/JSON, and writes its headers in another case.',
             transform: changeRequest(secondBatch, (request) => ({
               ...withHeaders(request, {
                 'content-type': 'Application/JSON; charset=utf-8',
@@ -88,17 +88,17 @@ export const traceRequests: Subject = {
         ),
         mutants: {
           'not-otlp': {
-            description: 'sends JSON that is not a trace export request',
+            description: 'Sends JSON that is not a trace export request.',
             transform: changeBody(secondBatch, () => '{"resourceSpans":{"spans":[]}}'),
           },
           'snake-case': {
-            description: 'sends OTLP/JSON with keys in snake_case',
+            description: 'Sends OTLP/JSON with keys in snake_case.',
             transform: changeBody(secondBatch, (body) =>
               body.replaceAll('resourceSpans', 'resource_spans'),
             ),
           },
           'protobuf-as-json': {
-            description: 'sends JSON and declares protobuf',
+            description: 'Sends JSON and declares protobuf.',
             transform: setHeaders(secondBatch, { 'content-type': 'application/x-protobuf' }),
           },
         },
@@ -110,7 +110,7 @@ export const traceRequests: Subject = {
         check: checkRequests(isTraces, NO_TRACES, findSizeFault),
         mutants: {
           'large-batch': {
-            description: 'sends a batch of 11 MB',
+            description: 'Sends a batch of 11 MB.',
             transform: editSpans(([span]) => {
               if (span) span.name = 'x'.repeat(MEGABYTES_11);
             }),
@@ -135,19 +135,19 @@ export const traceRequests: Subject = {
         ),
         mutants: {
           'no-conversation': {
-            description: 'sends a batch without any conversation id',
+            description: 'Sends a batch without any conversation id.',
             transform: dropAttribute('gen_ai.conversation.id'),
           },
         },
         legal: {
           'no-genai-spans': {
-            description: 'sends a batch in which no span is part of a conversation',
+            description: 'Sends a batch in which no span is part of a conversation.',
             transform: editAttributes((attributes) =>
               attributes.filter(({ key }) => !key.startsWith('gen_ai.')),
             ),
           },
           'no-spans': {
-            description: 'sends a trace request without spans',
+            description: 'Sends a trace request without spans.',
             transform: changeBody(secondBatch, () => '{"resourceSpans":[]}'),
           },
         },

@@ -1,16 +1,22 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
+import { endpointRoutes, type RoutedEndpoint } from '../endpoint-routes.ts';
+
+const nameOf = (endpoint: RoutedEndpoint): string => {
+  const { method, path } = endpointRoutes[endpoint];
+  return `${method} ${path}`;
+};
 
 /** The routes as people know them, by endpoint. */
 export const routeNames: Readonly<Record<Endpoint, string>> = {
-  chat: 'POST /v1/chat/completions',
-  health: 'GET /health',
-  create: 'POST /users',
-  delete: 'DELETE /users/{user_id}',
+  chat: nameOf('chat'),
+  health: nameOf('health'),
+  create: nameOf('create'),
+  delete: nameOf('delete'),
   voice: 'Voice WebSocket',
-  traces: 'POST /v1/traces',
-  end: 'POST /v1/sessions/{conversation_id}/end',
-  simulations: 'GET /api/simulations/sessions/',
-  production: 'GET /api/prod-evaluations/sessions/',
+  traces: nameOf('traces'),
+  end: nameOf('end'),
+  simulations: nameOf('simulations'),
+  production: nameOf('production'),
   admin: '/__admin',
   elsewhere: 'Another path',
 };

@@ -4,6 +4,7 @@ import { checkEach, type Check, type Finding, type Unjudged } from './check.ts';
 import type { ExchangeFilter } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
+import { formatSeconds } from '../../../src/report-kit/format.ts';
 
 /** Matches valid requests whose response time counts, including those that timed out. */
 function isTimed(endpoint: Endpoint): (exchange: Exchange) => boolean {
@@ -17,8 +18,6 @@ function isTimed(endpoint: Endpoint): (exchange: Exchange) => boolean {
     exchange.intent === 'valid' &&
     (hasTime(exchange) || exchange.failure?.kind === 'timeout');
 }
-
-const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 
 /** The response time of an exchange, and the least that it can be: the rest is lateness of the kit. */
 interface Time {
@@ -44,7 +43,7 @@ export function explainLateness(spoiled: readonly Exchange[]): Unjudged {
   return {
     verdict: 'not_observed',
     reason:
-      `sandbox-kit itself was ${inSeconds(lateMs)} late, so the response times say nothing about the ` +
+      `sandbox-kit itself was ${formatSeconds(lateMs)} late, so the response times say nothing about the ` +
       'sandbox. Run the check again while the machine is less busy.',
   };
 }
@@ -70,7 +69,7 @@ function checkTime(
     judge(evidence) {
       const time = pickBy(evidence, 'ms');
       if (!time || time.ms < targetMs) return [];
-      const described = describe(inSeconds(targetMs), inSeconds(time.ms), evidence.length);
+      const described = describe(formatSeconds(targetMs), formatSeconds(time.ms), evidence.length);
       return [{ exchange: time.exchange.id, pointer: '', ...described }];
     },
     unjudged(transcript) {

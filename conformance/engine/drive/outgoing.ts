@@ -1,6 +1,7 @@
 import { TRACEPARENT } from '../../../src/platform/trace-context.ts';
 import type { Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
+import { endpointRoutes, type RoutedEndpoint } from '../endpoint-routes.ts';
 
 /** What the requests of a run have in common. */
 export interface RequestSettings {
@@ -61,21 +62,17 @@ function routeOf(
 ): Pick<Outgoing, 'method' | 'path'> {
   switch (endpoint) {
     case 'chat':
-      return { method: 'POST', path: '/v1/chat/completions' };
     case 'health':
-      return { method: 'GET', path: '/health' };
     case 'create':
-      return { method: 'POST', path: '/users' };
-    case 'delete':
-      return { method: 'DELETE', path: `/users/${encodeURIComponent(userId)}` };
     case 'traces':
-      return { method: 'POST', path: '/v1/traces' };
+      return fillRoute(endpoint, '');
+    case 'delete':
+      return fillRoute(endpoint, encodeURIComponent(userId));
     case 'end':
-      return { method: 'POST', path: `/v1/sessions/${path ?? ''}/end` };
+      return fillRoute(endpoint, path ?? '');
     case 'simulations':
-      return { method: 'GET', path: path ?? '/api/simulations/sessions/' };
     case 'production':
-      return { method: 'GET', path: path ?? '/api/prod-evaluations/sessions/' };
+      return { method: 'GET', path: path ?? endpointRoutes[endpoint].path };
     case 'voice':
       return { method: 'GET', path: path ?? voicePath };
     case 'elsewhere':
@@ -83,4 +80,10 @@ function routeOf(
     case 'admin':
       return { method: method ?? 'POST', path: `/__admin${path ?? ''}` };
   }
+}
+
+/** Returns the route of an endpoint with the value of its parameter, if it has one. */
+function fillRoute(endpoint: RoutedEndpoint, value: string): Pick<Outgoing, 'method' | 'path'> {
+  const { method, path } = endpointRoutes[endpoint];
+  return { method, path: path.replace(/\{\w+\}/, () => value) };
 }

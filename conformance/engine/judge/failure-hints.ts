@@ -3,6 +3,7 @@ import { crashesOf } from '../transcript/crashes.ts';
 import type { Crash, Exchange, Transcript } from '../transcript/transcript.ts';
 import { findHtmlPage } from '../transcript/html-page.ts';
 import { isTransient, repetitionOf, wasAlone } from '../transcript/repetitions.ts';
+import { formatSeconds } from '../../../src/report-kit/format.ts';
 
 /**
  * Adds to a finding about a failed request whether the peer crashed, what happened when the request was
@@ -28,13 +29,8 @@ export function explainFailure(finding: Finding, transcript: Transcript): Findin
 /** Describes the outage: "then the sandbox accepted no connections for 1.2 s". */
 function describeOutage({ downMs, cameBack }: Crash): string {
   return cameBack
-    ? `then no connection was accepted for ${formatSeconds(downMs)}`
+    ? `then no connection was accepted for ${formatSeconds(downMs, 1)}`
     : `then no more connections were accepted`;
-}
-
-/** Formats a duration in seconds with one decimal place. */
-export function formatSeconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function crashHint(exchange: Exchange, { culprits, suspects }: Crash): string | undefined {

@@ -1,7 +1,12 @@
 import { describeArgument, schemas } from '../../contract/index.ts';
 import { rejectFault, rejectFaults, type FindFaultProblem } from '../../http-kit/faults.ts';
 import { formatEntry } from '../../http-kit/journal.ts';
-import { validateOptions, enumOption, integerOption, optionsObject } from '../../platform/options.ts';
+import {
+  validateOptions,
+  enumOption,
+  integerOption,
+  optionsObject,
+} from '../../platform/options.ts';
 import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ServiceControls } from './controls.ts';

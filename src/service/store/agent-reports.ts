@@ -78,13 +78,13 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
 }
 
 /** An agent with the URL that its reports are to be about. */
-interface ReportedAgent {
+export interface ReportedAgent {
   id: string;
   url: string;
 }
 
 /** Which reports of an agent are kept. */
-interface ReportLimits {
+export interface ReportLimits {
   agent: ReportedAgent;
   keep: number;
 }

@@ -181,7 +181,10 @@ void t.test(
     const args = ['check', agent.url, '--area', 'voice'];
     const without = await run(args);
     t.equal(without.code, 3, without.stdout);
-    t.match(without.stdout, /requires a key, but none is set \(401\)/);
+    t.match(
+      without.stdout,
+      /requires a key, but none is set \(401: "Authorization must be Bearer\s[^"]+"\)\./,
+    );
 
     const folder = t.testdir({});
     const at = (name: string): string => join(folder, name);

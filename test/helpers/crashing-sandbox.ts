@@ -28,7 +28,7 @@ const faults: Record<Fault, (request: IncomingMessage, text: string) => Promise<
   },
   /** A message with an emoji kills the process. */
   emoji(_request, text) {
-    if (/\p{Emoji_Presentation}/u.test(text)) process.kill(process.pid, 'SIGKILL');
+    if (/"content":"[^"]*\p{Emoji_Presentation}/u.test(text)) process.kill(process.pid, 'SIGKILL');
     return Promise.resolve();
   },
   /** A request for which the specification defines no response ends the process. */

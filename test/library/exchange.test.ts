@@ -230,7 +230,8 @@ void t.test('the parts of a response of fetch are judged as the message says', a
 /** Judges each recorded exchange on its own, and returns the findings that fail. */
 function judgeAlone(exchanges: readonly ExchangeRecord[]): string[] {
   return exchanges.flatMap(({ step, request, response }) => {
-    if (!response) return [];
+    // Of a large body, only the beginning is recorded.
+    if (!response || request.bodyBytes !== undefined) return [];
     const { bodyBase64, ...sent } = request;
     const body = bodyBase64 === undefined ? sent.body : Buffer.from(bodyBase64, 'base64');
     return validateExchange({ request: { ...sent, body }, response })

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { isSameUrl } from '../../platform/base-url.ts';
 import type { Connections, WriteTransaction } from './connections.ts';
 import type { Tables } from './schema/tables.ts';
-import type { AgentReport, NewAgentReport, Page } from './records.ts';
+import type { AgentReport, NewAgentReport, Page, ReportedAgent, ReportLimits } from './records.ts';
 
 const COLUMNS = ['key', 'agent_id', 'kind', 'at_ms', 'summary'] as const;
 
@@ -75,18 +75,6 @@ export function createAgentReportStore({ reader, read, writeAlone }: Connections
       return row && { ...toReport(row), report: JSON.parse(row.report) as object };
     },
   };
-}
-
-/** An agent with the URL that its reports are to be about. */
-export interface ReportedAgent {
-  id: string;
-  url: string;
-}
-
-/** Which reports of an agent are kept. */
-export interface ReportLimits {
-  agent: ReportedAgent;
-  keep: number;
 }
 
 /** Finds the report that counts among reports of one kind, of which the last attached is the first. */

@@ -520,6 +520,18 @@ export interface AgentReport {
 /** A report about an agent to insert. */
 export type NewAgentReport = Omit<AgentReport, 'id'> & { report: object };
 
+/** An agent with the URL that its reports are to be about. */
+export interface ReportedAgent {
+  id: string;
+  url: string;
+}
+
+/** Which reports of an agent are kept. */
+export interface ReportLimits {
+  agent: ReportedAgent;
+  keep: number;
+}
+
 /** Seed data of one owner. */
 export interface SeedData {
   ownerId: string;

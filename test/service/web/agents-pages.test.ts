@@ -73,7 +73,10 @@ void t.test('An agent is added, checked, and changed; its key is never shown', a
   await page.check('[name=forget_key]');
   await clickButton(page, 'Save');
   t.match(await admin('GET /agents'), { agents: [{ name: 'Shop', has_api_key: false }] });
-  t.match(await clickButton(page, 'Check connection'), /requires a key, but none is set \(401\)/);
+  t.match(
+    await clickButton(page, 'Check connection'),
+    'requires a key, but none is set (401: "Authorization must be Bearer followed by the API key of this agent.").',
+  );
   t.match(await page.innerText('.parts'), 'Enter the key that the sandbox expects in the settings');
   t.notMatch((await send('GET /agents', { key: null })).text + (await page.content()), KEY);
   await page.click('summary:text-is("Delete")');
@@ -95,7 +98,13 @@ void t.test('A failed connection check says what happened and what to do', async
   const shop = respondWith(404, '{}');
   const tlsUrl = agent.url.replace('http:', 'https:');
   const rows = [
-    ['key-refused', agent.url, 'Key refused', 'refuses the key with 401.', 'Enter the key that'],
+    [
+      'key-refused',
+      agent.url,
+      'Key refused',
+      'refuses the key with 401: "Authorization must be Bearer',
+      'Enter the key that',
+    ],
     ['down', 'http://127.0.0.1:1', 'Not reachable', 'Nothing accepts', 'Start the sandbox'],
     ['tls', tlsUrl, 'Not reachable', 'plain HTTP, not TLS', 'Use an http:// URL'],
     ['html', `${double.url}/html`, 'Not a sandbox', 'is an HTML page', 'A login page or a proxy'],

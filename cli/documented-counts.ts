@@ -6,8 +6,11 @@ type Conformance = typeof conformanceModule;
 /** The text around a count, with `#` in its place, and the count. */
 type Phrases = readonly (readonly [phrase: string, count: number])[];
 
-/** Returns by page where a hand-written page says what a default check sends. */
-export function findCounts({ planCheck }: Conformance): Readonly<Record<string, Phrases>> {
+/** Returns by page where a hand-written page says what a default check sends, or what a self-test proves. */
+export async function findCounts({
+  planCheck,
+  countUnkilled,
+}: Conformance): Promise<Readonly<Record<string, Phrases>>> {
   const { requests, modelCalls, users, calls } = planCheck({});
   const chatRequests = planCheck({ areas: ['chat'] }).modelCalls;
   return {
@@ -26,6 +29,9 @@ export function findCounts({ planCheck }: Conformance): Readonly<Record<string, 
       ['# chat requests', chatRequests],
       ['never more than #', chatRequests],
       ['# requests are calls', calls],
+    ],
+    'docs/trust.md': [
+      ['# requirements have no mutant in this run', await countUnkilled({ only: 'chat/content' })],
     ],
     'shipped/skills/sandbox-kit/SKILL.md': [['reply at least # times', modelCalls]],
   };

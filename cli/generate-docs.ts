@@ -26,7 +26,7 @@ export async function generateDocs(): Promise<Record<string, string>> {
     const parser = path.endsWith('.md') ? 'markdown' : 'json';
     return [path, await format(text, { ...config, parser })] as const;
   });
-  const counted = Object.entries(findCounts(conformance)).map(([path, phrases]) => {
+  const counted = Object.entries(await findCounts(conformance)).map(([path, phrases]) => {
     return [path, writeCounts(path, readFileSync(join(ROOT, path), 'utf8'), phrases)] as const;
   });
   return Object.fromEntries([...(await Promise.all(formatted)), ...counted]);

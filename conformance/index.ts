@@ -50,6 +50,7 @@ export {
 export type { StartRecordingService } from './proof/client/client-runs.ts';
 export type { BrokenMust } from './engine/judge/exchange-validator.ts';
 export {
+  countUnkilled,
   selftest,
   selftestNeeds,
   selftestSize,

@@ -64,8 +64,10 @@ export function readReport<Name extends keyof typeof commands>(
         `${option} must be a report of sandbox-kit ${commands[name]} --json, but ${path} is a report of sandbox-kit ${other[1]}.`,
       );
     }
+    // Another file lacks every field: the first problem is enough.
+    const [problem = error.message] = error.problems;
     throw new UsageError(
-      `${option} must be a report of sandbox-kit ${commands[name]} --json. ${error.message}`,
+      `${option} must be a report of sandbox-kit ${commands[name]} --json. ${problem}`,
     );
   }
   return value as Messages[Name];

@@ -12,6 +12,12 @@ export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
   return sizeOf(choice);
 }
 
+/** Returns how many requirements a proven self-test names because it runs no mutant of them. */
+export async function countUnkilled(choice: PeerChoice): Promise<number> {
+  const { countUnkilled: count } = await import('./selftest.ts');
+  return count(choice);
+}
+
 /** Returns which conforming peers a self-test needs as the base of its mutants and variants. */
 export async function selftestNeeds(
   choice: PeerChoice = {},

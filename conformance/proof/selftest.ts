@@ -126,9 +126,7 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   const due = options.isQuick ? omitCovered(open, rows) : open;
   await runLanes(due, addRow);
   const matrix = createMatrix(rows);
-  const unkilled = killable(allRequirementIds).filter(
-    (id) => !matrix[id] && (options.areas?.includes(areaOf(id)) ?? true),
-  );
+  const unkilled = findUnkilled(Object.keys(matrix), options);
   const isProven = rows.length > 0 && rows.every(({ ok }) => ok);
   const isComplete = options.only === undefined || options.only === '';
   return {
@@ -311,6 +309,18 @@ function sortLike(runs: readonly PeerRun[], rows: readonly SelftestRow[]): Selft
 export function selftestSize(choice: PeerChoice = {}): number {
   const { mutants, variants, deadPeers } = choosePeers(choice);
   return mutants.length + variants.length + deadPeers.length;
+}
+
+/** Returns how many requirements a proven self-test names because it runs no mutant of them. */
+export function countUnkilled(choice: PeerChoice): number {
+  const killed = choosePeers(choice).mutants.flatMap(({ kills }) => kills);
+  return findUnkilled(killed, choice).length;
+}
+
+function findUnkilled(killed: readonly string[], { areas }: PeerChoice): RequirementId[] {
+  return killable(allRequirementIds).filter(
+    (id) => !killed.includes(id) && (areas?.includes(areaOf(id)) ?? true),
+  );
 }
 
 /** Returns the requirements that can fail or warn (default: those of a sandbox). */

@@ -287,10 +287,10 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const dry = await run(['check', NOWHERE, '--dry-run', '--prompt', 'one', '--prompt', 'two']);
   t.equal(dry.code, 0, dry.stderr);
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');
-  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 21 users and deletes them at the end\./);
+  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 31 users and deletes them at the end\./);
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
-  t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 7 users and deletes them at the end\./);
-  t.match(chat.stdout, /users\/cleanup +cleanup +7 /, 'a request for each of these users');
+  t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 6 users and deletes them at the end\./);
+  t.match(chat.stdout, /users\/cleanup +cleanup +6 /, 'a request for each of these users');
 });
 
 void t.test('doctor reports a reachable sandbox, or one cause, as text and as JSON', async (t) => {

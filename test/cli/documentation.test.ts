@@ -11,7 +11,7 @@ import { parse as parseYaml } from 'yaml';
 import { allRequirementIds } from '../../conformance/index.ts';
 import { killable } from '../../conformance/proof/selftest.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { findViolations, type MessageName } from '../../src/contract/index.ts';
+import { findViolations, type CheckReport, type MessageName } from '../../src/contract/index.ts';
 import * as library from '../../library/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
@@ -92,6 +92,12 @@ void t.test('every command in the documentation runs', async (t) => {
 
   cpSync(join(fixtures, 'out.json'), join(fixtures, 'check.json'));
 
+  const failed = await run(['check', faultyUrl, '--area', 'chat', '--json', 'report.json'], {
+    cwd: fixtures,
+  });
+  t.equal(failed.code, 1, failed.stderr);
+  const fullRequest = findExchange(join(fixtures, 'report.json'), 'full');
+
   for (const { page, text } of curlCommands()) {
     const script = text
       .replaceAll('http://127.0.0.1:8080', agentForCurl.url)
@@ -115,6 +121,7 @@ void t.test('every command in the documentation runs', async (t) => {
         .replace(/^(URL|https?:\/\/(sandbox\.example\.com|127\.0\.0\.1:8080|sandbox:8080))$/, url)
         .replace(/^https:\/\/service\.example\.com$|^http:\/\/127\.0\.0\.1:9090$/, service.url)
         .replace(/^wss:\/\/calls\.example\.com\/voice$/, agent.voiceUrl ?? '')
+        .replace(/^\d+$/, (number) => (adaptation?.isFullRequest ? fullRequest : number))
         .replace(/^\$(\w+)$/, (_, variable: string) => env[variable as keyof typeof env]),
     );
     const cwd = join(fixtures, `run-${String(count++)}`);
@@ -354,6 +361,16 @@ async function sendConversation(service: { url: string; apiKey: string }): Promi
     body: JSON.stringify(makeTraceRequest()),
   });
   if (!response.ok) throw new Error(`The service responds with ${String(response.status)}.`);
+}
+
+/** Returns the number of the first chat request with this step that a report can send again. */
+function findExchange(path: string, step: string): string {
+  const { resendable } = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;
+  const found = resendable?.exchanges.find(
+    ({ exchange }) => exchange.endpoint === 'chat' && exchange.step === step,
+  );
+  if (!found) throw new Error(`${path} does not contain the request "${step}".`);
+  return String(found.exchange.id);
 }
 
 /** Returns the curl commands of the documentation, each with all its lines. */

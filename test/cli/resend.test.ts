@@ -299,7 +299,7 @@ void t.test('a failed turn of a simulation is sent again', async (t) => {
   const scenario = at('talk.scenario.yaml');
   writeFileSync(
     scenario,
-    'id: talk\nname: Talk\nuser:\n  mode: scripted\n  goal: Ask twice.\n  opening: Hello\n  steps: [{ say: Refund it. }]\n',
+    'id: talk\nname: Talk\nuser:\n  mode: scripted\n  goal: Ask twice.\n  opening: Hello\n  steps: [{ say: Refund it. }]\nevals: [{ id: e, name: E, kind: no_repetition }]\n',
   );
   const path = at('simulation.json');
   const simulated = await run([

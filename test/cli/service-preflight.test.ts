@@ -25,10 +25,13 @@ void t.test(
     t.notMatch(await keys.text(), /check-/, 'it creates nothing');
 
     for (const [key, message] of [
-      ['not-the-key', /The service refuses the key with 401\.\nSet SANDBOX_KIT_SERVICE_API_KEY/],
+      [
+        'not-the-key',
+        /The service refuses the key with 401:\s"[^"]*: the key is unknown\."\nSet SANDBOX_KIT_SERVICE_API_KEY/,
+      ],
       [
         '',
-        /The service requires a key, but none is set \(401\)\.\nSet SANDBOX_KIT_SERVICE_API_KEY/,
+        /The service requires a key, but none is set \(401:\s"[^"]*: the header is missing\."\)\.\nSet SANDBOX_KIT_SERVICE_API_KEY/,
       ],
     ] as const) {
       const locked = await run(['doctor', service.url, ...SERVICE], {

@@ -10,6 +10,8 @@ export interface Adaptation {
   isFaulty?: true;
   /** The target is an address where nothing listens: the command is only parsed. */
   isUnreachable?: true;
+  /** The number of the exchange becomes that of the request "full" in the report. */
+  isFullRequest?: true;
   codes?: number[];
   /** The changed command prints other output than the guide shows. */
   hasOtherOutput?: true;
@@ -38,6 +40,7 @@ export const adaptations: Adaptation[] = [
     add: ['--list'],
     hasOtherOutput: true,
   },
+  { command: /^resend report\.json/, codes: [1], isFullRequest: true },
   { command: /^check .*--area (voice|service)/, add: ['--dry-run'], hasOtherOutput: true },
   { command: /^check .*--(watch|only|skip)/, add: ['--dry-run'], hasOtherOutput: true },
   { command: /^check .*--compare/, add: ['--area', 'health'], hasOtherOutput: true },

@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { endOnce } from '../../../src/platform/sandbox-kit-error.ts';
 import type { Suite } from '../area.ts';
 import { routeNames } from '../checks/route-names.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
@@ -199,7 +200,7 @@ function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | und
   return {
     id: 'key_refused',
     message: preflight.run.keyGiven
-      ? `The ${suite.peer} refuses the key with ${status}${quote}.`
+      ? endOnce(`The ${suite.peer} refuses the key with ${status}${quote}.`)
       : `The ${suite.peer} requires a key, but none is set (${status}${quote}).`,
     cure: suite.cures.keyRefused,
     evidence: keyed,

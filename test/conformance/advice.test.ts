@@ -245,12 +245,15 @@ const cases: readonly Case[] = [
     title: 'users that each process keeps for itself',
     defect: twoProcesses,
     says: /^DELETE \/users\/\{user_id\}: the sandbox knows a user in one request and not in the next: 404 with "No such user\." .*State per process\?/,
-    example: { requirement: 'USERS-030', received: '404 (No such user.)' },
+    example: {
+      ...{ requirement: 'USERS-036', message: 'No such user.' },
+      received: /^404, then 200 to the same request \(exchange \d+\)$/,
+    },
   },
   {
     title: 'ids of which only the beginning counts',
     defect: cutIds,
-    says: /the new user sim_user_\w{12} is refused because it exists, and sim_user_\w{12} is unknown afterwards .*Compare whole ids/,
+    says: /the new user ((sim_user_\w{11})\w*) is refused because it exists, and (?!\1 )\2\w* is unknown afterwards .*Compare whole ids/,
   },
   {
     title: 'new users that are refused as existing ones',

@@ -120,6 +120,10 @@ function diagnose(
   ];
 }
 
+/** A message about an unknown user, and not about the role `user`. */
+const UNKNOWN_USER =
+  /\b(unknown|no such) user|\buser[^.]*\b(unknown|not found|not exist|doesn't exist|not known)/i;
+
 /**
  * Returns whether a chat request was refused because its user is unknown, although other chat requests
  * with this user succeed.
@@ -130,9 +134,12 @@ function isLostInChat(exchange: Exchange, { exchanges }: Transcript): boolean {
   if (endpoint !== 'chat' || intent !== 'valid' || typeof userId !== 'string') return false;
   const status = response?.status ?? 0;
   const isRefused = status >= 400 && status < 500 && !isRateLimited(exchange);
-  const isUnknown = isNotFound(exchange) || (isRefused && /user/i.test(quoteBody(exchange)));
-  return isUnknown && exchanges.some((other) => isServed(other, userId));
+  const isUnknown =
+    isNotFound(exchange) || (isRefused && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''));
+  return (
+    isUnknown &&
+    exchanges.some(
+      (other) => other.endpoint === 'chat' && isAccepted(other) && sentUserId(other) === userId,
+    )
+  );
 }
-
-const isServed = (exchange: Exchange, userId: string): boolean =>
-  exchange.endpoint === 'chat' && isAccepted(exchange) && sentUserId(exchange) === userId;

@@ -74,7 +74,7 @@ void t.test('a failed turn shows both lines, why it matters, and how to repeat i
   const path = file('shown/a.scenario.yaml', scenario);
   const json = join(FOLDER, 'shown.json');
   const env = { SANDBOX_KIT_API_KEY: 'a-secret' };
-  const args = ['simulate', double.url, '--scenario', path, '--json', json, '--verbose'];
+  const args = ['simulate', double.url, '--scenario', path, '--verbose'];
   const ran = await run(args, { env });
   t.equal(ran.code, 1, ran.stderr);
   const text = ran.stdout.replaceAll(/\s+/g, ' ');
@@ -82,17 +82,26 @@ void t.test('a failed turn shows both lines, why it matters, and how to repeat i
   t.match(ran.stdout, /\n {2}- Turn 2:\n {6}user {3}It's me\.\n {6}agent {2}Go away\.\n/);
   const [, command = ''] = /\n {4}(curl .*)\n/.exec(ran.stdout) ?? [];
   t.match(command, '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"');
-  t.notMatch(ran.stdout + ran.stderr, 'a-secret');
   const lines = /^failed +hello +2 turns.*\n {2}user {3}Hello\n {2}agent {2}Go away\.\n {2}user/m;
   t.match(ran.stderr, lines, '--verbose shows each turn');
-  const [session] = read(json).sessions;
-  t.equal(session?.failed_turn?.session_sequence, 2);
-  const sent = double.chats().length;
+  const assertSentAgain = (): void => {
+    const [before, again] = double.chats().slice(-2);
+    t.same({ ...again, user_id: before?.user_id }, before, 'the command sends the request again');
+    t.equal(double.requests.at(-1)?.authorization, 'Bearer a-secret');
+  };
   const shell = promisify(execFile);
   await shell('sh', ['-c', command], { env: { ...process.env, ...env } });
-  const [before, again] = [double.chats()[sent - 1], double.chats()[sent]];
-  t.same({ ...again, user_id: before?.user_id }, before, 'the command sends the request again');
-  t.equal(double.requests.at(-1)?.authorization, 'Bearer a-secret');
+  assertSentAgain();
+  const withReport = await run([...args, '--json', json], { env });
+  t.match(withReport.stdout, `\n    sandbox-kit resend ${json} hello-1/2\n`);
+  t.notMatch(withReport.stdout, 'curl', 'the report is the better source');
+  await run(['resend', json, 'hello-1/2'], { env });
+  assertSentAgain();
+  const [session] = read(json).sessions;
+  t.equal(session?.failed_turn?.session_sequence, 2);
+  for (const output of [ran.stdout, ran.stderr, withReport.stdout, withReport.stderr]) {
+    t.notMatch(output, 'a-secret');
+  }
 });
 
 void t.test('a long request is not printed; the report has it', async (t) => {

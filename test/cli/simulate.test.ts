@@ -167,7 +167,7 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
     durations.join(', '),
   );
   const label = await page.locator('svg').first().getAttribute('aria-label');
-  t.match(label, /^Waveform of a call of [\d.]+ s: the user above, the agent below, 1 turns/);
+  t.match(label, /^Waveform of a call of [\d.]+ s: the user above, the agent below, 1 turn\./);
   for (const side of ['user', 'agent']) {
     const path = await page.locator(`path.wave.${side}`).first().getAttribute('d');
     t.ok((path?.match(/M/g) ?? []).length > 10, `${side}: ${path?.slice(0, 60)}`);
@@ -321,7 +321,11 @@ void t.test('the preflight names the same cause as check, and no session starts'
   for (const [url, message, cure] of [
     ['http://127.0.0.1:1', /Nothing accepts connections at http/, /Start the sandbox, or check/],
     [`${agent.url}/api`, /every endpoint is unknown there\./, /Check the path of the URL\./],
-    [agent.url, /requires a key, but none is set \(401\)\./, /Set SANDBOX_KIT_API_KEY/],
+    [
+      agent.url,
+      /requires a key, but none is set \(401: "Authorization must be Bearer [^"]+"\)\./,
+      /Set SANDBOX_KIT_API_KEY/,
+    ],
     [tlsAgent.url, /The TLS handshake with \S+ failed/, /pass that CA with --ca FILE/],
   ] as const) {
     const junit = join(FOLDER, 'blocked.xml');

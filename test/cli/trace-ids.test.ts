@@ -57,7 +57,8 @@ void t.test('check: every report shows the trace id of a failure', async (t) => 
   }
   const graded = await run(['grade', file('record'), '--json', file('graded')]);
   t.equal(graded.code, 1);
-  const [, example = 'none'] = /Example: [^]*?trace id\s+([0-9a-f]{32})/.exec(graded.stdout) ?? [];
+  const inCause = /^ {4}example {3}(?:.+\n {4})+?trace id {2}([0-9a-f]{32})$/m;
+  const [, example = 'none'] = inCause.exec(graded.stdout) ?? [];
   t.ok(ids.includes(example), 'the example of a cause');
   const again = JSON.parse(read('graded')) as CheckReport;
   t.same(again.requirements, requirements, 'a recording keeps the trace ids');

@@ -77,6 +77,17 @@ const twoProcesses: Defect = () => {
   };
 };
 
+/** Sends each chat request of a user to the next of two sandboxes, of which one doesn't know the user. */
+const chatPerProcess: Defect = () => {
+  let nth = 0;
+  return (request, forward) => {
+    if (!toPath(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
+    const body = error('Unknown user.', 'invalid_request_error', 'bad_request');
+    const headers = { 'content-type': 'application/json' };
+    return Promise.resolve({ ...request, status: 400, headers, body });
+  };
+};
+
 /** Compares only the beginning of ids. */
 const cutIds: Defect = () => {
   const known = new Map<string, string>();
@@ -245,12 +256,20 @@ const cases: readonly Case[] = [
     title: 'users that each process keeps for itself',
     defect: twoProcesses,
     says: /^DELETE \/users\/\{user_id\}: the sandbox knows a user in one request and not in the next: 404 with "No such user\." .*State per process\?/,
-    example: { requirement: 'USERS-030', received: '404 (No such user.)' },
+    example: {
+      ...{ requirement: 'USERS-036', message: 'No such user.' },
+      received: /^404, then 200 to the same request \(exchange \d+\)$/,
+    },
+  },
+  {
+    title: 'users that only some chat requests find',
+    defect: chatPerProcess,
+    says: /^POST \/v1\/chat\/completions: the sandbox knows a user in one request and not in the next: 400 with "Unknown user\." .*State per process\?/,
   },
   {
     title: 'ids of which only the beginning counts',
     defect: cutIds,
-    says: /the new user sim_user_\w{12} is refused because it exists, and sim_user_\w{12} is unknown afterwards .*Compare whole ids/,
+    says: /the new user ((sim_user_\w{11})\w*) is refused because it exists, and (?!\1 )\2\w* is unknown afterwards .*Compare whole ids/,
   },
   {
     title: 'new users that are refused as existing ones',

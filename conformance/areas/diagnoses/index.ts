@@ -8,7 +8,6 @@ import { findMisspelledNames } from './misspelled-fields.ts';
 import { findMixedUpUsers } from './mixed-up-users.ts';
 import { findUnknownChat } from './unknown-chat.ts';
 import { findTransientFailures } from './overlap.ts';
-import { findUsersPerProcess } from './processes.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
@@ -31,7 +30,6 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findAcceptedErrors,
     findMixedUpUsers,
     findTransientFailures,
-    findUsersPerProcess,
   ]
     .flatMap((find) => find(transcript))
     .map(toRepair);

@@ -2,11 +2,13 @@ import { crashesOf } from '../../engine/transcript/crashes.ts';
 import {
   isAccepted,
   isNotFound,
+  isRateLimited,
   toPrintable,
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { findDeletions, findSupposedLeftovers, isFalseDuplicate } from '../users/lifecycle.ts';
+import { findDeletedLater, PROCESSES_HINT } from '../users/processes.ts';
 import { pathUserId, sentUserId } from '../users/user-id.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { conformingResponse, isDuplicate } from './conforming-response.ts';
@@ -24,13 +26,17 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
   const duplicates = transcript.exchanges.filter((exchange) =>
     isFalseDuplicate(exchange, transcript),
   );
-  const chats = findContradictingChats(transcript);
-  const isForgetful = deleted.length > 0 || duplicates.length > 0 || chats.length > 0;
-  const unknown = isForgetful ? [...lost, ...chats] : [];
+  const contradictions = transcript.exchanges.filter(
+    (exchange) =>
+      isLostInChat(exchange, transcript) || findDeletedLater(exchange, transcript) !== undefined,
+  );
+  const isForgetful = deleted.length > 0 || duplicates.length > 0 || contradictions.length > 0;
+  const unknown = isForgetful ? [...new Set([...lost, ...contradictions])] : [];
   if (supposed.length > 0 && lost.length > 0) {
+    const [refused, forgotten] = findSimilarIds(supposed.map(sentUserId), lost.map(pathUserId));
     return diagnose(transcript, [...duplicates, ...supposed, ...lost], {
       describe: (seen) =>
-        `the new user ${idOf(supposed, sentUserId)} is refused because it exists, and ${idOf(lost, pathUserId)} is unknown afterwards (${seen})`,
+        `the new user ${refused} is refused because it exists, and ${forgotten} is unknown afterwards (${seen})`,
       cure: 'Compare whole ids, with upper and lower case: two ids are taken for the same user',
     });
   }
@@ -41,7 +47,7 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
     return diagnose(transcript, [...unknown, ...duplicates, ...twice], {
       describe: (seen, quote) =>
         `the sandbox knows a user in one request and not in the next: ${quote} (${seen})`,
-      cure: 'State per process? If several processes or instances run, keep users where all of them see them, for example in a database',
+      cure: PROCESSES_HINT.replace(/\.$/, ''),
     });
   }
   const forgotten = findForgottenUsers(transcript);
@@ -58,9 +64,21 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
   });
 }
 
-/** Returns the user of the first of some exchanges. */
-const idOf = (exchanges: readonly Exchange[], of: (exchange: Exchange) => unknown): string =>
-  toPrintable(String(exchanges.slice(0, 1).map(of)), 70);
+/** Returns two different ids, one of each list: those that begin alike for longest. */
+function findSimilarIds(left: readonly unknown[], right: readonly string[]): [string, string] {
+  const pairs = left.flatMap((first) =>
+    right.map((second): [string, string] => [String(first), second]),
+  );
+  const lengthAlike = ([first, second]: [string, string]): number => {
+    if (first === second) return -1;
+    const [letters, others] = [first.toLowerCase(), second.toLowerCase()];
+    let length = 0;
+    while (length < letters.length && letters[length] === others[length]) length += 1;
+    return length;
+  };
+  const best = pairs.reduce((one, other) => (lengthAlike(other) > lengthAlike(one) ? other : one));
+  return [toPrintable(best[0], 70), toPrintable(best[1], 70)];
+}
 
 /** Returns the deletions of users that were created, if each one says that the user is unknown. */
 function findForgottenUsers({ exchanges }: Transcript): Exchange[] {
@@ -102,14 +120,26 @@ function diagnose(
   ];
 }
 
-/** Returns the chats that were refused with 404 although another one with the same user succeeded. */
-function findContradictingChats({ exchanges }: Transcript): Transcript['exchanges'] {
-  const chats = exchanges.filter(
-    (exchange) =>
-      exchange.endpoint === 'chat' &&
-      exchange.intent === 'valid' &&
-      typeof sentUserId(exchange) === 'string',
+/** A message about an unknown user, and not about the role `user`. */
+const UNKNOWN_USER =
+  /\b(unknown|no such) user|\buser[^.]*\b(unknown|not found|not exist|doesn't exist|not known)/i;
+
+/**
+ * Returns whether a chat request was refused because its user is unknown, although other chat requests
+ * with this user succeed.
+ */
+function isLostInChat(exchange: Exchange, { exchanges }: Transcript): boolean {
+  const { endpoint, intent, response } = exchange;
+  const userId = sentUserId(exchange);
+  if (endpoint !== 'chat' || intent !== 'valid' || typeof userId !== 'string') return false;
+  const status = response?.status ?? 0;
+  const isRefused = status >= 400 && status < 500 && !isRateLimited(exchange);
+  const isUnknown =
+    isNotFound(exchange) || (isRefused && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''));
+  return (
+    isUnknown &&
+    exchanges.some(
+      (other) => other.endpoint === 'chat' && isAccepted(other) && sentUserId(other) === userId,
+    )
   );
-  const served = new Set(chats.filter(isAccepted).map(sentUserId));
-  return chats.filter((exchange) => isNotFound(exchange) && served.has(sentUserId(exchange)));
 }

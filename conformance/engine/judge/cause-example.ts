@@ -11,7 +11,9 @@ export interface CauseExample {
 /**
  * Returns the finding that shows best what several failures have in common: that of the most specific
  * requirement. A requirement is the more specific the larger the part of its evidence that breaks it: a
- * rule about all requests shows that some fail, and a rule about exactly these requests shows which.
+ * rule about all requests shows that some fail, and a rule about exactly these requests shows which. A
+ * generated request counts among those with its properties, because a check reports only the smallest
+ * of them.
  */
 export function chooseExample(
   failures: ReadonlyMap<RequirementId, RequirementResult>,
@@ -21,8 +23,13 @@ export function chooseExample(
     const result = failures.get(id);
     if (result?.verdict !== 'fail') return [];
     const [finding] = result.findings;
-    const broken = new Set(result.findings.map(({ exchange }) => exchange)).size;
-    return [{ id, finding, share: broken / result.evidence.length }];
+    const broken = new Set(result.findings.map(({ exchange }) => exchange));
+    const example = result.evidence.find((exchange) => exchange.id === finding.exchange);
+    const alike = result.evidence.filter((exchange) =>
+      (example?.properties ?? []).every((name) => exchange.properties?.includes(name)),
+    );
+    const share = alike.filter((exchange) => broken.has(exchange.id)).length / alike.length;
+    return [{ id, finding, share }];
   });
   const depthOf = ({ pointer }: Finding): number => pointer.split('/').length;
   const [best] = candidates.toSorted(

@@ -303,10 +303,13 @@ const metadata: readonly ChatProperty[] = [
   },
 ];
 
+const digits = (random: Random, count: number): string =>
+  Array.from({ length: count }, () => random.integer(0, 9)).join('');
+
 function createUuid(random: Random): string {
-  const digits = (count: number): string =>
+  const hex = (count: number): string =>
     Array.from({ length: count }, () => random.integer(0, 15).toString(16)).join('');
-  return `${digits(8)}-${digits(4)}-4${digits(3)}-8${digits(3)}-${digits(12)}`;
+  return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
 }
 
 /** Returns a property of the session id. */
@@ -332,6 +335,7 @@ const sessions: readonly ChatProperty[] = [
   session('punctuation in `session_id`', (unique) => `${unique}:2026/11/22 #1.a@b+c`),
   session('leading and trailing space in `session_id`', (unique) => ` ${unique} `),
   session('an empty `session_id`', () => ''),
+  session('only digits in `session_id`', (_unique, random) => `00${digits(random, 18)}`),
   ...textGroups.map(({ name, group }) => {
     const kinds = textKinds.filter((kind) => kind.group === group);
     const length = Math.floor(SESSION_TEXT_LENGTH / kinds.length);

@@ -75,6 +75,10 @@ export const sessionId: Subject = {
         'session-id-latin-1': echoes('Echoes the bytes of the session id as Latin-1.', (id) =>
           Buffer.from(id).toString('latin1'),
         ),
+        'session-id-without-zeros': echoes(
+          'Drops the leading zeros of a session id of digits.',
+          (id) => id.replace(/^0+(?=\d+$)/, ''),
+        ),
         'session-id-without-control-characters': echoes(
           'Removes control characters from the session id.',
           (id) => id.replaceAll(/\p{Cc}/gu, ''),

@@ -78,7 +78,7 @@ export const malformed = defineRefusals(
       },
     },
     'USERS-062': {
-      rule: 'A `user_id` with a hyphen, space, dot, slash, or line break gets a 400 response.',
+      rule: 'A `user_id` with a hyphen, space, dot, slash, bracket, or line break gets a 400 response.',
       statements: ['2.9.2', '4.7.7', '7.b5'],
       hint: CHARACTERS_HINT,
       edits: {
@@ -86,6 +86,8 @@ export const malformed = defineRefusals(
         'user_id with a space': idWith(' ', 'space'),
         'user_id with a dot': idWith('.', 'dot'),
         'user_id with a slash': idWith('/', 'slash'),
+        // Between uppercase and lowercase letters in ASCII, where [A-z] accepts it.
+        'user_id with a bracket': idWith('[', 'bracket'),
         'user_id with a line break': {
           ...idWith('\n', 'line-break', (id) => `${id}\n`),
           hint: {

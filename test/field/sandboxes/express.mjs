@@ -26,6 +26,9 @@ function requireKey(req, res, next) {
   next();
 }
 
+/** A key of the object may be named `constructor`. */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
 function validateChat(req, res, next) {
   const { messages, user_id, session_id, metadata } = req.body ?? {};
   if (!Array.isArray(messages)) throw badRequest('messages is required.');
@@ -38,8 +41,7 @@ function validateChat(req, res, next) {
   for (const id of [user_id, session_id]) {
     if (id !== undefined && typeof id !== 'string') throw badRequest('An id is not a string.');
   }
-  const isObject = metadata === undefined || metadata?.constructor === Object;
-  if (!isObject) throw badRequest('metadata is not an object.');
+  if (metadata !== undefined && !isObject(metadata)) throw badRequest('metadata is not an object.');
   next();
 }
 
@@ -105,7 +107,7 @@ router.post('/', (req, res) => {
   if (typeof user_id !== 'string' || !/^\w{1,64}$/.test(user_id))
     throw badRequest('user_id is invalid.');
   for (const part of [metadata, profile]) {
-    if (part !== undefined && part?.constructor !== Object) throw badRequest('Not an object.');
+    if (part !== undefined && !isObject(part)) throw badRequest('Not an object.');
   }
   if (users.has(user_id) && DEFECT !== 'duplicate-overwrites') {
     const status = ODDITY === 'duplicate-400' ? 400 : 409;

@@ -6,7 +6,8 @@ import { performance } from 'node:perf_hooks';
 const { PORT = '3000', DEFECT, ODDITY } = process.env;
 const users = new Map();
 const cache = new Map();
-const isObject = (value) => value?.constructor === Object;
+/** A key of the object may be named `constructor`. */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function fail(status, code, message, type = 'invalid_request_error') {
   const body = { error: { message, type, code } };

@@ -232,7 +232,7 @@ const metadata: readonly ChatProperty[] = [
     },
   },
   value('an empty `persona`', 'persona', '', 'CHAT-008'),
-  value('a `time_of_day` that is no time', 'time_of_day', 'soon', 'CHAT-008'),
+  value('a `time_of_day` that is not a time', 'time_of_day', 'soon', 'CHAT-008'),
   {
     name: 'a `scenario_id` of # characters in `metadata`',
     requirement: 'CHAT-008',
@@ -368,8 +368,14 @@ export const chatProperties: readonly ChatProperty[] = [
 
 /** The names of properties that earlier versions sent. A recording may have them. */
 export const formerChatProperties: readonly ChatProperty[] = [
-  'quotes, backslashes, and markup in `content`',
-].map((name) => ({ ...CONTENT, name, place: 'last', apply() {} }));
+  value('a `time_of_day` that is no time', 'time_of_day', 'soon', 'CHAT-008'),
+  ...['quotes, backslashes, and markup in `content`'].map((name) => ({
+    ...CONTENT,
+    name,
+    place: 'last',
+    apply() {},
+  })),
+];
 
 const groupOf = (place: string): string => place.split(': ')[1] ?? '';
 const MESSAGE_PLACES = /^(?:first|part|history|last|earlier|assistant|system|only)\b/;
@@ -394,7 +400,7 @@ function excludes(place: string, other: string): boolean {
   }
   const [position = '', group] = place.split(': ');
   if (group === undefined) return false;
-  // Each key of its own may have another kind of text.
+  // These kinds of text have separate keys, so one request can have several.
   if (position === 'metadata note' || position === 'metadata key') return false;
   if (other === position) return true;
   if (other.startsWith(`${position}: `)) return groupOf(other) !== group || isMetadata(position);

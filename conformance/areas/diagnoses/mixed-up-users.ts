@@ -16,7 +16,7 @@ import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from '
 
 /**
  * Recognizes a sandbox that does not know a user that it created, or knows one that was never created:
- * several processes with users of their own, or ids that are not compared whole.
+ * each process stores its own users, or only a part of the id is compared.
  */
 export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
   // A crash explains lost users.

@@ -122,7 +122,7 @@ const conflict = (): ProxyResponse => errorResponse(409, 'user_exists');
 export const concurrentRequests: Subject = {
   requirements: {
     'USERS-067': {
-      rule: 'Of two create requests for one new user at the same moment, exactly one succeeds, and the other one is refused as a duplicate.',
+      rule: 'If two requests create the same new user at the same time, exactly one succeeds, and the other is refused as a duplicate.',
       section: '7',
       statements: ['7.b8', '4.7.6', '3.2.1'],
       reason: 'Parallel simulations that both succeed would share one user.',
@@ -149,7 +149,7 @@ export const concurrentRequests: Subject = {
       },
     },
     'USERS-035': {
-      rule: 'Of two delete requests for one user at the same moment, at least one succeeds, and neither gets a server error.',
+      rule: 'If two requests delete the same user at the same time, at least one succeeds, and neither gets a server error.',
       statements: ['4.8.2', '3.2.2', '7.b7'],
       reason: 'The service deletes users while simulations end in parallel.',
       observability: 'provoked',

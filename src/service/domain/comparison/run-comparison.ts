@@ -180,7 +180,7 @@ const samplesPerRun = (strata: readonly Stratum[]): number =>
 /** The most samples to suggest: the limit of --samples. */
 const SAMPLES_MAX = 1_000;
 
-/** Returns how many samples of each scenario show a difference of this size; undefined if there is none. */
+/** Returns how many samples of each scenario show a difference of this size; undefined if no number does. */
 function countSamplesNeeded(strata: readonly Stratum[]): number | undefined {
   if (strata.length === 0) return undefined;
   let least = 1;

@@ -96,7 +96,8 @@ void t.test('load goes through the proxy, and the report says so', async (t) => 
   const { sandbox, proxy, ca } = await withTlsSandbox(t);
   const env = { HTTPS_PROXY: proxy.url };
   const args = ['load', HTTPS, '--ca', ca, '--profile', 'chat', '--rate', '10', '--duration', '1s'];
-  const ran = await run([...args, '--warm-up', '1s', '--json', '-'], { env });
+  // Long enough for a request on a machine that is busy for seconds.
+  const ran = await run([...args, '--warm-up', '4s', '--json', '-'], { env });
   const report = JSON.parse(ran.stdout) as LoadReport;
   t.equal(report.blockedBy, undefined, ran.stderr);
   t.equal(report.chat?.ok, report.chat?.offered);

@@ -8,7 +8,7 @@ const SECRET_LENGTH_MIN = 6;
 
 /**
  * Creates a function that redacts secrets in every form in which a peer may echo them: plain, JSON,
- * URL, base64, and hex, in any case. It also redacts the part of a secret after a scheme, such as
+ * URL, base64, and hex, in any case, also as part of an encoded header. It also redacts the part of a secret after a scheme, such as
  * `dXNlcg==` in `Basic dXNlcg==`. Secrets with fewer than 6 characters are not redacted.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
@@ -19,23 +19,38 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   return (text) => text.replaceAll(pattern, REDACTED);
 }
 
+/** Returns patterns for a secret in every encoding. */
 function encodingsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const bytes = Buffer.from(secret);
   return [
-    secret,
-    inJson,
-    inJson.replaceAll('/', '\\/'),
-    encodeURIComponent(secret),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
+    ...[inJson, inJson.replaceAll('/', '\\/'), bytes.toString('hex')].map(escapePattern),
+    // Any character of a URL may be encoded.
+    Array.from(secret, (char) => `(?:${escapePattern(char)}|${toPercent(char)})`).join(''),
+    ...[0, 1, 2].flatMap((offset) => toBase64Parts(bytes, offset)),
   ];
 }
 
-/** Creates a case-insensitive pattern that matches any of the texts. */
-function createPattern(texts: readonly string[]): RegExp {
-  const longestFirst = [...new Set(texts)].sort((a, b) => b.length - a.length);
-  const escaped = longestFirst.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-  return new RegExp(escaped.join('|'), 'gi');
+const toPercent = (char: string): string =>
+  Array.from(Buffer.from(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+
+/**
+ * Returns the characters that a secret has in base64 of any text in which it starts at this offset,
+ * modulo 3: those that no byte before or after it changes.
+ */
+function toBase64Parts(secret: Buffer, offset: number): string[] {
+  const bytes = Buffer.concat([Buffer.alloc(offset), secret]);
+  const start = [0, 2, 3][offset];
+  const text = bytes.toString('base64').replace(/=+$/, '');
+  const part = text.slice(start, bytes.length % 3 === 0 ? undefined : -1);
+  if (part.length < SECRET_LENGTH_MIN) return [];
+  return [part, part.replaceAll('+', '-').replaceAll('/', '_')].map(escapePattern);
+}
+
+const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+
+/** Creates a case-insensitive pattern that matches any of the patterns. */
+function createPattern(patterns: readonly string[]): RegExp {
+  const longestFirst = [...new Set(patterns)].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.join('|'), 'gi');
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentFault } from '../../src/contract/index.ts';
-import { hasSeveralHosts, SEVERAL_HOSTS_MESSAGE } from '../../src/http-kit/local-access.ts';
+import { findHostProblem } from '../../src/http-kit/local-access.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Log } from '../../src/platform/log.ts';
@@ -160,7 +160,8 @@ class WebSocketVoiceServer implements VoiceServer {
   /** Returns the faults to inject into a call. @throws RequestError. */
   #check(request: IncomingMessage): AgentFault[] {
     const { authentication, faults } = this.#options;
-    if (hasSeveralHosts(request)) throw new RequestError('bad_request', SEVERAL_HOSTS_MESSAGE);
+    const hostProblem = findHostProblem(request);
+    if (hostProblem !== undefined) throw new RequestError('bad_request', hostProblem);
     authentication.checkOrigin(request);
     authentication.checkKey(request);
     assertSubprotocol(request);

@@ -38,7 +38,9 @@ const FORWARDING_HEADERS = [
  * another machine; undefined if the request has no such header.
  */
 export function findForwardingHeader(headers: IncomingHttpHeaders): string | undefined {
-  return FORWARDING_HEADERS.find((name) => headers[name.toLowerCase()] !== undefined);
+  // CGI and its relatives can't tell `X_Forwarded_For` from `X-Forwarded-For`.
+  const names = new Set(Object.keys(headers).map((name) => name.replaceAll('_', '-')));
+  return FORWARDING_HEADERS.find((name) => names.has(name.toLowerCase()));
 }
 
 /** Returns the host and port of an `Origin` header; undefined if the origin is malformed or null. */
@@ -47,7 +49,7 @@ export function authorityOf(origin: string): string | undefined {
 }
 
 /** Returns whether a request has several `Host` headers. Node would use the first one. */
-export function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
@@ -57,7 +59,20 @@ export function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeader
 }
 
 /** The message of the 400 to a request with several `Host` headers (RFC 9112, 3.2). */
-export const SEVERAL_HOSTS_MESSAGE = 'The request has more than one Host header.';
+const SEVERAL_HOSTS_MESSAGE = 'The request has more than one Host header.';
+
+/**
+ * Returns why the host of a request is unclear; undefined if it is clear. The URL of a request to a proxy
+ * names a host as well (RFC 9112, 3.2.2).
+ */
+export function findHostProblem(request: IncomingMessage): string | undefined {
+  if (hasSeveralHosts(request)) return SEVERAL_HOSTS_MESSAGE;
+  const { url = '', headers } = request;
+  if (url.startsWith('/') || url === '*') return undefined;
+  const [, authority] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
+  if (authority?.toLowerCase() === headers.host?.toLowerCase()) return undefined;
+  return 'The URL of the request names another host than its Host header.';
+}
 
 /** Returns whether a `Host` header names this machine, with or without a port. */
 export function isLoopbackAuthority(host: string | undefined): boolean {

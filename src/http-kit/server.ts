@@ -1,9 +1,10 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorOrigin } from '../platform/error-origin.ts';
 import type { Log } from '../platform/log.ts';
+import { endConnection, limitConnectionsPerAddress } from './connection-limits.ts';
 import type { HttpError } from './errors.ts';
-import { hasSeveralHosts, SEVERAL_HOSTS_MESSAGE } from './local-access.ts';
+import { findHostProblem } from './local-access.ts';
 
 /** Time limit of a request. Node's default of 300 s would let a slow client keep a connection. */
 export const REQUEST_TIMEOUT_MS = 60_000;
@@ -30,6 +31,8 @@ export interface HttpServerOptions {
   logServerError: (method: string, error: unknown) => void;
   /** Maximum size of a request body; Fastify's default is 1 MiB. */
   bodyBytesMax?: number;
+  /** Connections that one address may have (default: any number). */
+  connectionsPerAddressMax?: number;
   /** PEM certificate and key for HTTPS. */
   tls?: { cert: string; key: string } | undefined;
 }
@@ -48,9 +51,9 @@ function rejectSchemas(): never {
 }
 
 /** Has the shape of the errors that Fastify blames on a request. */
-class SeveralHostsError extends Error {
+class HostError extends Error {
   readonly statusCode = 400;
-  readonly code = 'SEVERAL_HOSTS';
+  readonly code = 'HOST';
 }
 
 /**
@@ -69,19 +72,24 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Requests that arrive during the shutdown still get a response before the connection closes.
     return503OnClosing: false,
     ...(tls ? { https: { ...tls, ...serverOptions } } : { http: serverOptions }),
-    clientErrorHandler(error: NodeJS.ErrnoException, socket: Duplex) {
+    clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) return;
-      socket.end(formatRawError(options.toParserError(error.code ?? ''), contentType));
+      endConnection(socket, formatRawError(options.toParserError(error.code ?? ''), contentType));
     },
     frameworkErrors: (error, request, reply) => {
       if (options.sendErrorPage?.(request, reply, error)) return;
       void sendError(reply, toHttpError(error));
     },
   });
+  const { connectionsPerAddressMax } = options;
+  if (connectionsPerAddressMax !== undefined) {
+    limitConnectionsPerAddress(app.server, connectionsPerAddressMax);
+  }
   app.setReplySerializer((payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, _reply, done) => {
-    done(hasSeveralHosts(request.raw) ? new SeveralHostsError(SEVERAL_HOSTS_MESSAGE) : undefined);
+    const problem = findHostProblem(request.raw);
+    done(problem === undefined ? undefined : new HostError(problem));
   });
   app.setErrorHandler((error, request, reply) => {
     const httpError = toHttpError(error);

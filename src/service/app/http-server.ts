@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { HttpError } from '../../http-kit/errors.ts';
+import { findConnectionsPerAddressMax } from '../../http-kit/connection-limits.ts';
 import { createHttpServer, logRequestFailure } from '../../http-kit/server.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -34,6 +35,7 @@ export function createServiceServer(
 ): FastifyInstance {
   const app = createHttpServer({
     contentType: JSON_CONTENT_TYPE,
+    connectionsPerAddressMax: findConnectionsPerAddressMax(),
     toHttpError: toRequestError,
     toParserError: (parserCode) => {
       const [code, message] = PARSER_ERRORS[parserCode] ?? [];

@@ -1,0 +1,95 @@
+/** Connections that send nothing, too many of them, and requests whose host is unclear. */
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import type { FastifyInstance } from 'fastify';
+import t, { type Test } from 'tap';
+import { createHttpServer } from '../../../src/http-kit/server.ts';
+import { withService } from '../../helpers/service.ts';
+import { until } from '../../helpers/until.ts';
+
+const error = { status: 400, headers: {}, body: { message: 'refused' } };
+
+async function withServer(t: Test, connectionsPerAddressMax?: number): Promise<FastifyInstance> {
+  const app = createHttpServer({
+    contentType: 'application/json',
+    toHttpError: () => error,
+    toParserError: () => error,
+    sendError: (reply) => reply.code(error.status).send(error.body),
+    logServerError: () => undefined,
+    ...(connectionsPerAddressMax !== undefined && { connectionsPerAddressMax }),
+  });
+  app.get('/', (_request, reply) => reply.send({ ok: true }));
+  t.teardown(() => app.close());
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app;
+}
+
+/** Opens a connection that stays open on the side of the client until the test ends. */
+async function open(t: Test, app: FastifyInstance, text = ''): Promise<Socket> {
+  const { port } = app.server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => undefined).resume();
+  await once(socket, 'connect');
+  if (text !== '') socket.write(text);
+  return socket;
+}
+
+const countConnections = (app: FastifyInstance): Promise<number> =>
+  promisify(app.server.getConnections.bind(app.server))();
+
+void t.test('Connections that never send a byte are closed', async (t) => {
+  const app = await withServer(t);
+  // Node looks for such connections every 5 s.
+  app.server.headersTimeout = 100;
+  for (let nth = 0; nth < 5; nth += 1) await open(t, app);
+  t.equal(await countConnections(app), 5);
+  await until('no connection is left', async () => (await countConnections(app)) === 0);
+});
+
+void t.test(
+  'A connection is closed after an error, even if the client keeps it open',
+  async (t) => {
+    const app = await withServer(t);
+    const socket = await open(t, app, 'NOT HTTP\r\n\r\n');
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    t.match(String(bytes), /^HTTP\/1\.1 400 [\s\S]*refused/);
+    await until('no connection is left', async () => (await countConnections(app)) === 0);
+  },
+);
+
+void t.test('An address has a limited number of connections', async (t) => {
+  const app = await withServer(t, 3);
+  const sockets = await Promise.all([1, 2, 3].map(() => open(t, app)));
+  await until('all are open', async () => (await countConnections(app)) === 3);
+  const refused = await open(t, app);
+  await Promise.race([once(refused, 'end'), once(refused, 'close')]);
+  sockets[0]?.destroy();
+  await until('one is closed', async () => (await countConnections(app)) === 2);
+  const accepted = await open(t, app, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [bytes] = (await once(accepted, 'data')) as [Buffer];
+  t.match(String(bytes), /^HTTP\/1\.1 200/);
+});
+
+void t.test('A request whose URL names another host than Host is refused', async (t) => {
+  const { service } = await withService(t);
+  const { host, port } = new URL(service.url);
+  const request = async (url: string, headers = ''): Promise<string> => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1' });
+    t.teardown(() => socket.destroy());
+    socket.end(`GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`);
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    return text;
+  };
+  t.match(await request('http://example.com/ready'), /^HTTP\/1\.1 400 [\s\S]*another host/);
+  t.match(await request(`http://${host}@example.com/ready`), /^HTTP\/1\.1 400/);
+  t.match(await request(`http://${host}/ready`), /^HTTP\/1\.1 200/);
+  t.match(await request('/ready'), /^HTTP\/1\.1 200/);
+  t.match(
+    await request('/__admin/keys', 'X_Forwarded_For: 203.0.113.7\r\n'),
+    /^HTTP\/1\.1 401 [\s\S]*X-Forwarded-For/,
+    'a header of a proxy with underscores',
+  );
+});

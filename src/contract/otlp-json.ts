@@ -215,7 +215,8 @@ function readList(object: JsonObject, key: string, path: string): readonly unkno
 function readText(object: JsonObject, key: string, path: string): string {
   const value = object[key];
   if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value;
+  // Half of a surrogate pair has no UTF-8, and protobuf and databases replace or refuse it.
+  if (typeof value === 'string') return value.toWellFormed();
   throw typeError(path, key, 'a string', value);
 }
 

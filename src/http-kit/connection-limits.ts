@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
+import { systemClock } from '../platform/clock.ts';
 
 /** A client that does not close its side gets this long to read an error. */
 const ERROR_READ_MS_MAX = 2_000;
@@ -15,8 +16,9 @@ const CONNECTIONS_MAX = 4_096;
  */
 export function endConnection(socket: Socket, response: string): void {
   socket.end(response);
-  const timer = setTimeout(() => socket.destroy(), ERROR_READ_MS_MAX).unref();
-  socket.once('close', () => clearTimeout(timer));
+  const limit = systemClock.deadline(ERROR_READ_MS_MAX);
+  limit.signal.addEventListener('abort', () => socket.destroy());
+  socket.once('close', () => limit[Symbol.dispose]());
 }
 
 /**

@@ -1,5 +1,6 @@
 /** URLs in options and arguments: which are valid, and how messages show them. */
 import { isIPv6 } from 'node:net';
+import { findAddressScope } from './address-scope.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 /** A valid base URL without trailing slashes, or the problem of a text. */
@@ -25,6 +26,8 @@ export function parseBaseUrl(
   if (!url || !/^https?:\/\//i.test(text)) {
     return { problem: `must be ${expected}, got ${quoteUrl(text)}.${suggestScheme(text)}` };
   }
+  const problem = findUrlProblem(text);
+  if (problem !== undefined) return { problem: `${problem}.` };
   if (url.username !== '' || url.password !== '') {
     return { problem: `must not contain a user name or password. ${keyHint}` };
   }
@@ -38,6 +41,18 @@ export function parseBaseUrl(
     return { problem: `${problem} Did you mean ${base.slice(0, -endpoint.length)}?` };
   }
   return { url: base };
+}
+
+/**
+ * Returns why no request must be sent to a URL, to be read after its name; undefined if it may be. No
+ * sandbox has a link-local address, but the metadata service of a cloud provider has one.
+ */
+export function findUrlProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url) return `must be a valid URL with a port of at most 65535, got ${quoteUrl(text)}`;
+  const isReserved = findAddressScope(url.hostname) === 'reserved' && url.hostname !== '0.0.0.0';
+  if (!isReserved) return undefined;
+  return `must not be a link-local, multicast, or metadata address, got ${quoteUrl(text)}`;
 }
 
 /** Paths of the interface, which the kit appends to a base URL. */

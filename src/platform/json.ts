@@ -3,9 +3,37 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value that a JSON text contains; undefined if there is no text or it is not JSON. */
+/** Deeper values could exhaust the stack of recursive functions, such as `JSON.stringify`. */
+const DEPTH_MAX = 200;
+
+/** Parsing more objects and arrays takes seconds. */
+const CONTAINERS_MAX = 1_000_000;
+
+/** Returns what is too much about the arrays and objects in a JSON text, to be read after its name. */
+export function findJsonExcess(json: string): string | undefined {
+  let [depth, containers, isInString] = [0, 0, false];
+  for (let index = 0; index < json.length; index += 1) {
+    const character = json[index];
+    if (character === '"') isInString = !isInString;
+    // Skips the escaped character, which may be a quote.
+    else if (character === '\\') index += 1;
+    else if (isInString) continue;
+    else if (character === '[' || character === '{') {
+      depth += 1;
+      containers += 1;
+      if (depth > DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
+      if (containers > CONTAINERS_MAX) return 'has more than 1,000,000 objects and arrays';
+    } else if (character === ']' || character === '}') depth -= 1;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the value that a JSON text contains; undefined if there is no text, it is not JSON, or it is
+ * nested too deeply.
+ */
 export function parseJson(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
+  if (text === undefined || findJsonExcess(text) !== undefined) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

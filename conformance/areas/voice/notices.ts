@@ -15,10 +15,24 @@ export function voiceNotices(
 ): readonly string[] {
   if (isBlocked) return [];
   return [
+    ...describeRefusedAddresses(transcript),
     ...(isMediaUnjudged(transcript) ? [describeUnjudgedMedia(transcript)] : []),
     ...(transcript.run.areas.includes('voice') && isVoiceAbsent(transcript.exchanges)
       ? [describeAbsence(transcript)]
       : []),
+  ];
+}
+
+const ADDRESSES_SHOWN_MAX = 5;
+
+/** A sandbox must not make the kit send packets into other networks. */
+function describeRefusedAddresses({ exchanges }: Transcript): string[] {
+  const addresses = new Set(exchanges.flatMap(({ call }) => call?.media?.refusedAddresses ?? []));
+  if (addresses.size === 0) return [];
+  const shown = [...addresses].slice(0, ADDRESSES_SHOWN_MAX).join(', ');
+  const more = addresses.size > ADDRESSES_SHOWN_MAX ? ' and more' : '';
+  return [
+    `No media was sent to ${shown}${more}: the offer names these addresses, but they are not in the network of the sandbox.`,
   ];
 }
 

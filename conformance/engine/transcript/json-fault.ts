@@ -1,5 +1,5 @@
 import { findInvalidByte, type RecordedBody } from './body-encoding.ts';
-import { isObject, parseJson, parseObject } from '../../../src/platform/json.ts';
+import { findJsonExcess, isObject, parseJson, parseObject } from '../../../src/platform/json.ts';
 
 /** Why a text is not JSON, or not a JSON object. */
 export interface JsonFault {
@@ -32,6 +32,11 @@ function findEncodingFault(recorded: RecordedBody): JsonFault | undefined {
 }
 
 function findJsonFault(text: string): JsonFault | undefined {
+  const excess = findJsonExcess(text);
+  if (excess !== undefined) {
+    const cure = 'Send only the fields of the interface, without a structure that contains itself';
+    return { reason: `JSON that ${excess}`, cure, value: undefined };
+  }
   if (text.length > LENGTH_MAX || text.trim() === '') return undefined;
   const parsed = parseJson(text);
   if (isObject(parsed)) return undefined;

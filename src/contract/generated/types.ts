@@ -819,6 +819,12 @@ export interface CallMedia {
    * 99th percentile of the delay with which the kit sent its own packets.
    */
   lateMs: number;
+  /**
+   * Addresses of candidates to which the kit sent nothing, because the sandbox is in another network.
+   *
+   * @maxItems 64
+   */
+  refusedAddresses?: string[];
 }
 export interface CallPacket {
   /**

@@ -226,7 +226,7 @@ const digestSession = (session: NewSession): string =>
 function readDocuments({ ownerId, document }: SeedInput, known: KnownDocuments): NewDocument[] {
   const context = { ownerId, known };
   const agents = (document.agents ?? []).flatMap(({ url, ...agent }, index) => {
-    if (url !== undefined) return toAgent({ ...agent, url }, context);
+    if (url !== undefined) return toAgent({ ...agent, url }, context, `/agents/${index}`);
     const dependent = agent.api_key === undefined ? 'voice_url' : 'api_key';
     if (agent[dependent] === undefined) return [];
     const problem = `is required when there is ${dependent === 'api_key' ? 'an' : 'a'} ${dependent}`;

@@ -40,14 +40,14 @@ export const watchDataDir = (dataDir: string): (() => string | undefined) =>
   watchFile(join(dataDir, 'service.db'));
 
 /**
- * Creates a data directory and its parents. Node's own recursion reports a read-only disk as ENOENT.
+ * Creates a data directory and its parents, which only their owner can read. Node's own recursion reports a read-only disk as ENOENT.
  * @throws StartError that names the parent in which it can't be created.
  */
 async function createDirectory(dataDir: string, path = resolve(dataDir)): Promise<void> {
   if (existsSync(path)) return;
   const parent = dirname(path);
   await createDirectory(dataDir, parent);
-  await mkdir(path).catch((error: unknown) => {
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
     // Another process may have created it in the meantime.
     if (existsSync(path)) return;
     const code = errorCode(error);

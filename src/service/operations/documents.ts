@@ -4,6 +4,7 @@ import {
   type Scenario,
   type TestedAgent,
 } from '../../contract/index.ts';
+import { findUrlProblem } from '../../platform/base-url.ts';
 import { checkScenario } from '../domain/check-scenario.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
@@ -113,8 +114,25 @@ export function checkCount(kind: DocumentKind, all: readonly { id: string }[]): 
   throw new RequestError('bad_request', message);
 }
 
-/** Returns an agent in its stored form. Without an id it replaces the agent of the same name. */
-export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocument {
+/**
+ * Checks that the URLs of an agent can be called.
+ * @param at JSON pointer to the agent.
+ * @throws InvalidDocumentError.
+ */
+export function checkAgentUrls(agent: Pick<TestedAgent, 'url' | 'voice_url'>, at: string): void {
+  for (const field of ['url', 'voice_url'] as const) {
+    const url = agent[field];
+    const problem = url === undefined ? undefined : findUrlProblem(url);
+    if (problem !== undefined) throw new InvalidDocumentError(`${at}/${field}`, problem);
+  }
+}
+
+/**
+ * Returns an agent in its stored form. Without an id it replaces the agent of the same name.
+ * @throws InvalidDocumentError if a URL can't be called.
+ */
+export function toAgent(agent: TestedAgent, context: DocumentContext, at = ''): NewDocument {
+  checkAgentUrls(agent, at);
   const { api_key: secret, name, url, voice_url } = agent;
   const knownId = context.known.agents.find((candidate) => candidate.name === name)?.id;
   const id = agent.id ?? knownId ?? makeDocumentId('agt', [context.ownerId, name]);

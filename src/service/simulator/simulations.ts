@@ -19,7 +19,7 @@ import {
   type ScenarioReferences,
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
-import { listDocuments } from '../operations/documents.ts';
+import { checkAgentUrls, listDocuments } from '../operations/documents.ts';
 import type {
   LiveSession,
   SimulationEstimate,
@@ -180,6 +180,7 @@ function countScenarios(
 
 async function findAgent(store: Store, ownerId: string, { agent }: SimulationRequest) {
   if (typeof agent !== 'string') {
+    checkAgentUrls(agent, '/agent');
     return { agent: toAddress(agent), secret: agent.api_key };
   }
   const agents = await listDocuments(store, ownerId, 'agent');
@@ -188,6 +189,8 @@ async function findAgent(store: Store, ownerId: string, { agent }: SimulationReq
     const ids = agents.map(({ id }) => id);
     throw unknownIdError('/agent', 'an agent', agent, ids);
   }
+  // An earlier release may have stored it.
+  checkAgentUrls(stored, '/agent');
   const secret = await store.documents.findApiKey(ownerId, agent);
   return { agent: toAddress(stored), secret };
 }

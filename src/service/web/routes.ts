@@ -53,7 +53,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const viewers = createViewers({ ...parts, owners: store.owners });
   const pages = createPages(app, viewers, live);
   const addFormPaths = collectFormPaths(pages);
-  addSignInRoutes(app, { authentication });
+  addSignInRoutes(app, { authentication, clock });
   addOpenApiRoute(app, { apiKeyHeader });
   const { rejectedRequests, sdkSettings } = parts;
   addOverviewRoutes(pages, { store, clock, apiKeyHeader, rejectedRequests, sdkSettings });

@@ -34,6 +34,8 @@ export class CallSignaling {
   #error = '';
   /** The local address that reached the sandbox. */
   localAddress = '';
+  /** The address of the sandbox; undefined behind a proxy. */
+  remoteAddress: string | undefined;
   /** Called once when the sandbox ends the call. */
   onEnd: (error: CallError) => void = () => {};
   onCandidate: (candidate: string) => void = () => {};
@@ -66,6 +68,7 @@ export class CallSignaling {
     if (this.#isOver) outcome.socket.terminate();
     this.#socket = outcome.socket;
     this.localAddress = outcome.localAddress ?? '';
+    this.remoteAddress = outcome.remoteAddress;
   }
 
   /** Requests a call with the fields of `start_call`, and returns `call_ready`. @throws CallError. */

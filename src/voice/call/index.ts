@@ -17,6 +17,7 @@ export {
   type SocketRequest,
   type UpgradeResponse,
 } from './open-socket.ts';
+export { createAddressFilter } from './media-addresses.ts';
 export { findLocalAddress } from './local-address.ts';
 export { OutgoingCall, type OutgoingCallOptions } from './outgoing-call.ts';
 export {

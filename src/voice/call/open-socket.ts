@@ -36,6 +36,8 @@ export interface SocketOutcome {
   response?: UpgradeResponse;
   /** The local address that reached the sandbox. */
   localAddress?: string;
+  /** The address of the sandbox; undefined behind a proxy. */
+  remoteAddress?: string;
   error?: unknown;
 }
 
@@ -92,13 +94,14 @@ export function openSocket(
       limit[Symbol.dispose]();
       resolve(outcome);
     };
-    let upgrade: Pick<SocketOutcome, 'response' | 'localAddress'> = {};
+    let upgrade: Pick<SocketOutcome, 'response' | 'localAddress' | 'remoteAddress'> = {};
     socket.on('upgrade', (response: IncomingMessage) => {
-      const { localAddress } = response.socket;
+      const { localAddress, remoteAddress } = response.socket;
       upgrade = {
         response: { status: 101, headers: { ...response.headers }, body: '' },
         // Through a proxy, it is the address that reached the proxy.
         ...(localAddress !== undefined && !proxy && { localAddress }),
+        ...(remoteAddress !== undefined && !proxy && { remoteAddress }),
       };
       replaceProtocol(response, protocols);
     });

@@ -6,6 +6,7 @@ import { CallError } from './call-error.ts';
 import { CallSignaling } from './call-signaling.ts';
 import { readOffer, readOpusPayloadType, type CallMessage } from './messages.ts';
 import { findLocalAddress } from './local-address.ts';
+import { createAddressFilter } from './media-addresses.ts';
 import type { VoiceTarget } from './voice-target.ts';
 
 /** How to place a call, and its callbacks, which must not throw. */
@@ -85,6 +86,7 @@ export class OutgoingCall {
     const peer = (this.#peer = createPeer({
       clock,
       network: { address },
+      acceptsAddress: createAddressFilter(this.#signaling.remoteAddress),
       onPacket,
       onState: (state) => {
         if (state === 'failed' && this.#isUp) onEnd(createPathLostError());

@@ -14,6 +14,8 @@ export interface PeerNetwork {
 export interface PeerOptions {
   clock: Clock;
   network?: PeerNetwork;
+  /** Whether packets may be sent to an address that the other side names (default: to any). */
+  acceptsAddress?: (address: string) => boolean;
   /** Called for each received audio packet. Must not throw. */
   onPacket?: (packet: AudioPacket) => void;
   /** Called once for each state change. */
@@ -63,6 +65,8 @@ export class PeerError extends Error {
 /** One end of a WebRTC call with one Opus stream in each direction. */
 export interface Peer {
   readonly state: PeerState;
+  /** The addresses of candidates that `acceptsAddress` refused. */
+  readonly refusedAddresses: readonly string[];
   /**
    * Whether ICE found a path. For the answering side, this proves that the other side accepted the
    * answer, even if the DTLS handshake fails later.

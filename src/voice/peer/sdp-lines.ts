@@ -12,12 +12,9 @@ export function hasCandidate(sdp: string): boolean {
   return linesOf(sdp).some((line) => CANDIDATE_LINE.test(line));
 }
 
-/**
- * Removes candidates with a host name instead of an address. Resolving one takes seconds and sends
- * a query to a DNS server or, with mDNS, to the whole local network.
- */
-export function removeNamedCandidates(sdp: string): string {
-  const kept = linesOf(sdp).filter((line) => !CANDIDATE_LINE.test(line) || !isNamedCandidate(line));
+/** Removes the candidates that `accepts` refuses. */
+export function filterCandidates(sdp: string, accepts: (candidate: string) => boolean): string {
+  const kept = linesOf(sdp).filter((line) => !CANDIDATE_LINE.test(line) || accepts(line));
   // If no candidate is left, more may follow in separate messages.
   const hasAny = kept.some((line) => CANDIDATE_LINE.test(line));
   return kept.filter((line) => hasAny || line !== 'a=end-of-candidates').join('\r\n');
@@ -36,10 +33,13 @@ export function reopenBundledAudio(sdp: string): string {
     .join('');
 }
 
-/** Whether the address of a candidate is a host name, or missing. */
-export function isNamedCandidate(candidate: string): boolean {
+/**
+ * Returns the IP address of a candidate; undefined if it has a host name instead. Resolving one takes
+ * seconds and sends a query to a DNS server or, with mDNS, to the whole local network.
+ */
+export function readCandidateAddress(candidate: string): string | undefined {
   const [, , , , address = ''] = candidate.split(' ');
-  return isIP(address) === 0;
+  return isIP(address) === 0 ? undefined : address;
 }
 
 /** Appends candidates to the only media section of a description. */

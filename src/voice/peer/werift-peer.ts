@@ -21,11 +21,11 @@ import {
 } from './peer.ts';
 import {
   hasCandidate,
-  isNamedCandidate,
+  readCandidateAddress,
   findMissingLine,
   reopenBundledAudio,
   appendCandidates,
-  removeNamedCandidates,
+  filterCandidates,
 } from './sdp-lines.ts';
 
 const CANDIDATE_MS_DEFAULT = 5_000;
@@ -53,6 +53,7 @@ class WeriftPeer implements Peer {
   /** Candidates that arrived before the description. */
   readonly #earlyCandidates: string[] = [];
   #candidates = 0;
+  readonly #refused = new Set<string>();
   #hasRemoteDescription = false;
   /** Resolves when the other side can be tried: it sent a candidate or a connectivity check. */
   readonly #candidateFound = Promise.withResolvers<undefined>();
@@ -101,8 +102,7 @@ class WeriftPeer implements Peer {
 
   async addCandidate(candidate: string): Promise<void> {
     this.#candidates += 1;
-    if (this.#candidates > CANDIDATES_MAX || candidate.trim() === '' || isNamedCandidate(candidate))
-      return;
+    if (this.#candidates > CANDIDATES_MAX || !this.#acceptsCandidate(candidate)) return;
     if (!this.#hasRemoteDescription) {
       this.#earlyCandidates.push(candidate);
       return;
@@ -125,6 +125,10 @@ class WeriftPeer implements Peer {
     signal.removeEventListener('abort', wake);
     if (!isSettled(this.#state)) signal.throwIfAborted();
     if (this.#state !== 'connected') throw new PeerError(this.#explainFailure());
+  }
+
+  get refusedAddresses(): readonly string[] {
+    return [...this.#refused];
   }
 
   get hasPath(): boolean {
@@ -240,7 +244,7 @@ class WeriftPeer implements Peer {
     const missing = findMissingLine(description);
     if (missing !== undefined) throw new PeerError(`the ${type} has no line "${missing}..."`);
     const sdp = appendCandidates(
-      removeNamedCandidates(reopenBundledAudio(description)),
+      filterCandidates(reopenBundledAudio(description), (line) => this.#acceptsCandidate(line)),
       this.#earlyCandidates,
     );
     if (hasCandidate(sdp)) this.#onCandidate();
@@ -253,6 +257,15 @@ class WeriftPeer implements Peer {
     const audio = this.#audio();
     this.#payloadType = audio?.codecs[0]?.payloadType ?? 0;
     this.#header.ssrc = audio?.sender.ssrc ?? 0;
+  }
+
+  /** Whether a candidate has an address that may be contacted. Remembers those that may not. */
+  #acceptsCandidate(candidate: string): boolean {
+    const address = readCandidateAddress(candidate);
+    if (address === undefined) return false;
+    if (this.#options.acceptsAddress?.(address) ?? true) return true;
+    if (this.#refused.size < CANDIDATES_MAX) this.#refused.add(address);
+    return false;
   }
 
   #onCandidate(): void {

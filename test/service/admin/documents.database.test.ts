@@ -237,3 +237,43 @@ void t.test('A persona can have no voice settings, because no channel uses any y
   const body = { id: 'p', name: 'P', voice: { speed: 1.2 } };
   assertError(t, await send('POST /__admin/personas', { body }), 400, /\/voice/);
 });
+
+void t.test(
+  'An agent is not at a link-local or metadata address, nor at an impossible port',
+  async (t) => {
+    const { admin, send } = await withService(t);
+    const urls = [
+      'http://169.254.169.254/latest',
+      'http://[fe80::1]:80',
+      'http://[::ffff:a9fe:a9fe]',
+    ];
+    for (const url of [...urls, 'http://100.100.100.200', 'http://127.0.0.1:70000']) {
+      const expected = url.endsWith('70000')
+        ? /\/url must be a valid URL with a port of at most 65535/
+        : /\/url must not be a link-local, multicast, or metadata address/;
+      assertError(
+        t,
+        await send('POST /__admin/agents', { body: { ...agent, url } }),
+        400,
+        expected,
+      );
+      const seed = { agents: [{ ...agent, url }] };
+      assertError(
+        t,
+        await send('POST /__admin/seed', { body: seed }),
+        400,
+        /\/agents\/0\/url must/,
+      );
+      const inline = { agent: { name: 'Inline', url }, scenarios: [scenario] };
+      assertError(t, await send('POST /__admin/simulations', { body: inline }), 400, expected);
+    }
+    const voice = { ...agent, voice_url: 'ws://169.254.169.254/voice' };
+    assertError(
+      t,
+      await send('POST /__admin/agents', { body: voice }),
+      400,
+      /\/voice_url must not/,
+    );
+    t.same(await admin('GET /agents'), { agents: [] });
+  },
+);

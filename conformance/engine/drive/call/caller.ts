@@ -1,6 +1,7 @@
 import type { Connection } from '../../../../src/platform/connection.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import {
+  createAddressFilter,
   findLocalAddress,
   type AnswerForm,
   type SocketListener,
@@ -49,26 +50,24 @@ export function createCaller(options: CallerOptions): Caller {
   return {
     async place(placement) {
       const { step, outgoing, deadlineMs, sinceRunMs, pass } = placement;
-      let localAddress = '';
+      let addresses: MediaAddresses = {};
       const call = new ProbeCall({
         clock: options.clock,
         sinceRunMs,
         answerForm: options.answerForm,
         signal: options.signal,
         createMedia: (offer, onPacket) =>
-          createMedia(options, { offer, onPacket, localAddress, sinceRunMs }),
+          createMedia(options, { offer, onPacket, addresses, sinceRunMs }),
       });
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
       const { ca, connection, signal } = options;
       const request = { url, headers, ca, connection, deadlineMs, signal };
-      const {
-        socket,
-        localAddress: socketAddress = '',
-        ...outcome
-      } = await pass(() => requestSocket(request, options.clock, listenerOf(call)));
+      const { socket, localAddress, remoteAddress, ...outcome } = await pass(() =>
+        requestSocket(request, options.clock, listenerOf(call)),
+      );
       if (!socket) return outcome;
-      localAddress = socketAddress;
+      addresses = { localAddress, remoteAddress };
       call.start(socket);
       try {
         await step.call?.(call);
@@ -113,16 +112,24 @@ function failureOf(call: ProbeCall, { intent }: Step): Pick<Outcome, 'failure'> 
 interface MediaRequest {
   offer: string;
   onPacket: () => void;
-  localAddress: string;
+  addresses: MediaAddresses;
   sinceRunMs: (atMs: number) => number;
+}
+
+/** The addresses of the WebSocket. */
+interface MediaAddresses {
+  localAddress?: string | undefined;
+  remoteAddress?: string | undefined;
 }
 
 /** Loads the media modules on demand, because loading takes a moment and most calls have no media. */
 async function createMedia(
   { clock, mediaAddress }: CallerOptions,
-  { offer, onPacket, localAddress, sinceRunMs }: MediaRequest,
+  { offer, onPacket, addresses, sinceRunMs }: MediaRequest,
 ): Promise<MediaConnection> {
   const { MediaConnection } = await import('./media-connection.ts');
+  const { localAddress = '', remoteAddress } = addresses;
   const address = mediaAddress ?? (await findLocalAddress(localAddress, offer));
-  return new MediaConnection({ clock, sinceRunMs, address, onPacket });
+  const acceptsAddress = createAddressFilter(remoteAddress);
+  return new MediaConnection({ clock, sinceRunMs, address, acceptsAddress, onPacket });
 }

@@ -23,6 +23,8 @@ export interface MediaConnectionOptions {
   sinceRunMs: (atMs: number) => number;
   /** The local address to bind to and to offer. */
   address: string;
+  /** Whether packets may be sent to an address that the sandbox names. */
+  acceptsAddress: (address: string) => boolean;
   /** Called after every received packet. */
   onPacket: () => void;
 }
@@ -48,6 +50,7 @@ export class MediaConnection {
     this.#peer = createPeer({
       clock: options.clock,
       network: { address: options.address },
+      acceptsAddress: options.acceptsAddress,
       onPacket: (packet) => this.#receive(packet),
     });
   }
@@ -129,6 +132,7 @@ export class MediaConnection {
 
   /** Returns the media of the call for the recording. */
   toRecord(): CallMedia {
+    const { refusedAddresses } = this.#peer;
     return {
       payloadType: this.#payloadType,
       hasPath: this.#hasPath,
@@ -136,6 +140,7 @@ export class MediaConnection {
       roundTripsMs: this.#roundTripsMs.map((ms) => roundTo(ms, 2)),
       sent: this.#lateMs.length,
       lateMs: roundTo(findPercentile(this.#lateMs, 99) ?? 0, 2),
+      ...(refusedAddresses.length > 0 && { refusedAddresses: [...refusedAddresses] }),
     };
   }
 

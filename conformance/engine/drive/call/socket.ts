@@ -12,6 +12,7 @@ export interface SocketOutcome extends Outcome {
   socket?: WebSocket;
   /** The local address that reached the sandbox. */
   localAddress?: string;
+  remoteAddress?: string;
 }
 
 /** Requests a WebSocket and returns the outcome in the form of an exchange. Never rejects. */
@@ -20,12 +21,17 @@ export async function requestSocket(
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
-  const { error, response, socket, localAddress } = await openSocket(request, clock, listener);
+  const { error, response, socket, localAddress, remoteAddress } = await openSocket(
+    request,
+    clock,
+    listener,
+  );
   if (error !== undefined) return { failure: toSocketFailure(error, response?.status) };
   return {
     ...(response && { response: { ...response, headers: flattenHeaders(response.headers) } }),
     ...(socket && { socket }),
     ...(localAddress !== undefined && { localAddress }),
+    ...(remoteAddress !== undefined && { remoteAddress }),
   };
 }
 

@@ -61,10 +61,14 @@ export function acceptForms(scope: FastifyInstance, authentication: PageAuthenti
   );
 }
 
+/** More fields than the largest form of the pages has. Each takes memory, however short it is. */
+const FIELDS_MAX = 10_000;
+
 /** Returns the fields and files of a form. @throws RequestError `malformed_body`. */
 export async function readForm({ headers, body }: FastifyRequest): Promise<FormData> {
   const type = headers['content-type'] ?? '';
   const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array();
+  checkFieldCount(bytes, type);
   try {
     // Buffering is no danger: the parser of the scope limits the body.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -72,6 +76,20 @@ export async function readForm({ headers, body }: FastifyRequest): Promise<FormD
   } catch {
     const message = 'The body is not a form. Send it from the pages of this service.';
     throw new RequestError('malformed_body', message);
+  }
+}
+
+/** Counts what separates the fields, before they are parsed. @throws RequestError `malformed_body`. */
+function checkFieldCount(bytes: Uint8Array, type: string): void {
+  const separator = Buffer.from(type.startsWith('multipart/') ? 'form-data' : '&');
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let count = 0;
+  for (let at = body.indexOf(separator); at >= 0; at = body.indexOf(separator, at + 1)) {
+    count += 1;
+    if (count > FIELDS_MAX) {
+      const message = `The form has more than ${FIELDS_MAX} fields. Send it from the pages of this service.`;
+      throw new RequestError('malformed_body', message);
+    }
   }
 }
 

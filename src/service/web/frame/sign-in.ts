@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../platform/clock.ts';
+import { formatCount } from '../../../report-kit/format.ts';
 import { readQuery } from '../../../http-kit/query.ts';
 import { html } from '../../../report-kit/html.ts';
 import type { PageAuthentication } from '../../domain/authentication.ts';
+import { createSignInAttempts } from './sign-in-attempts.ts';
 import { renderField } from './fields.ts';
 import { readForm, readText } from './forms.ts';
 import { renderServicePage, sendPage, UNKNOWN_READER } from './page-frame.ts';
@@ -36,8 +39,9 @@ const SIGN_IN_BYTES_MAX = 16_384;
 /** Adds the routes that start and end the session of a browser. On loopback none is needed. */
 export function addSignInRoutes(
   app: FastifyInstance,
-  { authentication }: { authentication: PageAuthentication },
+  { authentication, clock }: { authentication: PageAuthentication; clock: Clock },
 ): void {
+  const attempts = createSignInAttempts(clock);
   app.get('/sign-in', (request, reply) =>
     sendPage(reply, renderSignInPage(readQuery(request).get('next') ?? '/')),
   );
@@ -45,8 +49,15 @@ export function addSignInRoutes(
   app.post('/sign-in', forAnyone, async (request, reply) => {
     const form = await readForm(request);
     const next = readText(form, 'next');
+    const waitS = attempts.findWaitS(request.ip);
+    if (waitS > 0) {
+      const problem = `Too many wrong keys. Try again in ${formatCount(waitS, 'second')}.`;
+      reply.code(429).header('retry-after', String(waitS));
+      return sendPage(reply, renderSignInPage(next, problem));
+    }
     const cookie = await authentication.signIn(request.headers, readText(form, 'key'));
-    if (cookie !== undefined) {
+    if (cookie === undefined) attempts.recordFailure(request.ip);
+    else {
       return reply.header('set-cookie', cookie).redirect(toOwnPath(next), 303);
     }
     return sendPage(

@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { createHttpServer } from '../../../src/http-kit/server.ts';
+import { RequestError } from '../../../src/service/domain/errors.ts';
 import { withService } from '../../helpers/service.ts';
 import { until } from '../../helpers/until.ts';
 
-const error = { status: 400, headers: {}, body: { message: 'refused' } };
+const error = new RequestError('bad_request', 'refused');
 
 async function withServer(t: Test, connectionsPerAddressMax?: number): Promise<FastifyInstance> {
   const app = createHttpServer({

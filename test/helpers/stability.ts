@@ -132,5 +132,5 @@ if (import.meta.main) {
   const options = JSON.parse(process.argv[2] ?? '') as StabilityOptions;
   const failures = await judgePeersWithSeeds(options);
   const sent: Sent = [...failures].map(([peer, bySeed]) => [peer, [...bySeed]]);
-  process.send?.(sent, () => process.disconnect());
+  process.send?.(sent, () => process.exit());
 }

@@ -200,13 +200,16 @@ async function runLanes(
     runLane('voice', VOICE_LANES),
     runLane('client', CLIENT_LANES),
   ]);
-  for (const run of spoiled) {
-    let { row, isSpoiled } = await createTimedRow(run);
-    for (let attempts = 2; isSpoiled && attempts < ATTEMPTS_MAX; attempts += 1) {
-      ({ row, isSpoiled } = await createTimedRow(run));
-    }
-    onRow(row);
+  for (const run of spoiled) onRow(await createRowOnTime(run));
+}
+
+/** Runs a peer again until its result is right or this process was on time; the last attempt counts. */
+export async function createRowOnTime(run: PeerRun): Promise<SelftestRow> {
+  let { row, isSpoiled } = await createTimedRow(run);
+  for (let attempts = 2; isSpoiled && attempts < ATTEMPTS_MAX; attempts += 1) {
+    ({ row, isSpoiled } = await createTimedRow(run));
   }
+  return row;
 }
 
 /**

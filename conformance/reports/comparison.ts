@@ -29,6 +29,7 @@ export function compareReports(
     newFailures: [],
     fixes: [],
     stillFailing: [],
+    firstJudged: [],
     onlyNow: [],
     onlyBefore: [],
     otherChanges: [],
@@ -39,7 +40,25 @@ export function compareReports(
     if (row?.verdict === 'not_selected') continue;
     comparison[classifyChange(before.get(id), row)].push(id);
   }
-  return { ...report, comparison };
+  const sentence = describeFirstJudged(comparison.firstJudged, now);
+  return { ...report, comparison: { ...comparison, ...(sentence !== undefined && { sentence }) } };
+}
+
+/** Says how many requirements could be judged for the first time; undefined if there are none. */
+function describeFirstJudged(
+  ids: readonly string[],
+  now: ReadonlyMap<string, Row>,
+): string | undefined {
+  if (ids.length === 0) return undefined;
+  const having = (verdict: RequirementVerdict['verdict']): string[] =>
+    ids.filter((id) => now.get(id)?.verdict === verdict);
+  const broken = (['fail', 'warn'] as const).flatMap((verdict) => {
+    const found = having(verdict);
+    const verb = found.length === 1 ? `${verdict}s` : verdict;
+    return found.length === 0 ? [] : [`${found.length} ${verb} (${shortList(found)})`];
+  });
+  const outcome = broken.length === 0 ? 'none fails' : broken.join(', ');
+  return `${formatCount(ids.length, 'requirement')} could be judged for the first time: ${outcome}.`;
 }
 
 type Row = Pick<RequirementVerdict, 'verdict' | 'addedLater'>;
@@ -50,13 +69,16 @@ const rowsOf = ({ requirements }: CheckReport): Map<string, Row> =>
 const isSelected = (row: Row | undefined): row is Row =>
   row !== undefined && row.verdict !== 'not_selected';
 
+/** Verdicts of requirements that could not be judged, because another defect hid them. */
+const UNJUDGED: readonly RequirementVerdict['verdict'][] = ['blocked', 'error'];
+
 const isBroken = ({ verdict }: Row): boolean => (severities[verdict] ?? 0) > 0;
 
-function classifyChange(
-  before: Row | undefined,
-  now: Row | undefined,
-): Exclude<keyof CheckComparison, 'startedAt' | 'differences'> {
+function classifyChange(before: Row | undefined, now: Row | undefined): Change | 'unchanged' {
   if (!now) return isSelected(before) ? 'onlyBefore' : 'unchanged';
+  if (before && UNJUDGED.includes(before.verdict) && severities[now.verdict] !== undefined) {
+    return 'firstJudged';
+  }
   const severityBefore = before && severities[before.verdict];
   if (severityBefore === undefined && isBroken(now)) return 'newFailures';
   if (!isSelected(before)) return 'onlyNow';
@@ -99,13 +121,17 @@ function describeUnknown(lacks: CheckReport, has: CheckReport, subject: string):
   return [`${subject} ${formatCount(missing, 'requirement')} of the other run.`];
 }
 
-type Change = Exclude<keyof CheckComparison, 'startedAt' | 'differences' | 'unchanged'>;
+type Change = Exclude<
+  keyof CheckComparison,
+  'startedAt' | 'differences' | 'sentence' | 'unchanged'
+>;
 
 const changeNames: readonly (readonly [change: Change, name: string, style: Style])[] = [
   ['regressions', 'regressed', 'red'],
   ['newFailures', 'new failures', 'red'],
   ['fixes', 'fixed', 'green'],
   ['stillFailing', 'still failing', 'yellow'],
+  ['firstJudged', 'judged only now', 'yellow'],
   ['onlyNow', 'checked only now', 'dim'],
   ['onlyBefore', 'checked only before', 'dim'],
   ['otherChanges', 'other changes', 'dim'],
@@ -139,7 +165,11 @@ export function describeChanges(
     ...listChanges(comparison)
       .filter(({ change }) => RERUN_CHANGES.includes(change))
       .map(({ name, ids }) => `${name} ${shortList(ids)}`),
-    ...describeOtherChanges(comparison.otherChanges, rowsOf(earlier), rowsOf(report)),
+    ...describeOtherChanges(
+      [...comparison.firstJudged, ...comparison.otherChanges],
+      rowsOf(earlier),
+      rowsOf(report),
+    ),
   ];
   const isSame = parts.length === 0 || parts.every((part) => part.startsWith('still'));
   const lead = isSame ? 'Nothing changed' : 'Changed';
@@ -191,7 +221,9 @@ export function comparisonLines(
   if (!comparison) return [];
   return [
     style('bold', comparisonHeading(comparison)),
-    ...comparison.differences.flatMap((difference) => wrap(difference, width)),
+    ...[comparison.sentence ?? [], comparison.differences]
+      .flat()
+      .flatMap((sentence) => wrap(sentence, width)),
     ...listChanges(comparison).flatMap(({ name, style: color, ids }) =>
       labeled(`  ${style(color, name.padEnd(LABEL_WIDTH))}  `, shortList(ids), width),
     ),

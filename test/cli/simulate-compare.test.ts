@@ -55,7 +55,7 @@ void t.test(
     t.match(one.stdout, /^Compared with the run of .* UTC: not comparable\n/m);
     t.match(
       one.stdout.replaceAll(/\s+/g, ' '),
-      'To compare, run 3 samples of each scenario in both',
+      'To see such changes of scenarios, run 5 samples of each scenario in both',
     );
     t.match(
       one.stdout,

@@ -158,6 +158,34 @@ void t.test('a valid request that kills the process fails its requirement', asyn
   }
 });
 
+void t.test(
+  'a kind of text that kills the process anywhere fails every requirement about it',
+  async (t) => {
+    const { report } = await checkFault(t, 'emoji anywhere');
+    const failed = idsWith(report, 'fail', 'warn');
+    for (const id of ['CHAT-009', 'CHAT-011', 'CHAT-016', 'USERS-003', 'USERS-004', 'USERS-010']) {
+      t.ok(failed.includes(id), `${id} of ${failed.join(' ')}`);
+    }
+    t.match(rowOf(report, 'CHAT-011').expected, /with emoji in `content`$/);
+    const overlapping = new Set(['CHAT-014', 'CHAT-017']);
+    const blocked = idsWith(report, 'blocked', 'error').filter((id) => !overlapping.has(id));
+    t.same(blocked, [], 'the other requests are sent');
+    t.equal(report.causes.length, 1);
+  },
+);
+
+void t.test('a crash right after the response names what the request contains', async (t) => {
+  const { report } = await checkFault(t, 'no name');
+  t.same(idsWith(report, 'fail', 'warn'), ['USERS-003', 'USERS-010']);
+  t.match(rowOf(report, 'USERS-003'), {
+    expected: /^a 2xx response for a request with (?:an empty|only `email` in) `profile`$/,
+    received: /^200, then reset \(it ended right after the response\); then no connection was/,
+  });
+  const [cause] = report.causes;
+  t.match(cause?.description, /^POST \/users: the sandbox crashed in /);
+  t.equal(report.causes.length, 1);
+});
+
 void t.test('an unusual request must not end the process either', async (t) => {
   const { report } = await checkFault(t, 'empty messages');
   t.same(idsWith(report, 'fail', 'warn'), ['CHAT-013']);

@@ -12,7 +12,14 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createPlainServer } from './plain-sandbox.ts';
 
 /** A fault of the sandbox. */
-export type Fault = 'content null' | 'emoji' | 'any chat' | 'empty messages' | 'overlap';
+export type Fault =
+  | 'content null'
+  | 'emoji'
+  | 'emoji anywhere'
+  | 'any chat'
+  | 'empty messages'
+  | 'no name'
+  | 'overlap';
 
 /** How long a request of the overlapping fault takes, so that concurrent requests meet. */
 const OVERLAP_MS = 30;
@@ -29,6 +36,18 @@ const faults: Record<Fault, (request: IncomingMessage, text: string) => Promise<
   /** A message with an emoji kills the process. */
   emoji(_request, text) {
     if (/"content":"[^"]*\p{Emoji_Presentation}/u.test(text)) process.kill(process.pid, 'SIGKILL');
+    return Promise.resolve();
+  },
+  /** An emoji anywhere in a request kills the process. */
+  'emoji anywhere'(_request, text) {
+    if (/\p{Emoji_Presentation}/u.test(text)) process.kill(process.pid, 'SIGKILL');
+    return Promise.resolve();
+  },
+  /** After the response, a profile without a name ends the process. */
+  'no name'(request, text) {
+    if (request.url === '/users' && /"profile":\{(?![^}]*"name")/.test(text)) {
+      setTimeout(() => process.exit(1), 1);
+    }
     return Promise.resolve();
   },
   /** A request for which the specification defines no response ends the process. */

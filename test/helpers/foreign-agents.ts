@@ -23,6 +23,13 @@ async function startSandbox(
 export const startEcho = (t: Test): Promise<string> =>
   startSandbox(t, (messages) => `You said: ${messages.at(-1)?.content ?? ''}`);
 
+/** Starts an agent that returns everything that the user said so far, after the same words. */
+export const startRecitingAgent = (t: Test, words: string): Promise<string> =>
+  startSandbox(t, (messages) => {
+    const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+    return `${words} ${said.join(' ')}`;
+  });
+
 const RULES: [pattern: RegExp, text: string][] = [
   [/\b(?:hello|hi|good morning)\b/i, 'Hello! I am the library bot.'],
   [/\bhelp\b/i, 'You can ask me for the shelf of a book, or renew a loan.'],

@@ -1,13 +1,15 @@
 /** Judges the same peers with several seeds, and compares the requirements that fail. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { recordUnchanged, httpAreas } from '../../conformance/proof/judged-peer.ts';
 import {
   choosePeers,
   createPeerRuns,
-  isExpected,
   isVoiceRun,
   keyOfRecording,
   type PeerRun,
 } from '../../conformance/proof/peer-runs.ts';
+import { createRowOnTime } from '../../conformance/proof/selftest.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
@@ -21,15 +23,23 @@ export function note(failures: FailuresBySeed, peer: string, seed: string, faile
   failures.set(peer, bySeed.set(seed, failed));
 }
 
-/** Describes the peers that fail other requirements with other seeds, one line each. */
+/**
+ * Describes the peers that fail other requirements with some seeds, one line for each requirement: the
+ * seeds with which it does what it does with the fewest of them.
+ */
 export function findFlickering(failures: FailuresBySeed): string[] {
   return [...failures].flatMap(([peer, bySeed]) => {
-    const groups = Map.groupBy(bySeed, ([, failed]) => failed);
-    if (groups.size < 2) return [];
-    const outcomes = [...groups].map(
-      ([failed, seeds]) => `${failed || 'nothing'} with ${seeds.map(([seed]) => seed).join(', ')}`,
-    );
-    return [`${peer}: ${outcomes.join('; ')}`];
+    const outcomes = [...bySeed].map(([seed, failed]) => ({ seed, ids: failed.split(' ') }));
+    const ids = [...new Set(outcomes.flatMap((outcome) => outcome.ids))].filter(Boolean);
+    return ids.flatMap((id) => {
+      const failing = outcomes.filter((outcome) => outcome.ids.includes(id));
+      if (failing.length === outcomes.length) return [];
+      const isRare = failing.length * 2 <= outcomes.length;
+      const seeds = (isRare ? failing : outcomes.filter((one) => !failing.includes(one)))
+        .map(({ seed }) => seed)
+        .join(', ');
+      return [`${id}  ${peer}  ${isRare ? 'only with' : 'not with'} ${seeds}`];
+    });
   });
 }
 
@@ -42,7 +52,8 @@ export interface StabilityOptions {
   seedsLive: number;
 }
 
-const LANES = 4;
+/** Concurrent live runs; they mostly wait. */
+const LANES = 8;
 
 /** Judges mutants and legal variants of chat, health, and users with each seed. */
 export async function judgePeersWithSeeds(options: StabilityOptions): Promise<FailuresBySeed> {
@@ -79,16 +90,47 @@ export async function judgePeersWithSeeds(options: StabilityOptions): Promise<Fa
     await Promise.all(
       Array.from({ length: LANES }, async () => {
         for (let run = live.shift(); run; run = live.shift()) {
-          let outcome = await run.run();
-          // A busy machine can spoil one run.
-          if (!isExpected(outcome)) outcome = await run.run();
-          note(failures, run.id, seed, outcome.actual.join(' '));
+          const { expected, actual } = await createRowOnTime(run);
+          note(failures, run.id, seed, actual.join(' '));
           // What a run should show is what it shows with every seed.
-          note(failures, run.id, 'any seed', outcome.expected.join(' '));
+          note(failures, run.id, 'any seed', expected.join(' '));
         }
       }),
     );
     await agent.stop();
   }
   return failures;
+}
+
+/** The failures as another process sends them. */
+type Sent = [peer: string, bySeed: [seed: string, failed: string][]][];
+
+/** Judges the peers in several processes, which share the seeds, to use all cores. */
+export async function judgePeersInProcesses(
+  options: StabilityOptions,
+  processes: number,
+): Promise<FailuresBySeed> {
+  const failures: FailuresBySeed = new Map();
+  await Promise.all(
+    Array.from({ length: processes }, async (_, nth) => {
+      const seeds = options.seeds.filter((_seed, index) => index % processes === nth);
+      const seedsLive = Math.min(seeds.length, options.seedsLive);
+      const child = fork(import.meta.filename, [JSON.stringify({ ...options, seeds, seedsLive })]);
+      const ended = once(child, 'exit').then(([code]) => {
+        throw new Error(`The process ended with ${String(code)}.`);
+      });
+      const [sent] = (await Promise.race([once(child, 'message'), ended])) as [Sent];
+      for (const [peer, bySeed] of sent) {
+        for (const [seed, failed] of bySeed) note(failures, peer, seed, failed);
+      }
+    }),
+  );
+  return failures;
+}
+
+if (import.meta.main) {
+  const options = JSON.parse(process.argv[2] ?? '') as StabilityOptions;
+  const failures = await judgePeersWithSeeds(options);
+  const sent: Sent = [...failures].map(([peer, bySeed]) => [peer, [...bySeed]]);
+  process.send?.(sent, () => process.exit());
 }

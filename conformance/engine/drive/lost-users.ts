@@ -1,6 +1,6 @@
 import { isObject } from '../../../src/platform/json.ts';
 import type { Step } from '../probe.ts';
-import { isAccepted, type Exchange } from '../transcript/reading.ts';
+import { isAccepted, RECREATION, type Exchange } from '../transcript/reading.ts';
 
 /** Remembers the users of a run, because a peer that keeps them in memory loses them in a crash. */
 export interface UserMemory {
@@ -8,6 +8,8 @@ export interface UserMemory {
   note(step: Step, exchange: Exchange): void;
   /** Returns the requests that create the users again. */
   createSteps(): Step[];
+  /** Forgets a user whose creation ends the peer. */
+  forget(createStep: Step): void;
 }
 
 /** Creates a memory without users. */
@@ -22,11 +24,14 @@ export function createUserMemory(): UserMemory {
       if (step.endpoint !== 'create' || typeof id !== 'string') return;
       steps.set(id, {
         endpoint: 'create',
-        step: 'create again after a crash',
+        step: RECREATION,
         intent: 'open',
         body: { json: body },
       });
     },
     createSteps: () => [...steps.values()],
+    forget(createStep) {
+      for (const [id, step] of steps) if (step === createStep) steps.delete(id);
+    },
   };
 }

@@ -9,8 +9,8 @@ export interface RecoveryOptions {
   peer: string;
   /** Asks the peer for a response, records the exchange, and returns it. */
   poll: (deadlineMs: number) => Promise<ExchangeRecord>;
-  /** Called once before the run goes on with a peer that came back. */
-  restore: () => Promise<void>;
+  /** Called before the run goes on with a peer that came back. Returns whether the peer still responds. */
+  restore: () => Promise<boolean>;
   /** Ends the wait. */
   signal: AbortSignal | undefined;
   /** Called with a sentence for people after each unsuccessful request. */
@@ -56,8 +56,7 @@ export function createRecovery(options: RecoveryOptions): Recovery {
       if (isUp(response)) {
         if (polls === 0) return 'up';
         totalMs += elapsedMs();
-        await options.restore();
-        return 'restarted';
+        if (await options.restore()) return 'restarted';
       }
       if (elapsedMs() >= limitMs) {
         isGone = true;

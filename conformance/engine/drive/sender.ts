@@ -10,6 +10,7 @@ import {
   RECOVERY,
   type Exchange,
 } from '../transcript/reading.ts';
+import { endedAfter, isEndedAfter } from '../transcript/crashes.ts';
 import type { HttpClient, Outcome } from './http-client.ts';
 import { toOutgoing, type RequestSettings } from './outgoing.ts';
 import { toRecordedRequest, type Recorder } from './recorder.ts';
@@ -117,6 +118,8 @@ function createAttempts(options: SenderOptions): Attempts {
   const refusedInARow = { calls: 0, requests: 0 };
   const waits = new WeakMap<Exchange, { wait: Promise<RecoveryState>; release: () => void }>();
   let hasResponded = false;
+  let hasCrashed = false;
+  let areUsersHarmless = false;
 
   const kindOf = ({ endpoint }: Step): 'calls' | 'requests' =>
     endpoint === 'voice' ? 'calls' : 'requests';
@@ -130,16 +133,24 @@ function createAttempts(options: SenderOptions): Attempts {
       clock: options.clock,
       poll: (deadlineMs) => sendForRecovery(POLL, deadlineMs),
       async restore() {
+        hasCrashed = true;
         for (const step of users.createSteps()) {
-          const exchange = await sendForRecovery(step, options.deadlineMs('create'));
-          if (exchange.failure) break;
+          const more = { deadlineMs: options.deadlineMs('create'), mayEndPeer: !areUsersHarmless };
+          const exchange = await exchangeOnce({ id: RECOVERY }, step, more);
+          if (isEndedAfter(exchange)) users.forget(step);
+          if (isConnectionFailure(exchange)) return false;
+          if (exchange.failure) return true;
         }
+        // Users that are created from now on are remembered only if the peer goes on.
+        areUsersHarmless = true;
+        return true;
       },
     });
   return {
     async attempt(probe, step, repeats) {
       const deadlineMs = options.deadlineMs(step.endpoint);
-      const exchange = await exchangeOnce(probe, step, { deadlineMs, repeats });
+      const mayEndPeer = hasCrashed && step.endpoint === 'create';
+      const exchange = await exchangeOnce(probe, step, { deadlineMs, repeats, mayEndPeer });
       const isTimeout = exchange.failure?.kind === 'timeout';
       if (repeats === undefined) {
         timeoutsInARow.set(step.endpoint, isTimeout ? countTimeouts(step) + 1 : 0);
@@ -178,20 +189,37 @@ function createAttempts(options: SenderOptions): Attempts {
 type ExchangeOnce = (
   probe: Pick<Probe, 'id' | 'cleansUp'>,
   step: Step,
-  more: { deadlineMs: number; repeats?: number | undefined },
+  more: {
+    deadlineMs: number;
+    repeats?: number | undefined;
+    /** Asks the peer for another response, because it may end after this one. */
+    mayEndPeer?: boolean;
+  },
 ) => Promise<Exchange>;
+
+/** A peer that ends after a response, for example because of a failed background task, ends this soon. */
+const ENDS_AFTER_MS = 50;
 
 /** Returns a function that sends a request or places a call, and records the exchange. */
 function createExchangeOnce(options: SenderOptions): ExchangeOnce {
   const { clock, caller, client, recorder, requestLimiter } = options;
   const startedMs = clock.monotonicMs();
   const sinceStartMs = (): number => roundTo(clock.monotonicMs() - startedMs, 2);
-  return async (probe, step, { deadlineMs, repeats }) => {
+  /** Returns how a request ended: a response after which the peer ends is incomplete. */
+  const confirm = async (outcome: Outcome): Promise<Outcome> => {
+    const status = outcome.response?.status ?? 0;
+    if (status < 200 || status >= 300) return outcome;
+    await clock.sleep(ENDS_AFTER_MS);
+    const more = { deadlineMs: options.deadlineMs('health') };
+    const poll = await exchangeOnce({ id: RECOVERY }, POLL, more);
+    return isConnectionFailure(poll) ? { failure: endedAfter(status) } : outcome;
+  };
+  const exchangeOnce: ExchangeOnce = async (probe, step, { deadlineMs, repeats, mayEndPeer }) => {
     const traceparent = options.createTraceparent(`${probe.id}/${step.step}`);
     const outgoing = toOutgoing(step, options.settings, traceparent);
     const stopMeasuring = measureLateness();
     const sentMs = sinceStartMs();
-    const outcome: Outcome =
+    const sent: Outcome =
       step.endpoint !== 'voice' || !caller
         ? await client.send(outgoing, deadlineMs, {
             connection: step.connection,
@@ -203,6 +231,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
             pass: (send) => requestLimiter.pass(send),
           });
     const kitLateMs = stopMeasuring();
+    const outcome = mayEndPeer ? await confirm(sent) : sent;
     const exchange = recorder.record({
       probe: probe.id,
       step: step.step,
@@ -221,6 +250,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
     if (probe.id !== RECOVERY) options.onExchange(exchange);
     return exchange;
   };
+  return exchangeOnce;
 }
 
 type RateLimitedSend = (

@@ -20,8 +20,8 @@ export interface Sweep<Draft> extends Combination<Draft> {
 
 /** The most additional requests that a sweep sends to find the smallest refused ones. */
 export const SEARCH_REQUESTS_MAX = 24;
-/** Each timeout takes as long as many requests, and a broken connection may be a crash of the peer. */
-const FAILURES_MAX = 4;
+/** Each timeout takes as long as many requests. A broken connection may be a crash, which takes seconds. */
+const FAILURES_MAX = { timeouts: 4, others: 12 };
 const SIZE_STEPS_MAX = 7;
 
 /** Returns whether a generated request got a reply. */
@@ -49,13 +49,20 @@ export async function sweep<Draft>(options: Sweep<Draft>): Promise<void> {
           : sized,
       planned,
     );
-  for (const planned of combineProperties(options)) {
+  let answered: readonly Sized[] | undefined;
+  const rows: (readonly Sized[])[] = combineProperties(options);
+  for (let planned = rows.shift(); planned; planned = rows.shift()) {
     for (let sized: readonly Sized[] = planned; ;) {
       sized = withoutCauses(sized);
       if (sized.length === 0) break;
       const exchange = await options.send(sized, namesOf(options, sized));
       if (!exchange || isRateLimited(exchange)) return;
-      if (isAnswered(exchange)) break;
+      if (isAnswered(exchange)) {
+        // It failed only at first, so the peer may have ended after its response to the one before.
+        if (exchange.repeats !== undefined && answered) rows.unshift(answered);
+        answered = exchange.repeats === undefined ? sized : undefined;
+        break;
+      }
       const found = await search.findCauses(sized, exchange);
       if (found === 'unknown') return;
       if (found.length === 0) break;
@@ -91,15 +98,22 @@ interface Search<Draft> {
 function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<Draft> {
   type Sized = SizedProperty<Draft>;
   let requests = 0;
-  let failures = 0;
+  const failures = { timeouts: 0, others: 0 };
+  /** The kinds of texts that are refused somewhere. */
+  const refusedKinds = new Set<string | undefined>();
   let isPlainAccepted = false;
+  const countFailure = ({ failure }: Exchange): void => {
+    if (failure) failures[failure.kind === 'timeout' ? 'timeouts' : 'others'] += 1;
+  };
+  const hasFailedOften = (): boolean =>
+    failures.timeouts >= FAILURES_MAX.timeouts || failures.others >= FAILURES_MAX.others;
 
   const isRefused = async (sized: readonly Sized[]): Promise<boolean> => {
-    if (requests >= SEARCH_REQUESTS_MAX || failures >= FAILURES_MAX) throw new SearchEnded();
+    if (requests >= SEARCH_REQUESTS_MAX || hasFailedOften()) throw new SearchEnded();
     requests++;
     const exchange = await send(sized, namesOf({ imply }, sized));
     if (!exchange || isRateLimited(exchange)) throw new SearchEnded();
-    if (exchange.failure) failures++;
+    countFailure(exchange);
     return !isAnswered(exchange);
   };
 
@@ -107,7 +121,10 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     sized: readonly Sized[],
     isCostly: boolean,
   ): Promise<Sized | undefined> => {
-    let suspects = [...imply(sized), ...sized];
+    // A peer that refuses a kind of text in one place often refuses it in others.
+    let suspects = [...imply(sized), ...sized].toSorted(
+      (a, b) => Number(isOfRefusedKind(b)) - Number(isOfRefusedKind(a)),
+    );
     let isProven = suspects.length === 1;
     while (suspects.length > 1) {
       // After three timeouts in a row nothing more is sent, and most single properties get a reply.
@@ -119,6 +136,9 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     const [suspect] = suspects;
     return suspect && (isProven || (await isRefused([suspect]))) ? suspect : undefined;
   };
+
+  const isOfRefusedKind = ({ property }: Sized): boolean =>
+    property.tries !== undefined && refusedKinds.has(property.tries.kind);
 
   const findSimplest = async ({ property, size }: Sized): Promise<Sized> => {
     for (const simpler of properties.filter(({ name }) => property.simpler?.includes(name))) {
@@ -142,11 +162,14 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     },
     async findCauses(sized, refused) {
       try {
-        if (refused.failure) failures++;
+        countFailure(refused);
         if (!isPlainAccepted && (await isRefused([]))) return 'unknown';
         isPlainAccepted = true;
         const one = await findOne(sized, refused.failure !== undefined);
-        return one ? [await findSimplest(one)] : await findTogether(sized, isRefused);
+        if (!one) return await findTogether(sized, isRefused);
+        const simplest = await findSimplest(one);
+        refusedKinds.add(simplest.property.tries?.kind);
+        return [simplest];
       } catch (error) {
         if (error instanceof SearchEnded) return 'unknown';
         throw error;

@@ -2,7 +2,7 @@ import type { ExchangeRecord } from '../../../src/contract/index.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isVoice } from './call-messages.ts';
-import { isConnectionFailure, RECOVERY, type Exchange } from './reading.ts';
+import { isConnectionFailure, RECOVERY, RECREATION, type Exchange } from './reading.ts';
 import { isTransient, repetitionOf } from './repetitions.ts';
 import type { Crash, Transcript } from './transcript.ts';
 
@@ -13,6 +13,18 @@ export function isUp({ response }: { response?: ExchangeRecord['response'] | und
   if (!response) return false;
   return !GATEWAY_ERRORS.includes(response.status) || isObject(parseJson(response.body));
 }
+
+const ENDED_AFTER = 'it ended right after the response';
+
+/** Returns the failure of a request whose response was complete, but after which the peer ended. */
+export const endedAfter = (status: number): NonNullable<ExchangeRecord['failure']> => ({
+  ...{ kind: 'reset', status },
+  message: ENDED_AFTER,
+});
+
+/** Returns whether the peer ended after its response. */
+export const isEndedAfter = ({ failure }: ExchangeRecord): boolean =>
+  failure?.message === ENDED_AFTER;
 
 /** The requests that waited for the peer once, and the failed exchanges that they follow. */
 interface Wait {
@@ -56,22 +68,55 @@ export const crashesOf = computeOnce(({ exchanges }: Transcript): readonly Crash
 );
 
 function findCrashes(exchanges: readonly Exchange[]): Crash[] {
-  return findWaits(exchanges).flatMap(({ polls, failed }) => {
+  const fatal = findFatalCreations(exchanges);
+  const crashes: Crash[] = [];
+  for (const { polls, failed } of findWaits(exchanges)) {
     const [first, ...more] = polls;
     const last = more.at(-1) ?? first;
-    if (!first || !last || isUp(first)) return [];
+    if (!first || !last || isUp(first)) continue;
+    const startedMs = Math.min(first.startedMs, ...failed.map(({ endedMs }) => endedMs));
+    const crash = { downMs: Math.round(last.endedMs - startedMs), cameBack: isUp(last) };
+    const caused = fatal.find(({ again }) => again.id > first.id && again.id < last.id)?.created;
+    const previous = crashes.at(-1);
+    if (caused && previous) {
+      // The creation of this user ended the peer again, alone.
+      const [suspects, culprits] = [previous.suspects, previous.culprits].map((list) => [
+        ...new Set([caused, ...list]),
+      ]) as [Exchange[], Exchange[]];
+      const downMs = previous.downMs + crash.downMs;
+      crashes[crashes.length - 1] = { ...previous, ...crash, downMs, suspects, culprits };
+      continue;
+    }
     const inFlight = failed.filter(({ failure }) => failure?.kind !== 'refused');
     const suspects = orderSuspects(inFlight, exchanges);
-    const startedMs = Math.min(first.startedMs, ...failed.map(({ endedMs }) => endedMs));
-    return [
-      {
-        downMs: Math.round(last.endedMs - startedMs),
-        cameBack: isUp(last),
-        suspects,
-        culprits: suspects.filter((suspect) => isReproduced(suspect, exchanges)),
-        refused: failed.filter(({ failure }) => failure?.kind === 'refused'),
-      },
-    ];
+    crashes.push({
+      ...crash,
+      suspects,
+      culprits: suspects.filter((suspect) => isReproduced(suspect, exchanges)),
+      refused: failed.filter(({ failure }) => failure?.kind === 'refused'),
+    });
+  }
+  return crashes;
+}
+
+/** Finds the users that were created once, and whose creation after a crash ended the peer again. */
+function findFatalCreations(
+  exchanges: readonly Exchange[],
+): { created: Exchange; again: Exchange }[] {
+  const ending = exchanges.filter(
+    (exchange) =>
+      exchange.probe === RECOVERY && exchange.step === RECREATION && isEndedAfter(exchange),
+  );
+  return ending.flatMap((again) => {
+    const created = exchanges.findLast(
+      ({ id, probe, endpoint, request, response }) =>
+        id < again.id &&
+        probe !== RECOVERY &&
+        endpoint === 'create' &&
+        response !== undefined &&
+        request.body === again.request.body,
+    );
+    return created ? [{ created, again }] : [];
   });
 }
 
@@ -127,7 +172,19 @@ export function removeCollateral(transcript: Transcript): Transcript {
   const collateral = findCollateral(exchanges, crashes);
   const isJudged = (exchange: Exchange): boolean =>
     exchange.probe !== RECOVERY && !collateral.has(exchange);
-  return { run, exchanges: exchanges.filter(isJudged), crashes };
+  const fatal = new Set(crashes.flatMap(({ culprits }) => culprits));
+  const judged = exchanges
+    .filter(isJudged)
+    .map((exchange) => (fatal.has(exchange) ? showEnd(exchange) : exchange));
+  return { run, exchanges: judged, crashes };
+}
+
+const userIdOf = ({ sent }: Exchange): unknown => (isObject(sent) ? sent['user_id'] : undefined);
+
+/** Returns an exchange as it is judged if the peer ended after its response. */
+function showEnd(exchange: Exchange): Exchange {
+  const { response, ...others } = exchange;
+  return response ? { ...others, json: undefined, failure: endedAfter(response.status) } : exchange;
 }
 
 /** Returns the requests that are blamed for a crash: those that crashed the peer again, or the likely ones. */
@@ -171,5 +228,11 @@ function findCollateral(
           Math.abs(exchange.endedMs - endedMs) <= SAME_MOMENT_MS,
       ),
   );
-  return new Set([...ofCrashes, ...ofDrops]);
+  // Such a user is not created again, so it is unknown later.
+  const lost = new Set(findFatalCreations(exchanges).map(({ created }) => userIdOf(created)));
+  const ofLost = exchanges.filter(
+    ({ endpoint, request }) =>
+      endpoint === 'delete' && lost.has(request.path.slice(request.path.lastIndexOf('/') + 1)),
+  );
+  return new Set([...ofCrashes, ...ofDrops, ...ofLost]);
 }

@@ -861,11 +861,15 @@ export interface CheckComparison {
    */
   differences: string[];
   /**
+   * How many requirements could be judged for the first time, and how many of them fail. Absent if there are none.
+   */
+  sentence?: string;
+  /**
    * Ids of requirements with a worse verdict than before (pass or note, then warn, then fail). Each id is in exactly one of these lists.
    */
   regressions: string[];
   /**
-   * Ids of requirements that fail or warn now and got no verdict before, for example because they were not selected.
+   * Ids of requirements that fail or warn now and that the earlier run did not select, or found not applicable or not observed.
    */
   newFailures: string[];
   /**
@@ -876,6 +880,10 @@ export interface CheckComparison {
    * Ids of requirements that fail in both runs, or warn in both.
    */
   stillFailing: string[];
+  /**
+   * Ids of requirements that could not be judged before (blocked or error) and that have a verdict now. A failure among them is not a regression: the earlier run could not see it.
+   */
+  firstJudged: string[];
   /**
    * Ids of requirements that the earlier run did not select or did not know, and that do not fail.
    */

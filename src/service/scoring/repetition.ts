@@ -6,21 +6,23 @@ import { createScore, type Score, type Scoring } from './score.ts';
 const REPLY_MIN = 14;
 /** Shorter lines, such as "Hello!", may be returned. */
 const LINE_MIN = 14;
-/** What a reply may add to the user's line and still be an echo: "You said: …". */
-const ADDED_MAX = 15;
+/** What a reply may add to the user's lines and still be an echo: "Hello! So far you told me: …". */
+const ADDED_MAX = 24;
 
-/** `no_repetition`: no reply has the same words as an earlier reply, or only the user's line. */
+/**
+ * `no_repetition`: no reply has the same words as an earlier reply, only lines of the user, or the same words
+ * as an earlier reply around other lines of the user.
+ */
 export function scoreNoRepetition({ session }: Scoring): Score {
   const expectation = 'Expected replies that differ from each other and from what the user said';
-  const turnByReply = new Map<string, number>();
+  const earlier: Earlier = { lines: [], turnByReply: new Map(), turnByFrame: new Map() };
   for (const turn of session.turns) {
-    const problem = findRepetition(turn, turnByReply);
+    const problem = findRepetition(turn, earlier);
     if (problem !== undefined) {
       return createScore(false, `${expectation}: ${problem}: ${quote(turn.agentResponse)}.`, [
         { turn: turn.sequence, part: 'agent' },
       ]);
     }
-    turnByReply.set(wordsOf(turn.agentResponse), turn.sequence);
   }
   return createScore(session.turns.length > 0, `${expectation}: ${describe(session.turns)}.`);
 }
@@ -28,18 +30,42 @@ export function scoreNoRepetition({ session }: Scoring): Score {
 const describe = (turns: readonly ScoredTurn[]): string =>
   turns.length === 0 ? 'the session has no turns' : 'none repeats anything';
 
+/** What earlier turns said. */
+interface Earlier {
+  /** The lines of the user that are long enough to be recognized. */
+  lines: string[];
+  turnByReply: Map<string, number>;
+  /** The turns whose reply has the line of the user, by what else the reply says. */
+  turnByFrame: Map<string, number>;
+}
+
+/** Returns what a turn repeats, and notes what it says. */
 function findRepetition(
   { sequence, userInput, agentResponse }: ScoredTurn,
-  turnByReply: ReadonlyMap<string, number>,
+  { lines, turnByReply, turnByFrame }: Earlier,
 ): string | undefined {
   const reply = wordsOf(agentResponse);
   const line = wordsOf(userInput);
-  const isEcho =
-    line.length >= LINE_MIN && reply.includes(line) && reply.length <= line.length + ADDED_MAX;
-  if (isEcho) return `turn ${sequence} returns the user's line`;
-  const earlier = reply.length >= REPLY_MIN ? turnByReply.get(reply) : undefined;
-  return earlier === undefined ? undefined : `turn ${sequence} repeats turn ${earlier}`;
+  if (line.length >= LINE_MIN) lines.push(line);
+  const sameReply = reply.length >= REPLY_MIN ? turnByReply.get(reply) : undefined;
+  turnByReply.set(reply, sequence);
+  if (line.length >= LINE_MIN && reply.includes(line)) {
+    const frame = removeAll(reply, lines);
+    if (frame.length <= ADDED_MAX) return `turn ${sequence} returns the user's line`;
+    const sameFrame = turnByFrame.get(frame);
+    if (sameFrame !== undefined) {
+      return `turn ${sequence} repeats turn ${sameFrame} with another line of the user`;
+    }
+    turnByFrame.set(frame, sequence);
+  }
+  return sameReply === undefined ? undefined : `turn ${sequence} repeats turn ${sameReply}`;
 }
+
+/** Returns a text without the parts, the longest removed first. */
+const removeAll = (text: string, parts: readonly string[]): string =>
+  parts
+    .toSorted((left, right) => right.length - left.length)
+    .reduce((rest, part) => rest.replaceAll(part, ''), text);
 
 /** Returns the letters and digits of a text, so that case, spaces, and punctuation don't matter. */
 const wordsOf = (text: string): string =>

@@ -57,11 +57,6 @@ export const exceptions: Readonly<Record<string, Exception>> = {
     outcome: 'missed',
     reason: 'No endpoint reads a user, and a refused second creation is legal.',
   },
-  'polka/profile-crash': {
-    outcome: 'expected',
-    smears: true,
-    reason: 'The crash follows the response, so that it also fails other requests.',
-  },
   'elysia/normalized-body': { outcome: 'missed', reason: LENIENT },
   'elysia/last-call-only': {
     outcome: 'missed',

@@ -2,7 +2,12 @@
 import t, { type Test } from 'tap';
 import { readScenarioSet } from '../../../library/input/scenario-files.ts';
 import { withAgent } from '../../helpers/agent.ts';
-import { startEcho, startModelAgent, startRuleBot } from '../../helpers/foreign-agents.ts';
+import {
+  startEcho,
+  startModelAgent,
+  startRecitingAgent,
+  startRuleBot,
+} from '../../helpers/foreign-agents.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { simulateOn } from '../../helpers/simulation.ts';
 
@@ -39,6 +44,28 @@ void t.test('an echo fails all scenarios to which it could reply with the same t
   t.same(passed, ['blank-message', 'separate-sessions']);
   t.same(failures['greeting'], ['own-words']);
 });
+
+void t.test(
+  'an agent that recites what the user said fails a third of the scenarios',
+  async (t) => {
+    const short = await findFailures(t, await startRecitingAgent(t, 'Hello! So far you told me:'));
+    t.same(
+      set.scenarios.map(({ id }) => id).filter((id) => !short[id]),
+      ['blank-message', 'separate-sessions'],
+    );
+    const words =
+      'Hello and welcome! Thank you for your message, which I read with great interest:';
+    const long = await findFailures(t, await startRecitingAgent(t, words));
+    t.same(long, {
+      correction: ['answers-the-last-message'],
+      'follow-up-question': ['own-words'],
+      goodbye: ['own-words'],
+      'other-words': ['own-words'],
+      remembers: ['answers-the-last-message'],
+    });
+    t.ok(3 * Object.keys(long).length >= set.scenarios.length);
+  },
+);
 
 void t.test(
   'a bot with rules fails where it should remember, and where it has one reply',

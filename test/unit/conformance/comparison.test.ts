@@ -68,9 +68,11 @@ void t.test('a comparison puts every selected requirement into one list', (t) =>
       'This kit does not have 1 requirement of the other run.',
     ],
     regressions: ['CHAT-001', 'CHAT-003'],
-    newFailures: ['CHAT-011', 'CHAT-012'],
+    sentence: '1 requirement could be judged for the first time: 1 fails (CHAT-011).',
+    newFailures: ['CHAT-012'],
     fixes: ['CHAT-002', 'CHAT-006'],
     stillFailing: ['CHAT-010'],
+    firstJudged: ['CHAT-011'],
     onlyNow: ['CHAT-008', 'CHAT-013'],
     onlyBefore: ['CHAT-007'],
     otherChanges: ['CHAT-004'],
@@ -88,9 +90,10 @@ void t.test('the terminal shows regressions first', (t) => {
     lines.filter((line) => line.startsWith('  ')),
     [
       '  regressed            CHAT-001 003',
-      '  new failures         CHAT-011 012',
+      '  new failures         CHAT-012',
       '  fixed                CHAT-002 006',
       '  still failing        CHAT-010',
+      '  judged only now      CHAT-011',
       '  checked only now     CHAT-008 013',
       '  checked only before  CHAT-007',
       '  other changes        CHAT-004',
@@ -105,7 +108,8 @@ void t.test('the terminal shows regressions first', (t) => {
 void t.test('Markdown and HTML show the comparison before the findings', (t) => {
   const compared = compareReports(now, earlier);
   const markdown = markdownReport(compared);
-  t.match(markdown, /\| regressed \| 2 \| CHAT-001, CHAT-003 \|\n\| new failures \| 2 \|/);
+  t.match(markdown, /\| regressed \| 2 \| CHAT-001, CHAT-003 \|\n\| new failures \| 1 \|/);
+  t.match(markdown, '1 requirement could be judged for the first time: 1 fails (CHAT-011).');
   t.ok(markdown.indexOf('### Compared with') < markdown.indexOf('### Failures'));
   const run = {
     ...{ record: 'run' as const, kitVersion: '0.1.0', suite: '2026-11', target: now.target },
@@ -135,6 +139,44 @@ void t.test('the report shows different settings of the earlier run', (t) => {
     'Different areas: users before, chat now.',
     'The earlier run could not be judged.',
   ]);
+  t.end();
+});
+
+void t.test('requirements that were blocked before are apart from regressions', (t) => {
+  const before = createReport({
+    'CHAT-001': 'blocked',
+    'CHAT-002': 'blocked',
+    'CHAT-003': 'error',
+    'CHAT-004': 'blocked',
+    'CHAT-005': 'blocked',
+    'CHAT-006': 'not_observed',
+  });
+  const compared = compareReports(
+    createReport({
+      'CHAT-001': 'fail',
+      'CHAT-002': 'pass',
+      'CHAT-003': 'fail',
+      'CHAT-004': 'warn',
+      'CHAT-005': 'blocked',
+      'CHAT-006': 'fail',
+    }),
+    before,
+  );
+  t.match(compared.comparison, {
+    sentence:
+      '4 requirements could be judged for the first time: 2 fail (CHAT-001 003), 1 warns (CHAT-004).',
+    regressions: [],
+    newFailures: ['CHAT-006'],
+    firstJudged: ['CHAT-001', 'CHAT-002', 'CHAT-003', 'CHAT-004'],
+    unchanged: ['CHAT-005'],
+  });
+  const lines = comparisonLines(compared, { style: plainStyle, width: 80 });
+  t.match(lines.join(' '), /judged for the first time: 2 fail \(CHAT-001\s+003\)/);
+  const cleared = compareReports(createReport({ 'CHAT-001': 'pass' }), before);
+  t.match(
+    cleared.comparison.sentence,
+    '1 requirement could be judged for the first time: none fails.',
+  );
   t.end();
 });
 

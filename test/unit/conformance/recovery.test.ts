@@ -46,7 +46,7 @@ function createWait(pollOf: (polls: number) => ExchangeRecord, signal?: AbortSig
     poll: () => Promise.resolve(pollOf(++polls)),
     restore() {
       restored++;
-      return Promise.resolve();
+      return Promise.resolve(true);
     },
     signal,
     onWaiting: (message) => messages.push(message),

@@ -92,6 +92,25 @@ testKind('no_repetition', [
   ['a short reply', {}, say('Yes.', 'Yes.'), 'pass', /none/],
   ['no turns', {}, say(), 'fail', /the session has no turns/],
   ['an echo', {}, say('You said: where is my order?'), 'fail', /turn 1 returns the user's line/],
+  [
+    'a longer echo',
+    {},
+    say('Hello! So far you told me: Where is my order?'),
+    'fail',
+    /turn 1 returns/,
+  ],
+  [
+    'the same words around each line',
+    {},
+    makeSession(
+      ...['Where is my order?', 'When does it arrive?'].map((userInput) => ({
+        userInput,
+        agentResponse: `Thank you very much for this interesting message: ${userInput}`,
+      })),
+    ),
+    'fail',
+    /turn 2 repeats turn 1 with another line of the user/,
+  ],
   ['a quotation', {}, say('"Where is my order?" is easy: on its way to you.'), 'pass', /none/],
   [
     'a greeting in return',

@@ -2,7 +2,14 @@ import type { ComparedScenario, RunChange, ScenarioResult } from '../../../contr
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import { findDifferences } from './clear-differences.ts';
 import type { Counts, Stratum } from './exact-test.ts';
-import { canShow, samplesToShow, smallestDrop } from './sample-size.ts';
+import {
+  canShow,
+  samplesToShow,
+  samplesToShowAgain,
+  samplesToShowReversal,
+  SAMPLES_MAX,
+  smallestDrop,
+} from './sample-size.ts';
 import {
   describeChange,
   findObstacle,
@@ -177,19 +184,23 @@ const samplesPerRun = (strata: readonly Stratum[]): number =>
     .map(sizesOf)
     .reduce((total, [size, sizeNow]) => total + (2 * size * sizeNow) / (size + sizeNow), 0);
 
-/** The most samples to suggest: the limit of --samples. */
-const SAMPLES_MAX = 1_000;
-
-/** Returns how many samples of each scenario show a difference of this size; undefined if no number does. */
+/**
+ * Returns how many samples of each scenario show the differences that these show; undefined if nothing
+ * differs and these could show something.
+ */
 function countSamplesNeeded(strata: readonly Stratum[]): number | undefined {
   if (strata.length === 0) return undefined;
-  let least = 1;
-  while (!canShow(strata.map(() => [least, least]))) least += 1;
+  if (!strata.some(differs)) {
+    return canShow(strata.map(sizesOf)) ? undefined : samplesToShowReversal(strata.length);
+  }
   const { before, difference } = meanRates(strata);
-  if (difference === 0) return canShow(strata.map(sizesOf)) ? undefined : least;
-  const total = samplesToShow(before, before + difference, strata.length);
-  return Math.max(least, Math.ceil(total / strata.length));
+  const total = difference === 0 ? 1 : samplesToShow(before, before + difference, strata.length);
+  return samplesToShowAgain(strata, Math.ceil(total / strata.length));
 }
+
+/** Whether the pass rates of a scenario differ. */
+const differs = ({ before, after }: Stratum): boolean =>
+  before.passed * sizeOf(after) !== after.passed * sizeOf(before);
 
 function describeSizes(strata: readonly Stratum[]): string[] {
   if (strata.length === 0) return ['No scenario can be compared.'];
@@ -201,10 +212,16 @@ function describeSizes(strata: readonly Stratum[]): string[] {
 
 function describeSamplesNeeded(strata: readonly Stratum[], samples: number | undefined): string[] {
   if (samples === undefined) return [];
-  const { difference } = meanRates(strata);
-  const aim = difference === 0 ? 'To compare' : 'To see a difference of this size';
+  const aim = describeAim(strata);
   const count = samples > SAMPLES_MAX ? `more than ${formatNumber(SAMPLES_MAX)}` : String(samples);
   return [`${aim}, run ${count} samples of each scenario in both runs.`];
+}
+
+/** Describes the difference that the suggested number of samples shows. */
+function describeAim(strata: readonly Stratum[]): string {
+  if (meanRates(strata).difference !== 0) return 'To see a difference of this size';
+  if (strata.some(differs)) return 'To see such changes of scenarios';
+  return 'To see that a scenario which always passed now always fails';
 }
 
 function describeOmitted(omitted: readonly ScenarioPair[]): string[] {

@@ -3,7 +3,7 @@
  * with continuity correction, Casagrande, Pike, and Smith 1978).
  */
 import { findDifferences } from './clear-differences.ts';
-import { CHANCE_P_MAX } from './exact-test.ts';
+import { CHANCE_P_MAX, type Counts, type Stratum } from './exact-test.ts';
 
 /** Quantiles of the normal distribution: two-sided p-values of 5%, and of 2.5% (see `WHOLE_SHARE`); a power of 80%. */
 const Z_CHANCE = { alone: 1.96, amongOthers: 2.241 };
@@ -44,9 +44,51 @@ export function smallestDrop(
 
 /** Returns whether so many samples of each stratum can show a difference, were it as large as possible. */
 export function canShow(sizes: readonly (readonly [before: number, after: number])[]): boolean {
-  const strata = sizes.map(([before, after]) => ({
-    before: { passed: before, failed: 0 },
-    after: { passed: 0, failed: after },
-  }));
-  return findDifferences(strata).p <= CHANCE_P_MAX;
+  return isShown(
+    sizes.map(([before, after]) => ({
+      before: { passed: before, failed: 0 },
+      after: { passed: 0, failed: after },
+    })),
+  );
+}
+
+const isShown = (strata: readonly Stratum[]): boolean => findDifferences(strata).p <= CHANCE_P_MAX;
+
+/** Returns so many samples of each scenario in both runs, with the pass rates of the given ones. */
+export function resize(strata: readonly Stratum[], samples: number): Stratum[] {
+  const scale = ({ passed, failed }: Counts): Counts => {
+    const scaled = Math.round((passed / (passed + failed)) * samples);
+    return { passed: scaled, failed: samples - scaled };
+  };
+  return strata.map(({ before, after }) => ({ before: scale(before), after: scale(after) }));
+}
+
+/** The most samples of a scenario to suggest: the limit of --samples. */
+export const SAMPLES_MAX = 1_000;
+
+/** From this number on, only every tenth part more is tried, because each try takes longer. */
+const EACH_TRIED_MAX = 30;
+
+/**
+ * Returns how many samples of each scenario, at least `least`, show a difference if all pass rates stay the
+ * same; more than `SAMPLES_MAX` if no number up to it does.
+ */
+export function samplesToShowAgain(strata: readonly Stratum[], least: number): number {
+  let samples = least;
+  while (samples <= SAMPLES_MAX && !isShown(resize(strata, samples))) {
+    samples += samples < EACH_TRIED_MAX ? 1 : Math.ceil(samples / 10);
+  }
+  return samples;
+}
+
+/**
+ * Returns how many samples of each of so many scenarios show that one of them, which always passed, always
+ * fails, however often the others pass.
+ */
+export function samplesToShowReversal(scenarios: number): number {
+  const half = { passed: 1, failed: 1 };
+  const reversed = { before: { passed: 1, failed: 0 }, after: { passed: 0, failed: 1 } };
+  const others = Array.from({ length: scenarios - 1 }, () => ({ before: half, after: half }));
+  // Scenarios that pass half of the time vary most.
+  return samplesToShowAgain([reversed, ...others], 1);
 }

@@ -46,14 +46,17 @@ void t.test('one sample of a scenario is not comparable, and the run says how ma
   t.match(compared, {
     verdict: 'not_comparable',
     p: null,
-    samplesNeeded: 3,
+    samplesNeeded: 5,
     rows: [
       { change: 'not_comparable', reason: '1 sample each', p: null },
       { change: 'not_comparable', reason: '1 sample each' },
     ],
   });
   t.match(compared.sentence, "1 sample of 2 scenarios can't show any difference.");
-  t.match(compared.sentence, 'To compare, run 3 samples of each scenario in both runs.');
+  t.match(
+    compared.sentence,
+    'To see such changes of scenarios, run 5 samples of each scenario in both runs.',
+  );
   t.match(
     compare([
       [3, 0],
@@ -222,6 +225,84 @@ void t.test('scenarios that say nothing about the agent are left out, with the r
   t.match(compareRuns([], before), { verdict: 'not_comparable', p: null });
   t.end();
 });
+
+/** Scales the samples of a scenario to another number. */
+const scale = ([passed, failed]: Samples, samples: number): Samples => {
+  const scaled = Math.round((passed / (passed + failed)) * samples);
+  return [scaled, samples - scaled];
+};
+
+/** Lists the outcomes of so many samples in two runs of so many scenarios; all of them, or every nth. */
+function listOutcomes(scenarios: number, samples: number, nth: number) {
+  const one = Array.from({ length: (samples + 1) ** 2 }, (_, index) => {
+    const [before, now] = [Math.floor(index / (samples + 1)), index % (samples + 1)];
+    return [
+      [before, samples - before],
+      [now, samples - now],
+    ] as const;
+  });
+  let all: (readonly (typeof one)[number][])[] = [[]];
+  for (let left = scenarios; left > 0; left -= 1) {
+    all = all.flatMap((outcomes) => one.map((outcome) => [...outcomes, outcome]));
+  }
+  return all.filter((_outcomes, index) => index % nth === 0);
+}
+
+void t.test(
+  'so many samples as a run suggests show the same differences, by the same test',
+  (t) => {
+    const hidden: string[] = [];
+    let suggestions = 0;
+    for (const [scenarios, samples, nth] of [
+      [1, 1, 1],
+      [1, 3, 1],
+      [1, 8, 1],
+      [2, 1, 1],
+      [2, 2, 1],
+      [2, 4, atNight(1, 3)],
+      [3, 1, 1],
+      [3, 2, atNight(1, 5)],
+      [4, 1, 1],
+    ] as const) {
+      for (const outcomes of listOutcomes(scenarios, samples, nth)) {
+        const { samplesNeeded = Infinity } = compare(...outcomes);
+        const isChanged = outcomes.some(([before, now]) => before[0] !== now[0]);
+        if (!isChanged || samplesNeeded > 1_000) continue;
+        suggestions += 1;
+        const again = outcomes.map(
+          ([before, now]) => [scale(before, samplesNeeded), scale(now, samplesNeeded)] as const,
+        );
+        const { verdict } = compare(...again);
+        if (['worse', 'better', 'mixed'].includes(verdict)) continue;
+        hidden.push(`${JSON.stringify(outcomes)} with ${samplesNeeded} samples: ${verdict}`);
+      }
+    }
+    t.ok(suggestions > 300, `${suggestions} suggestions`);
+    t.same(hidden, []);
+    t.end();
+  },
+);
+
+void t.test(
+  'without any change, the suggested number shows a scenario that always fails now',
+  (t) => {
+    for (const scenarios of [1, 2, 3, 4, 5]) {
+      const same = repeat([[1, 0] as const, [1, 0] as const] as const, scenarios);
+      const { samplesNeeded = 0, sentence } = compare(...same);
+      t.match(
+        sentence,
+        /To see that a scenario which always passed now always fails, run \d+ samples/,
+      );
+      const reversed = [[samplesNeeded, 0] as const, [0, samplesNeeded] as const] as const;
+      for (const passed of [samplesNeeded, Math.floor(samplesNeeded / 2), 0]) {
+        const other = [passed, samplesNeeded - passed] as const;
+        const others = repeat([other, other] as const, scenarios - 1);
+        t.match(compare(reversed, ...others), { verdict: 'worse' }, `${samplesNeeded} samples`);
+      }
+    }
+    t.end();
+  },
+);
 
 /** Draws the results of a run with these pass rates. */
 const draw = (random: Random, rates: readonly number[], samples: number): ScenarioResult[] =>

@@ -10,18 +10,19 @@ import type { Step } from './turn-parts.ts';
 /** Clocks of hosts differ by less than this, so a history can contradict start times that are closer. */
 const CLOCK_ERROR_NS_MAX = 1_000_000_000n;
 
-const MILLISECOND_NS = 1_000_000n;
-
 /**
  * Compares by start, then by duration in whole milliseconds. SDKs that round the start down to a
  * millisecond compute the end from it, so a smaller difference between ends means nothing. Sorting is
  * stable: spans that are equal here stay in the order in which they arrived.
  */
 export function compareTimes(a: StoredSpan, b: StoredSpan): number {
-  return Number(a.startNs - b.startNs) || Number(toWholeMs(a) - toWholeMs(b));
+  return (
+    Number(a.startNs - b.startNs) || toWholeMs(a.endNs - a.startNs) - toWholeMs(b.endNs - b.startNs)
+  );
 }
 
-const toWholeMs = ({ startNs, endNs }: StoredSpan): bigint => (endNs - startNs) / MILLISECOND_NS;
+/** Returns nanoseconds as milliseconds, without the fraction. */
+export const toWholeMs = (ns: bigint): number => Number(ns / 1_000_000n);
 
 /** Something to order: a model call, or a top-level span with its model calls. */
 export interface Orderable {
@@ -71,15 +72,21 @@ interface Entry<Item> {
   rank: number;
   /** How many messages the input has. It grows in a tool loop even if no text is added. */
   inputLength: number;
-  /** The texts of the input. */
-  input: readonly number[];
-  /** How many of these texts are history: all up to the last message of the agent. */
-  historyLength: number;
-  /** The input with the output, in each form that a later call may repeat. */
-  results: readonly (readonly number[])[];
+  input: Texts;
+  /** The beginnings of the input in the tree of sequences, the longest last. */
+  nodes: readonly number[];
+  /** What a later call may repeat: an input, and the texts of the output in one of its forms. */
+  results: readonly { input: Texts; output: readonly number[] }[];
   /** The tool calls that the output requests, and those whose results end the input, by id or name. */
   requested: readonly string[];
   answered: readonly string[];
+}
+
+/** The texts of messages. */
+interface Texts {
+  numbers: readonly number[];
+  /** How many of them are history: all up to the last message of the agent. */
+  historyLength: number;
 }
 
 /** How many texts to compare from the end if a history does not begin like another one. */
@@ -124,57 +131,65 @@ class HistoryIndex<Item extends Orderable> {
   }
 
   #read(item: Item): Entry<Item> {
-    const { steps } = item;
-    const inputs = steps.slice(0, 2).map(({ input }) => ({ input, texts: this.#number(input) }));
-    // A wrapper may contain only the new message, and its first model call the history, or the reverse.
-    const { input, texts } = inputs.reduce(
-      (longest, each) => (each.texts.length > longest.texts.length ? each : longest),
-      { input: [] as readonly Message[], texts: [] as number[] },
+    const [first, second] = item.steps;
+    const last = item.steps.at(-1);
+    const inputs = new Map(
+      [first, second, last].flatMap((step) =>
+        step ? [[step, this.#number(step.input)] as const] : [],
+      ),
     );
-    const last = steps.at(-1);
+    // A wrapper may contain only the new message, and its first model call the history, or the reverse.
+    const lengthOf = (step: Step | undefined): number =>
+      (step && inputs.get(step)?.numbers.length) ?? 0;
+    const longest = lengthOf(second) > lengthOf(first) ? second : first;
+    const input = (longest && inputs.get(longest)) ?? noTexts;
     const results = [
-      ...steps.slice(0, 1).flatMap(({ output }) => this.#addOutput(texts, output)),
-      ...(last && steps.length > 1 ? this.#addOutput(this.#number(last.input), last.output) : []),
+      ...this.#listOutputs(first).map((output) => ({ input, output })),
+      ...(last && last !== first
+        ? this.#listOutputs(last).map((output) => ({ input: inputs.get(last) ?? input, output }))
+        : []),
     ];
-    const history = input.slice(0, input.findLastIndex(({ role }) => role === 'assistant') + 1);
     return {
-      ...{ item, rank: 0, inputLength: input.length, input: texts, results },
-      historyLength: this.#number(history).length,
+      ...{ item, rank: 0, inputLength: longest?.input.length ?? 0, input, results },
+      nodes: this.#beginnings.add(input.numbers),
       requested: nameCalls(last?.output ?? []),
-      answered: nameCalls(listAnswered(input)),
+      answered: nameCalls(listAnswered(longest?.input ?? [])),
     };
   }
 
-  /** Returns a history with an output: with all of its messages, and with only the last one. */
-  #addOutput(texts: readonly number[], output: readonly Message[]): number[][] {
-    const added = this.#number(output.map((message) => ({ ...message, role: 'assistant' })));
-    if (added.length === 0) return [];
-    const whole = [...texts, ...added];
-    return added.length === 1 ? [whole] : [whole, [...texts, ...added.slice(-1)]];
+  /** Lists what a later call may repeat of an output: all of its texts, or only the last one. */
+  #listOutputs(step: Step | undefined): number[][] {
+    const texts = step?.output.filter(isSpoken) ?? [];
+    const numbers = texts.map(({ text }) => this.#texts.number('assistant', text));
+    if (numbers.length === 0) return [];
+    return numbers.length === 1 ? [numbers] : [numbers, numbers.slice(-1)];
   }
 
-  #number(messages: readonly Message[]): number[] {
-    return messages
-      .filter((message) => isSpoken(message))
-      .map(({ role, text }) => this.#texts.number(role, text));
+  #number(messages: readonly Message[]): Texts {
+    const numbers: number[] = [];
+    let historyLength = 0;
+    for (const message of messages) {
+      if (isSpoken(message)) numbers.push(this.#texts.number(message.role, message.text));
+      if (message.role === 'assistant') historyLength = numbers.length;
+    }
+    return { numbers, historyLength };
   }
 
   #add(entry: Entry<Item>): void {
-    const { input, results, historyLength, requested } = entry;
-    if (input.length === 0) for (const call of requested) append(this.#byCall, call, entry);
-    const nodes = this.#beginnings.add(input);
+    const { input, nodes, results, requested } = entry;
+    if (nodes.length === 0) for (const call of requested) append(this.#byCall, call, entry);
     append(this.#byInput, nodes.at(-1), entry);
     const followed = new Set<number | undefined>();
     const endings = new Set<number>();
-    for (const result of results) {
-      followed.add(this.#beginnings.add(result).at(-1));
-      // In a history that is cut at its beginning, equal turns leave the same history again.
-      const isSameAgain = input
-        .slice(0, historyLength)
-        .every((text, nth) => text === result.at(nth - historyLength));
-      if (isSameAgain && historyLength > 0) followed.add(nodes[historyLength - 1]);
-      const ending = result.slice(-ENDING_TEXTS_MAX).reverse();
-      for (const node of this.#endings.add(ending)) endings.add(node);
+    for (const { input: before, output } of results) {
+      const start = before === input ? nodes : this.#beginnings.add(before.numbers);
+      followed.add(this.#beginnings.add(output, start.at(-1)).at(-1));
+      // If a history is cut at its beginning, equal turns leave the same history again.
+      if (endsWithHistory(before, output)) followed.add(start[before.historyLength - 1]);
+      const ending = [...before.numbers.slice(-ENDING_TEXTS_MAX), ...output];
+      for (const node of this.#endings.add(ending.slice(-ENDING_TEXTS_MAX).reverse())) {
+        endings.add(node);
+      }
     }
     for (const node of followed) append(this.#byResult, node, entry);
     for (const node of endings) append(this.#byEnding, node, entry);
@@ -182,7 +197,7 @@ class HistoryIndex<Item extends Orderable> {
 
   /** Finds the call before a step of a tool loop: the last with the same texts. */
   #findEarlierStep(entry: Entry<Item>): Entry<Item> | undefined {
-    const node = this.#beginnings.find(entry.input).at(-1);
+    const node = entry.nodes.at(-1);
     return node === undefined ? undefined : findLatest(this.#byInput.get(node), entry, 0n);
   }
 
@@ -196,14 +211,14 @@ class HistoryIndex<Item extends Orderable> {
   #findRepeated(entry: Entry<Item>): Entry<Item> | undefined {
     const beginning = this.#findByBeginning(entry);
     // All of the history, or all but an answer that was changed.
-    if (beginning && beginning.length >= entry.historyLength - 1) return beginning.entry;
+    if (beginning && beginning.length >= entry.input.historyLength - 1) return beginning.entry;
     const ending = this.#findByEnding(entry);
     return (ending && ending.length > 1 ? ending : (beginning ?? ending))?.entry;
   }
 
   /** Finds the item whose messages are the longest beginning of an input. */
   #findByBeginning(entry: Entry<Item>): Match<Item> | undefined {
-    const nodes = this.#beginnings.find(entry.input);
+    const { nodes } = entry;
     for (let { length } = nodes; length > 0; length -= 1) {
       const node = nodes[length - 1] ?? -1;
       const asked = length < nodes.length ? this.#byInput.get(node) : undefined;
@@ -217,7 +232,8 @@ class HistoryIndex<Item extends Orderable> {
 
   /** Finds the item whose messages have the longest common ending with a history. */
   #findByEnding(entry: Entry<Item>): Match<Item> | undefined {
-    const history = entry.input.slice(0, entry.historyLength);
+    const { numbers, historyLength } = entry.input;
+    const history = numbers.slice(0, historyLength);
     const nodes = this.#endings.find(history.slice(-ENDING_TEXTS_MAX).reverse());
     for (let { length } = nodes; length > 0; length -= 1) {
       // One equal text does not prove that the clocks are wrong.
@@ -246,6 +262,15 @@ interface Match<Item> {
   entry: Entry<Item>;
   /** How many texts are the same. */
   length: number;
+}
+
+const noTexts: Texts = { numbers: [], historyLength: 0 };
+
+/** Returns whether an input with an output ends with the history of this input. */
+function endsWithHistory({ numbers, historyLength }: Texts, output: readonly number[]): boolean {
+  if (historyLength === 0 || numbers[historyLength - 1] !== output.at(-1)) return false;
+  const result = [...numbers, ...output].slice(-historyLength);
+  return result.every((number, nth) => number === numbers[nth]);
 }
 
 /** Returns whether a message is something that the user or the agent said. */
@@ -319,9 +344,9 @@ const TEXTS_MAX = 2 ** 26;
 class SequenceTree {
   readonly #nodes = new Map<number, number>();
 
-  /** Adds a sequence, and returns the nodes of its beginnings, the longest last. */
-  add(sequence: readonly number[]): number[] {
-    let node = 0;
+  /** Adds a sequence below a node, and returns the nodes of its beginnings, the longest last. */
+  add(sequence: readonly number[], start = 0): number[] {
+    let node = start;
     return sequence.map((number) => {
       const key = node * TEXTS_MAX + number;
       node = this.#nodes.get(key) ?? this.#nodes.size + 1;

@@ -187,7 +187,7 @@ for (const [name, way] of Object.entries(ways)) {
     await sendConversations(bench, exporting, way);
     await bench.drain();
     const wrong = await listWrong(t, bench);
-    t.equal(wrong.length, 0, wrong[0]);
+    t.strictSame(wrong, []);
   });
 }
 
@@ -203,7 +203,7 @@ async function sendConversations(bench: Bench, exporting: TestExporter, way: Way
   }
 }
 
-/** Returns a description of each conversation whose turns or outcome are wrong. */
+/** Describes conversations whose turns or outcome are wrong, up to three. */
 async function listWrong(t: Test, bench: Bench): Promise<string[]> {
   const expected = script.map(([line, response]) => `${line} > ${response}`).join('\n');
   const wrong: string[] = [];
@@ -222,5 +222,5 @@ async function listWrong(t: Test, bench: Bench): Promise<string[]> {
   }
   t.equal(total, CONVERSATIONS);
   if (wrong.length > 0) t.comment(`${wrong.length} of ${total} conversations are wrong`);
-  return wrong;
+  return wrong.slice(0, 3);
 }

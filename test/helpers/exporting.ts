@@ -2,7 +2,12 @@ import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  SimpleSpanProcessor,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base';
 import type { Test } from 'tap';
 import type { RunningService } from '../../src/service/index.ts';
 
@@ -15,6 +20,10 @@ export interface ExportOptions {
   /** Sent as X-Conversation-Id. */
   conversationId?: string;
   resource?: Record<string, string>;
+  /** Sends each span alone when it ends, and not many together. */
+  isSimple?: boolean;
+  /** Returns an exporter that sends with the given one, for example in another order. */
+  wrap?: (exporter: SpanExporter) => SpanExporter;
 }
 
 /** An OpenTelemetry SDK that exports to a service. */
@@ -25,11 +34,17 @@ export interface TestExporter {
   flush: () => Promise<void>;
 }
 
-/** Sets up the SDK with a BatchSpanProcessor, and shuts it down after the test. */
+/** Sets up the SDK, and shuts it down after the test. */
 export function startExporter(
   t: Test,
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
-  { exporter = 'OTLP/JSON', conversationId, resource = {} }: ExportOptions = {},
+  {
+    exporter = 'OTLP/JSON',
+    conversationId,
+    resource = {},
+    isSimple = false,
+    wrap = (inner) => inner,
+  }: ExportOptions = {},
 ): TestExporter {
   const settings = {
     url: `${url}/v1/traces`,
@@ -40,13 +55,12 @@ export function startExporter(
   };
   // The type wants an enum that the exporter package does not export.
   const zipped: object = { ...settings, compression: 'gzip' };
+  const sender = wrap(
+    exporter === 'OTLP/JSON' ? new JsonExporter(settings) : new ProtobufExporter(zipped),
+  );
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'shop', ...resource }),
-    spanProcessors: [
-      new BatchSpanProcessor(
-        exporter === 'OTLP/JSON' ? new JsonExporter(settings) : new ProtobufExporter(zipped),
-      ),
-    ],
+    spanProcessors: [isSimple ? new SimpleSpanProcessor(sender) : new BatchSpanProcessor(sender)],
   });
   t.teardown(() => provider.shutdown());
   return {

@@ -11,7 +11,7 @@ export interface SpanPlace {
   receivedDay: number | undefined;
 }
 
-/** Lists spans of a conversation by their start, up to `limit` if there is one. */
+/** Lists spans of a conversation by start and then arrival, up to `limit` if there is one. */
 export async function listSpans(
   db: Reader,
   { conversationId, key, receivedDay }: SpanPlace,

@@ -1,5 +1,6 @@
 import type { StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
+import { toWholeMs } from './turn-order.ts';
 import type { Segment, Step } from './turn-parts.ts';
 import type { ToolCall } from './turn-types.ts';
 
@@ -45,9 +46,12 @@ class ToolCallCollector {
   }
 
   list(): ToolCall[] {
-    return this.#entries
-      .toSorted((a, b) => Number(a.atNs - b.atNs))
-      .map(({ name, arguments: input, result }) => ({ name, arguments: input, result }));
+    return (
+      this.#entries
+        // Less than a millisecond shows no order, as in `compareTimes`.
+        .toSorted((a, b) => toWholeMs(a.atNs) - toWholeMs(b.atNs))
+        .map(({ name, arguments: input, result }) => ({ name, arguments: input, result }))
+    );
   }
 
   /** Reads a model call: the part of the turn that its input repeats, then its new tool calls. */

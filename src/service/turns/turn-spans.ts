@@ -2,6 +2,7 @@ import type { SpanLink, StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, readMessages } from './messages.ts';
 import { countStartedBy, SpanTree } from './span-tree.ts';
 import { ToolLoops } from './tool-loops.ts';
+import { compareTimes, orderByHistory, type Orderable } from './turn-order.ts';
 import type { Segment, Step, TurnSpans } from './turn-parts.ts';
 
 /**
@@ -9,63 +10,39 @@ import type { Segment, Step, TurnSpans } from './turn-parts.ts';
  * everything inside it or, without one, a `chat` span; the later calls of a tool loop, and wrappers
  * that only continue it, belong to the turn that began it.
  *
- * The order in which spans arrived does not matter, because exporters split, delay, and repeat spans.
+ * The order of the spans, in which they arrived, matters only for spans whose times and messages do not
+ * show their order, because exporters split, delay, and repeat spans.
  */
 export function groupSpansByTurn(
   spans: readonly StoredSpan[],
   links: readonly SpanLink[],
 ): TurnSpans[] {
-  const ordered = spans.toSorted(compareSpans);
+  const ordered = spans.toSorted(compareTimes);
   const tree = new SpanTree(ordered, links);
   const turns = new TurnGrouper();
   // By owner, because a child may start before its parent if the clocks of machines differ.
   const groups = Map.groupBy(ordered, (span) => tree.findOwner(span));
   const parts = ordered.flatMap((span) => {
     const group = groups.get(span);
-    return group && tree.findOwner(span) === span ? { owner: span, group } : [];
+    return group && tree.findOwner(span) === span ? toPart(span, group) : [];
   });
-  for (const { owner, group } of parts.sort(compareParts)) turns.add(owner, group);
+  for (const part of orderByHistory(parts)) turns.add(part);
   return turns.finish(groups.get(undefined) ?? []);
 }
 
 /** A top-level span with its spans. */
-interface SpanGroup {
+interface Part extends Orderable {
   owner: StoredSpan;
   /** All spans of the owner, including itself. */
-  group: StoredSpan[];
+  group: readonly StoredSpan[];
+  segment: Segment;
 }
 
-/**
- * Compares by start. With millisecond clocks, many spans start at the same time; then the one with
- * less history is first, or else the one that ended first, and the ids decide the rest.
- */
-function compareSpans(a: StoredSpan, b: StoredSpan): number {
-  return (
-    Number(a.startNs - b.startNs) || measureHistory([a]) - measureHistory([b]) || compareEnds(a, b)
-  );
-}
-
-/** Compares like `compareSpans`; the history of a wrapper is its own or that of its first model call. */
-function compareParts({ owner: a, group: groupA }: SpanGroup, b: SpanGroup): number {
-  return (
-    Number(a.startNs - b.owner.startNs) ||
-    measureHistory([a, ...groupA]) - measureHistory([b.owner, ...b.group]) ||
-    compareEnds(a, b.owner)
-  );
-}
-
-/** Returns the length of the first input messages. They repeat the history, so it grows. */
-function measureHistory(spans: readonly StoredSpan[]): number {
-  const span = spans.find(({ inputMessages }) => inputMessages !== undefined);
-  return span?.inputMessages?.length ?? 0;
-}
-
-function compareEnds(a: StoredSpan, b: StoredSpan): number {
-  return Number(a.endNs - b.endNs) || compareIds(a, b);
-}
-
-function compareIds(a: StoredSpan, b: StoredSpan): number {
-  return `${a.traceId}/${a.spanId}` < `${b.traceId}/${b.spanId}` ? -1 : 1;
+function toPart(owner: StoredSpan, group: readonly StoredSpan[]): Part {
+  const segment = toSegment(owner, group);
+  const { wrapper, chats } = segment;
+  const steps = wrapper ? [wrapper, ...chats] : chats;
+  return { owner, group, segment, steps, startNs: owner.startNs };
 }
 
 class TurnGrouper {
@@ -73,8 +50,7 @@ class TurnGrouper {
   readonly #loops = new ToolLoops();
 
   /** Adds a top-level span with the spans that it owns: a new turn, or the next part of a tool loop. */
-  add(owner: StoredSpan, group: readonly StoredSpan[]): void {
-    const segment = toSegment(owner, group);
+  add({ owner, group, segment }: Part): void {
     const tools = group.filter(({ operation }) => operation === 'execute_tool');
     const inner = group.filter((span) => span !== owner && TURN_OPERATIONS.has(span.operation));
     const first = findContinuingStep(segment);
@@ -94,7 +70,7 @@ class TurnGrouper {
     for (const span of orphans) {
       if (span.operation === 'execute_tool') this.#findTurnOfTool(span)?.tools.push(span);
     }
-    for (const { tools } of this.#turns) tools.sort(compareSpans);
+    for (const { tools } of this.#turns) tools.sort(compareTimes);
     return this.#turns;
   }
 
@@ -117,9 +93,12 @@ class TurnGrouper {
   #starts: TurnStart[] | undefined;
 
   #listStarts(): TurnStart[] {
-    this.#starts ??= this.#turns.flatMap((turn) =>
-      turn.spans.slice(0, 1).map((lead) => ({ turn, lead, startNs: lead.startNs })),
-    );
+    this.#starts ??= this.#turns
+      .flatMap((turn) =>
+        turn.spans.slice(0, 1).map((lead) => ({ turn, lead, startNs: lead.startNs })),
+      )
+      // Histories can contradict the times.
+      .sort((a, b) => Number(a.startNs - b.startNs));
     return this.#starts;
   }
 }
@@ -128,8 +107,10 @@ const TURN_OPERATIONS: ReadonlySet<string> = new Set(['chat', 'invoke_agent']);
 
 function toSegment(owner: StoredSpan, group: readonly StoredSpan[]): Segment {
   if (owner.operation === 'chat') return { wrapper: undefined, chats: [toStep(owner)] };
-  const chats = group.filter(({ operation }) => operation === 'chat').map(toStep);
-  return { wrapper: toStep(owner), chats };
+  const chats = group
+    .filter(({ operation }) => operation === 'chat')
+    .map((span) => ({ startNs: span.startNs, steps: [toStep(span)] }));
+  return { wrapper: toStep(owner), chats: orderByHistory(chats).flatMap(({ steps }) => steps) };
 }
 
 /** Returns the model calls of a segment; the wrapper if no model call was recorded. */

@@ -64,7 +64,7 @@ void t.test('Turns are sorted by start, history, and end, regardless of arrival'
     { id: 'b', trace: '2', input: [user('2nd')] },
     { id: 'c', trace: '3', forMs: 900, input: [user('1st')] },
   ];
-  const expected = ['1 1st > ', '2 2nd > ', '3 third > ', '4 last > '];
+  const expected = ['1 1st > ', '2 third > ', '3 2nd > ', '4 last > '];
   t.strictSame(formatTurns(buildTurnsOf(spans)), expected);
   t.strictSame(formatTurns(buildTurnsOf(spans.toReversed())), expected);
   t.end();

@@ -32,7 +32,10 @@ type SpanColumn = (typeof SPAN_COLUMNS)[number];
 const valuesOf = (name: SpanColumn): string =>
   `$${SPAN_COLUMNS.indexOf(name) + 2}::${tables.spans.columns[name].types.postgres}[]`;
 
-/** Inserts spans with new ids, and returns their ids. Each id is given once. */
+/**
+ * Inserts spans with new ids, and returns their ids. Each id is given once. Ids are claimed in the given
+ * order; rows are then numbered by the last parameter, their order of arrival.
+ */
 export const INSERT_SPANS = `
   with claimed as (
     insert into span_ids (owner_id, conversation_key, span_id)
@@ -40,9 +43,11 @@ export const INSERT_SPANS = `
     on conflict (owner_id, span_id) do nothing
     returning span_id as claimed_id)
   insert into spans (owner_id, ${SPAN_COLUMNS.join()})
-  select $1, given.* from unnest(${SPAN_COLUMNS.map(valuesOf).join()})
-    as given (${SPAN_COLUMNS.join()})
+  select $1, ${SPAN_COLUMNS.map((name) => `given.${name}`).join()}
+  from unnest(${SPAN_COLUMNS.map(valuesOf).join()}, $${SPAN_COLUMNS.length + 2}::integer[])
+    as given (${SPAN_COLUMNS.join()}, arrival)
   join claimed on claimed_id = given.span_id
+  order by arrival
   returning span_id`;
 
 export const LOCATE_SPANS = `

@@ -4,7 +4,7 @@
  * - One transaction holds the requests of one owner, so that many requests share one durable commit. If
  *   it fails because of its content, each request is inserted alone, so that only the bad one fails.
  * - One statement inserts all rows of a table, in the order of their keys. Replicas that insert the same
- *   rows therefore wait for each other, and never deadlock.
+ *   rows therefore wait for each other, and never deadlock. Spans are numbered in order of arrival.
  * - Conversations are locked first, so their spans can't be inserted while they are closed.
  */
 import type { Pool, PoolClient } from 'pg';
@@ -182,6 +182,7 @@ async function insertSpans(
   const candidates = parts
     .filter(({ conversation }) => !conversation.isRemoved)
     .flatMap((part) => part.spans.map((span) => ({ part, span })))
+    .map((candidate, arrival) => ({ ...candidate, arrival }))
     // Sorting is stable: of spans with one id, the first is inserted.
     .sort((left, right) => compare(left.span.spanId, right.span.spanId));
   if (candidates.length === 0) return;
@@ -191,6 +192,7 @@ async function insertSpans(
   const { rows } = await client.query<{ span_id: string }>(statements.INSERT_SPANS, [
     ownerId,
     ...toColumns(first),
+    first.map(({ arrival }) => arrival),
   ]);
   const insertedIds = new Set(rows.map((row) => row.span_id));
   const others: Candidate[] = [];

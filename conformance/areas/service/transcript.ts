@@ -167,6 +167,21 @@ export function startedAtMs({ started_at: startedAt }: ResultsObject): number | 
   return typeof startedAt === 'string' ? instantMs(startedAt) : undefined;
 }
 
+/** Returns whether a page lists fewer sessions than its `total`. */
+export function isCutOff(page: Exchange): boolean {
+  const total = resolvePointer(page.json, '/total');
+  return typeof total === 'number' && sessionsOf(page).length < total;
+}
+
+/** Sessions this close to the oldest one of a page may be before or after it: times may be rounded. */
+const PRECISION_MS = 1_000;
+
+/** Returns whether a session is too old for a page that lists only the newest sessions. */
+export function isBeyond(page: Exchange, startMs: number): boolean {
+  const oldestMs = Math.min(...sessionsOf(page).flatMap((session) => startedAtMs(session) ?? []));
+  return isCutOff(page) && startMs < oldestMs + PRECISION_MS;
+}
+
 /** Returns a number of the session's `outcome_summary`. */
 export function summaryNumber(session: ResultsObject, name: string): number | undefined {
   const value = resolvePointer(session, `/outcome_summary/${name}`);

@@ -7,6 +7,7 @@ import {
   createRefusedStep,
   createResultsStep,
   createTracesStep,
+  expectedSessions,
 } from '../requests.ts';
 import type { BadKey } from './keys.ts';
 
@@ -30,6 +31,7 @@ export const keys: ServiceProbe = {
       createResultsStep(context, 'simulations', 'keys'),
     ];
     const controls = await Promise.all(requests.map((request) => context.send(request)));
+    service.awaited.push(...expectedSessions(conversation, controls[0]));
     await Promise.all([
       ...requests.flatMap((request, index) => {
         const control = controls[index];

@@ -176,7 +176,7 @@ async function sendAndClose(
   for (const request of requests) await context.send(request);
   const { name, id } = conversation;
   const close = await context.send(createEndStep(context, `close ${name}`, id));
-  return close ? expectedSessions(id, close) : [];
+  return expectedSessions(conversation, close);
 }
 
 /** Sends conversations in every form, closes them, and waits for their results. */
@@ -205,7 +205,9 @@ export const conversations: ServiceProbe = {
     );
     const [first] = planned;
     if (first) await context.send(createEndStep(context, 'close again', first.conversation.id));
-    const upload = service.hasControlApi ? [{ id: uploadSessionId(service), evaluations: 1 }] : [];
+    const upload = service.hasControlApi
+      ? [{ id: uploadSessionId(service), evaluations: 1, startMs: service.baseMs }]
+      : [];
     await waitUntilScored(context, [...oldSession, ...sessions.flat(), ...upload]);
   },
 };

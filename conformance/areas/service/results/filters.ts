@@ -1,5 +1,5 @@
 /** The filters by name and by time of both results endpoints (spec 4.3, 4.4). */
-import { formatValue, PAGE_LIMIT_MAX, resolvePointer } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { instantMs, isoTime, systemClock } from '../../../../src/platform/clock.ts';
 import { seededRandom } from '../../../../src/platform/random.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
@@ -32,10 +32,10 @@ import {
 import { hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
-  findWholePage,
+  findWholeList,
   identify,
   isIdentifiablePage,
-  noWholePage,
+  noWholeList,
   TIME_PRECISION_MS,
 } from './evidence.ts';
 import {
@@ -198,10 +198,11 @@ function matchesAgent(
   if (url !== undefined) return containsText(url, part);
   // A valid URL contains a percent sign only as part of an escape sequence.
   if (part?.includes('%')) return false;
-  const whole = findWholePage(transcript, 'simulations');
-  const countOfAgent = (candidate: Exchange): number =>
-    sessionsOf(candidate).filter((other) => other['agent'] === agent).length;
-  return whole && countOfAgent(page) === countOfAgent(whole) ? 'either' : false;
+  const whole = findWholeList(transcript, 'simulations');
+  const countOfAgent = (sessions: readonly ResultsObject[]): number =>
+    sessions.filter((other) => other['agent'] === agent).length;
+  const isAll = whole && countOfAgent(sessionsOf(page)) >= countOfAgent(whole.sessions);
+  return isAll ? 'either' : false;
 }
 
 function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
@@ -229,7 +230,7 @@ function filtersByAgentUrl(): Check {
       const description = `the ${expected.length} sessions of the agent with that URL`;
       return [wrongValue(page, '/items', description, String(personas.length))];
     },
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList('simulations')),
   );
 }
 
@@ -276,17 +277,17 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
   return {
     ...check,
     evidence(transcript) {
-      const whole = findWholePage(transcript, endpoint);
-      const sessions = whole ? sessionsOf(whole) : [];
+      const whole = findWholeList(transcript, endpoint);
+      const sessions = whole?.sessions ?? [];
       const filtered = check
         .evidence(transcript)
         .filter((page) => sessions.some((session) => rule(session, page, transcript) !== 'either'));
-      return whole && sessionsInPeriod(endpoint, filter, whole, transcript).length > 0
-        ? [...filtered, whole]
+      return whole && sessionsInPeriod(endpoint, filter, whole.page, transcript).length > 0
+        ? [...filtered, whole.page]
         : filtered;
     },
     judge(evidence, transcript) {
-      const whole = findWholePage(transcript, endpoint);
+      const whole = findWholeList(transcript, endpoint)?.page;
       const findings = check.judge(
         evidence.filter((page) => page !== whole),
         transcript,
@@ -327,7 +328,6 @@ function findMissingInPeriod(
   whole: Exchange,
   transcript: Transcript,
 ): Finding[] {
-  if (sessionsOf(whole).length >= PAGE_LIMIT_MAX) return [];
   const listed = new Set(sessionsOf(whole).map(identify));
   const missing = sessionsInPeriod(endpoint, filter, whole, transcript).find(
     (session) => !listed.has(identify(session)),

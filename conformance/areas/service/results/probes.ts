@@ -19,10 +19,19 @@ import {
   uploadRunName,
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
-import { createControlStep, createResultsStep, ownerQuery, runPeriod } from '../requests.ts';
-import { sessionsOf } from '../transcript.ts';
+import {
+  createControlStep,
+  createResultsStep,
+  ownerQuery,
+  quietPeriod,
+  runPeriod,
+  waitUntilScored,
+} from '../requests.ts';
+import { isCutOff, sessionsOf, startedAtMs } from '../transcript.ts';
 
 type Query = Record<string, string>;
+
+const SECOND_MS = 1_000;
 type QueryByStep = readonly (readonly [string, Query])[];
 
 /** Reads all sessions of the run, page by page and through every filter. */
@@ -33,10 +42,11 @@ async function readSessions(
   const read = (step: string, query: Query): Promise<Exchange | undefined> =>
     context.send(createResultsStep(context, endpoint, step, query));
   await read('defaults', {});
-  const all = { ...runPeriod(context.service), limit: '500' };
+  const period = await choosePeriod(context.service, read);
+  const all = { ...period, limit: '500' };
   const whole = await read('whole', all);
   if (!whole || !isAccepted(whole)) return;
-  await readPages(context, endpoint, countSessions(whole));
+  await readPages(context, endpoint, period, countSessions(whole));
   const queries: QueryByStep = [
     ['traces asked for', { include_traces: 'true' }],
     ['traces declined', { include_traces: 'false' }],
@@ -54,6 +64,38 @@ async function readSessions(
   await read('whole again', all);
 }
 
+/** With more sessions, a page of 500 might not hold those that are added during the run. */
+const PERIOD_SESSIONS_MAX = 300;
+
+/**
+ * Returns the period whose sessions all reads list. Of an owner with other sessions, it starts with the
+ * newest few hundred of them, and ends before those that start during the run if there are many.
+ */
+async function choosePeriod(
+  service: ServiceContext,
+  read: (step: string, query: Query) => Promise<Exchange | undefined>,
+): Promise<Query> {
+  const wide = runPeriod(service);
+  if (service.hasControlApi) return wide;
+  for (const { started_before: before = '' } of [wide, quietPeriod(service)]) {
+    const page = await read('newest', { started_before: before, limit: '500' });
+    if (!page || !isAccepted(page)) return wide;
+    const sessions = sessionsOf(page);
+    const isWhole = !isCutOff(page) && sessions.length <= PERIOD_SESSIONS_MAX;
+    if (!isWhole && before === wide['started_before']) continue;
+    const starts = sessions
+      .slice(0, PERIOD_SESSIONS_MAX)
+      .flatMap((session) => startedAtMs(session) ?? []);
+    const wideMs = instantMs(wide['started_after'] ?? '') ?? Infinity;
+    const oldestMs = Math.min(...starts) - SECOND_MS;
+    const afterMs = isWhole ? Math.min(wideMs, oldestMs) : oldestMs;
+    return Number.isFinite(afterMs)
+      ? { started_after: isoTime(afterMs), started_before: before }
+      : wide;
+  }
+  return wide;
+}
+
 /** Returns how many sessions to page through, up to the largest page. */
 const countSessions = (page: Exchange): number => {
   const total = resolvePointer(page.json, '/total');
@@ -63,21 +105,19 @@ const countSessions = (page: Exchange): number => {
 
 const PAGES_MAX = 10;
 
-/** Reads pages with a quarter of the sessions each. */
+/** Reads pages with a quarter of the sessions each, and more pages if sessions are added meanwhile. */
 async function readPages(
   context: ServiceProbeContext,
   endpoint: ResultsEndpoint,
-  total: number,
+  period: Query,
+  count: number,
 ): Promise<void> {
-  const limit = Math.max(1, Math.ceil(total / 4));
+  const limit = Math.max(1, Math.ceil(count / 4));
+  let total = count;
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
-    await context.send(
-      createResultsStep(context, endpoint, 'page', {
-        ...runPeriod(context.service),
-        limit: String(limit),
-        skip: String(page * limit),
-      }),
-    );
+    const query = { ...period, limit: String(limit), skip: String(page * limit) };
+    const exchange = await context.send(createResultsStep(context, endpoint, 'page', query));
+    if (exchange) total = Math.max(total, countSessions(exchange));
   }
 }
 
@@ -202,8 +242,9 @@ export const production: ServiceProbe = {
   needs: [conversations],
   cost: cost(23),
   async run(context) {
-    const { hasControlApi } = context.service;
+    const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    else if (awaited.length > 0) await waitUntilScored(context, awaited, 'other results');
     await readSessions(context, 'production');
     if (!hasControlApi) return;
     await context.send(createResultsStep(context, 'production', 'another owner', {}, 'limits'));

@@ -19,10 +19,12 @@ import {
   conversationIdOf,
   findUpload,
   hasControlApi,
+  isBeyond,
   isStep,
   lastAccepted,
   lastPolledPage,
   seededEvalCount,
+  sentChatSpans,
   sessionsById,
   sessionsOf,
   startedAtMs,
@@ -161,13 +163,20 @@ const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
 const findClosedSession = (transcript: Transcript, close: Exchange): ResultsObject | undefined =>
   sessionsById(lastPolledPage(transcript), conversationIdOf(close))[0];
 
+/** Returns whether the last page that was polled has no room for a conversation that started so early. */
+function isTooOld(transcript: Transcript, close: Exchange): boolean {
+  const page = lastPolledPage(transcript);
+  const [span] = sentChatSpans(conversationIdOf(close) ?? '', transcript);
+  return !!page && !!span && isBeyond(page, Number(span.startNs / 1_000_000n));
+}
+
 /** Requires every closed conversation on the last page that was polled. */
 function listsClosedConversations(): Check {
   return {
     evidence: (transcript) => (lastPolledPage(transcript) ? scoringCloses(transcript) : []),
     judge: (evidence, transcript) =>
       evidence
-        .filter((close) => !findClosedSession(transcript, close))
+        .filter((close) => !findClosedSession(transcript, close) && !isTooOld(transcript, close))
         .map((close) => {
           const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
           return wrongValue(close, '', expected, 'not listed');

@@ -35,7 +35,7 @@ import {
   checkSessions,
   hasRequestedTurns,
   noSessions,
-  noWholePage,
+  noWholeList,
   WRONG_TYPE,
 } from './evidence.ts';
 
@@ -422,7 +422,7 @@ function showsSeededTurns(): Check {
         const expected = `the ${seeded.length} turns of the session: ${formatValue(seeded)}`;
         return [wrongValue(page, `/items/${index}/traces`, expected, formatValue(listed))];
       }),
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList('simulations')),
   );
 }
 

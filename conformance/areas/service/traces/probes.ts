@@ -6,6 +6,7 @@ import {
   createRefusedStep,
   createResultsStep,
   createTracesStep,
+  expectedSessions,
   advanceClock,
 } from '../requests.ts';
 import {
@@ -64,6 +65,7 @@ export const refusals: ServiceProbe = {
       ),
     ]);
     if (!closed) return;
+    service.awaited.push(...expectedSessions(conversation, closed));
     const unknownId = encodeURIComponent(createConversation(service, 'never sent').id);
     await context.send(createRefusedStep(closed, close, { step: 'unknown', path: unknownId }));
   },

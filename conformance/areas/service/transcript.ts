@@ -188,10 +188,14 @@ export function summaryNumber(session: ResultsObject, name: string): number | un
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Returns whether the run created its owners through the control API. */
+/** The step that reads the results of a new owner, to find out whether it was created. */
+export const SEEDED_KEY_STEP = 'key of a new owner';
+
+/** Returns whether the run created its owners through the control API, and one of their keys works. */
 export function hasControlApi({ exchanges }: Transcript): boolean {
   const requests = exchanges.filter(
-    ({ endpoint, step }) => endpoint === 'admin' && step.startsWith('make '),
+    ({ endpoint, step }) =>
+      (endpoint === 'admin' && step.startsWith('make ')) || step === SEEDED_KEY_STEP,
   );
   return requests.length > 0 && requests.every(isAccepted);
 }

@@ -1,4 +1,8 @@
-import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
+import {
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  SERVICE_API_KEY_HEADER,
+} from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
@@ -8,9 +12,15 @@ import {
   isAccepted,
   jsonResponse,
   to,
+  withQuery,
   type When,
 } from '../../engine/mutants/combinators.ts';
-import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
+import type {
+  ProxyRequest,
+  ProxyResponse,
+  Transform,
+  TransformFactory,
+} from '../../engine/mutants/mutant.ts';
 import {
   objectsAt,
   queryParameter,
@@ -126,6 +136,28 @@ export function rewriteQuery(
 ): TransformFactory {
   return changeQuery(to(endpoint, when), edit);
 }
+
+/** Lists only some of the production sessions: pages and totals are as if there were no others. */
+export const listOnly =
+  (isListed: (session: ResultsObject) => boolean): Transform =>
+  async (request, forward) => {
+    const skip = Number(queryParameter(request.path, 'skip') ?? 0);
+    const limit = Number(queryParameter(request.path, 'limit') ?? PAGE_LIMIT_DEFAULT);
+    const isValid = Number.isInteger(skip) && skip >= 0 && limit > 0 && limit <= PAGE_LIMIT_MAX;
+    if (request.endpoint !== 'production' || !isValid) return forward(request);
+    const response = await forward(
+      withQuery(request, (query) => {
+        query.set('limit', String(PAGE_LIMIT_MAX));
+        query.delete('skip');
+      }),
+    );
+    if (!isAccepted(response)) return response;
+    return editBody(response, request, (page) => {
+      const listed = sessionsIn(page).filter(isListed);
+      const items = listed.slice(skip, skip + limit);
+      Object.assign(page, { items, total: listed.length, skip, limit });
+    });
+  };
 
 /** Returns the conversation ids of the run in a text, without duplicates. */
 export function conversationIdsIn(text: string): string[] {

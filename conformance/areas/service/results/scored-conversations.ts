@@ -1,20 +1,14 @@
 /** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
-import {
-  editAccepted,
-  editBody,
-  isAccepted as isAcceptedResponse,
-  withQuery,
-  type When,
-} from '../../../engine/mutants/combinators.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
+import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { objectsAt, queryParameter, sessionsIn, type ResultsObject } from '../results-api.ts';
+import { objectsAt, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findUpload,
@@ -34,6 +28,7 @@ import {
   conversationIdIn,
   fastClock,
   hasQuery,
+  listOnly,
   objectAt,
   onSessions,
   setKey,
@@ -107,7 +102,7 @@ export const scoredConversations: Subject = {
       mutants: {
         'upload-hidden': {
           description: 'Does not list uploaded transcripts.',
-          transform: hideRuns(' upload '),
+          transform: () => listOnly(({ run }) => !String(run).includes(' upload ')),
           ...fastClock,
         },
       },
@@ -286,28 +281,6 @@ function scoresQueuedEvals(): Check {
       'not_observed',
       'The results list no conversation whose close queued evals.',
     ),
-  };
-}
-
-/** Removes sessions of some runs from pages and totals. */
-function hideRuns(marker: string): TransformFactory {
-  return (): Transform => async (request, forward) => {
-    const skip = Number(queryParameter(request.path, 'skip') ?? 0);
-    const limit = Number(queryParameter(request.path, 'limit') ?? 50);
-    const isValid = Number.isInteger(skip) && limit > 0 && limit <= 500;
-    if (request.endpoint !== 'production' || !isValid) return forward(request);
-    const response = await forward(
-      withQuery(request, (query) => {
-        query.set('limit', '500');
-        query.delete('skip');
-      }),
-    );
-    if (!isAcceptedResponse(response)) return response;
-    return editBody(response, request, (page) => {
-      const visible = sessionsIn(page).filter(({ run }) => !String(run).includes(marker));
-      const items = visible.slice(skip, skip + limit);
-      Object.assign(page, { items, total: visible.length, skip, limit });
-    });
   };
 }
 

@@ -153,6 +153,13 @@ export function createTraceExport(spans: Span[], resourceTags: Attribute[] = [])
   return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
 }
 
+/** Creates a trace export request with two resources, the first of which has two scopes. */
+export function createSplitExport(first: Span, second: Span, third: Span): TraceExport {
+  const { resourceSpans } = createTraceExport([first]);
+  resourceSpans[0]?.scopeSpans.push({ spans: [second] });
+  return { resourceSpans: [...resourceSpans, ...createTraceExport([third]).resourceSpans] };
+}
+
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };
 const GZIP_ENCODING = { 'content-encoding': 'gzip' };
 

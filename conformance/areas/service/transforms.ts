@@ -3,6 +3,7 @@ import {
   PAGE_LIMIT_MAX,
   SERVICE_API_KEY_HEADER,
 } from '../../../src/contract/index.ts';
+import { LONGER_KEY_END } from '../../engine/drive/outgoing.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
@@ -48,7 +49,12 @@ export const hasKey: When = ({ headers }) => headers[SERVICE_API_KEY_HEADER] !==
 export const hasWrongKey: When = ({ headers }) =>
   headers[SERVICE_API_KEY_HEADER] === 'sandbox-kit-wrong-key';
 
-export const hasValidKey: When = (request) => hasKey(request) && !hasWrongKey(request);
+/** Matches requests with a valid key and further characters. */
+export const hasLongerKey: When = ({ headers }) =>
+  headers[SERVICE_API_KEY_HEADER]?.endsWith(LONGER_KEY_END) === true;
+
+export const hasValidKey: When = (request) =>
+  hasKey(request) && !hasWrongKey(request) && !hasLongerKey(request);
 
 /** Matches requests that the specified interface refuses because of their key. */
 export const isUnauthorized: When = (request) => isSpecified(request) && !hasValidKey(request);

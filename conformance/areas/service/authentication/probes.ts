@@ -11,14 +11,14 @@ import {
 } from '../requests.ts';
 import type { BadKey } from './keys.ts';
 
-const badKeys: readonly BadKey[] = ['none', 'wrong'];
+const badKeys: readonly BadKey[] = ['none', 'wrong', 'longer'];
 
 /** Sends requests without a key and with a wrong key, next to requests with the right key. */
 export const keys: ServiceProbe = {
   id: 'service/keys',
   area: 'service',
   phase: 'refused',
-  cost: cost(13),
+  cost: cost(17),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'keys');

@@ -34,7 +34,7 @@ export const lateSpans: ServiceProbe = {
   id: 'service/late',
   area: 'service',
   phase: 'accepted',
-  cost: cost(10),
+  cost: cost(11),
   async run(context) {
     const { service } = context;
     const first = createConversation(service, 'first of two', { offsetMs: 9_000 });
@@ -70,6 +70,7 @@ export const lateSpans: ServiceProbe = {
     else await service.pause(SCORING_PAUSE_MS);
     const query = { ...runPeriod(service), include_traces: 'true', limit: '500' };
     await context.send(createResultsStep(context, 'production', 'after late spans', query, OWNER));
+    await context.send(createEndStep(context, 'close late again', late.id, OWNER));
   },
 };
 

@@ -30,6 +30,11 @@ export const PAGING = 'Programs that read page by page would miss sessions or co
 export const OBSERVED_VALUE =
   'The specification shows only this value, so programs may not expect another one.';
 
+/** The step of a filter whose time has an offset instead of Z. */
+export const OFFSET_STEP = 'started after with an offset';
+/** The step of a page of filtered sessions. */
+export const FILTERED_PAGE_STEP = 'page of failed only';
+
 /** Timestamps may be truncated or rounded to whole seconds. */
 export const TIME_PRECISION_MS = 1_000;
 

@@ -1,5 +1,5 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
-import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
+import { HOUR_MS, instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
 import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
@@ -19,6 +19,7 @@ import {
   uploadRunName,
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
+import { FILTERED_PAGE_STEP, OFFSET_STEP } from './evidence.ts';
 import {
   createControlStep,
   createResultsStep,
@@ -58,6 +59,7 @@ async function readSessions(
       .filter(([, query]) => Object.values(query).every((value) => value !== ''))
       .map(([step, query]) => read(step, { ...all, ...query })),
   );
+  await read(FILTERED_PAGE_STEP, { ...all, failed_only: 'true', limit: '2', skip: '1' });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
   const { intrusive, hasControlApi } = context.service;
   if (!intrusive || !hasControlApi) await read('over the cap', { limit: '501' });
@@ -141,9 +143,11 @@ function createFilterQueries(
   const runName = endpoint === 'production' ? uploadRunName(service) : seededAgentName(service);
   const listedName = textAt(sessions[0], `/${filter}`);
   const listedEval = textAt(sessions[0], '/eval_outcomes/0/eval_name');
-  const [, secondEval] = seedEvals(service);
+  // Another eval scored a session that fails.
+  const [firstEval, secondEval] = seedEvals(service);
+  const seededEval = endpoint === 'production' ? firstEval : secondEval;
   const name = trimEnds(service.hasControlApi ? runName : listedName);
-  const evalName = trimEnds(service.hasControlApi ? secondEval.name : listedEval);
+  const evalName = trimEnds(service.hasControlApi ? seededEval.name : listedEval);
   const bound = chooseTimeBound(service, endpoint, sessions);
   return [
     [`${filter} none`, { [filter]: 'no such name' }],
@@ -155,6 +159,8 @@ function createFilterQueries(
     [step, { [filter]: findForeignText(sessions, filter, otherField) }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
+    [OFFSET_STEP, { started_after: withOffset(bound) }],
+    ['eval and failed only', { eval: evalName, failed_only: 'true' }],
   ];
 }
 
@@ -192,6 +198,14 @@ function findForeignText(
   return (
     sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? ''
   );
+}
+
+const OFFSET_MS = 2 * HOUR_MS;
+
+/** Writes a time with the offset +02:00 instead of Z. */
+function withOffset(time: string): string {
+  const ms = instantMs(time);
+  return ms === undefined ? '' : isoTime(ms + OFFSET_MS).replace('Z', '+02:00');
 }
 
 /** A session this long has a middle that differs from its start and end in any precision. */
@@ -240,7 +254,7 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(23),
+  cost: cost(28),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -256,7 +270,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(23),
+  cost: cost(28),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

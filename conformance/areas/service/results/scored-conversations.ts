@@ -324,7 +324,6 @@ function loseOneOutcome(): Transform {
     const isLive = conversationIdIn(String(id)) !== undefined;
     if (hasPassed && isLive && outcomes.length > 1) chosenId ??= id;
     if (id !== chosenId || id === undefined) return;
-    session['eval_outcomes'] = outcomes.toReversed();
     keepFirstOutcome(session);
   })();
 }

@@ -31,6 +31,7 @@ const special = {
   protobuf: ['protobuf'],
   gzip: ['gzip', 'gzip protobuf'],
   header: ['header'],
+  twoIdsOfOne: ['attribute and header'],
   ignored: ['ignored', 'ignored alone'],
   resent: ['re-sent again'],
   otherSpans: ['tools', 'failed', 'wrapper'],
@@ -116,7 +117,9 @@ export const acceptedTraces: Subject = {
         mutants: {
           'header-ignored': refuses(
             'Ignores X-Conversation-Id.',
-            ({ headers }) => headers['x-conversation-id'] !== undefined,
+            (request) =>
+              request.headers['x-conversation-id'] !== undefined &&
+              !contains('gen_ai.conversation.id')(request),
           ),
         },
       },

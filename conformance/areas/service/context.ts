@@ -1,6 +1,7 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import type { ProbeContext, ProbeEntry, Step } from '../../engine/probe.ts';
+import type { ExpectedSession } from './requests.ts';
 
 /**
  * The owners that a run creates through the control API. Each has its own API key, so that probes
@@ -34,6 +35,8 @@ export interface ServiceContext {
   hasControlApi: boolean;
   /** How far the run has advanced the service clock, in milliseconds. */
   clockAdvancedMs: number;
+  /** Conversations that probes closed without waiting for their results. */
+  readonly awaited: ExpectedSession[];
   /** Returns the owner id that the service knows. */
   ownerId(name: OwnerName): string;
   /** Returns the key of an owner; without a control API, the key that the user provided is used. */
@@ -82,6 +85,7 @@ export function createServiceContext({
     intrusive,
     hasControlApi: false,
     clockAdvancedMs: 0,
+    awaited: [],
     ownerId: (name) => `check-${marker}-${name}`,
     keyFor: (name) => (context.hasControlApi ? { key: { own: secretOf(name) } } : {}),
     runKeys: () => ownerNames.map(secretOf),

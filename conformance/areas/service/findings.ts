@@ -1,6 +1,6 @@
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { unjudgedAs, type Check, type Finding } from '../../engine/checks/check.ts';
-import type { Exchange } from '../../engine/transcript/reading.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { hasControlApi } from './transcript.ts';
 
 /** Creates a finding about one value of a response body (default: the value at the pointer). */
@@ -21,6 +21,24 @@ export function bodyFinding(
 ): Finding {
   const received = JSON.stringify((response?.body ?? '').slice(0, 60));
   return { exchange: id, pointer, expected, received };
+}
+
+/** Judges a special case only if the plain cases are right; otherwise one of them is the cause. */
+export function requirePlainRight(plainChecks: readonly Check[], check: Check): Check {
+  const findCause = (transcript: Transcript): Finding | undefined =>
+    plainChecks.flatMap((plain) => plain.judge(plain.evidence(transcript), transcript))[0];
+  return {
+    ...check,
+    evidence: (transcript) => (findCause(transcript) ? [] : check.evidence(transcript)),
+    unjudged(transcript) {
+      const cause = findCause(transcript);
+      if (!cause) return check.unjudged(transcript);
+      return {
+        verdict: 'blocked',
+        reason: `A simpler case is wrong (exchange ${cause.exchange}).`,
+      };
+    },
+  };
 }
 
 /** Reports that a control API is required, unless the run has one. */

@@ -1,6 +1,7 @@
 import type { OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
-import { type Encoding, encodings, type TraceExport } from './spans.ts';
+import { isBeyond, isCutOff } from './transcript.ts';
+import { type Conversation, type Encoding, encodings, type TraceExport } from './spans.ts';
 import type { Step } from '../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
@@ -93,18 +94,32 @@ export function runPeriod({ baseMs }: ServiceContext): Record<string, string> {
   };
 }
 
+/** After the start of the last conversation that is closed, with a margin for rounded times. */
+const LAST_START_OFFSET_MS = 16_000;
+
+/** Returns the period of the run without the newer sessions that others may add meanwhile. */
+export const quietPeriod = (service: ServiceContext): Record<string, string> => ({
+  ...runPeriod(service),
+  started_before: isoTime(service.baseMs + LAST_START_OFFSET_MS),
+});
+
 /** A session that should appear in the production results. */
 export interface ExpectedSession {
   /** The conversation id. */
   id: string;
   /** The number of evaluations that it must have. */
   evaluations: number;
+  /** When it starts, in milliseconds since the Unix epoch. */
+  startMs: number;
 }
 
 /** Returns the session to expect after a close; an empty list if the close queued no evals. */
-export function expectedSessions(id: string, close: Exchange): ExpectedSession[] {
-  const queued = isAccepted(close) && resolvePointer(close.json, '/evaluations_queued');
-  return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
+export function expectedSessions(
+  { id, startMs }: Pick<Conversation, 'id' | 'startMs'>,
+  close: Exchange | undefined,
+): ExpectedSession[] {
+  const queued = close && isAccepted(close) && resolvePointer(close.json, '/evaluations_queued');
+  return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued, startMs }] : [];
 }
 
 const FIRST_PAUSE_MS = 250;
@@ -121,27 +136,28 @@ export async function waitUntilScored(
   owner: OwnerName = 'main',
 ): Promise<void> {
   const startMs = context.service.monotonicMs();
-  const query = { ...runPeriod(context.service), include_traces: 'true', limit: '500' };
+  let query = { ...runPeriod(context.service), include_traces: 'true', limit: '500' };
   let pauseMs = FIRST_PAUSE_MS;
   for (let polls = 0; polls < POLLS_MAX; polls++) {
     const page = await context.send(createResultsStep(context, 'production', step, query, owner));
     const isLate = context.service.monotonicMs() - startMs > TOTAL_WAIT_MS_MAX;
     if (!page || !isAccepted(page) || isLate || hasAllScores(page, expected)) return;
+    if (isCutOff(page)) query = { ...query, ...quietPeriod(context.service) };
     await context.service.pause(pauseMs);
     pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * PAUSE_GROWTH);
   }
 }
 
-function hasAllScores({ json }: Exchange, expected: readonly ExpectedSession[]): boolean {
+function hasAllScores(page: Exchange, expected: readonly ExpectedSession[]): boolean {
   const counts = new Map(
-    sessionsIn(json).map((session) => [
+    sessionsIn(page.json).map((session) => [
       session['source_session_id'],
       resolvePointer(session, '/outcome_summary/total_evaluations'),
     ]),
   );
-  return expected.every(({ id, evaluations }) => {
+  return expected.every(({ id, evaluations, startMs }) => {
     const count = counts.get(id);
-    return typeof count === 'number' && count >= evaluations;
+    return typeof count === 'number' ? count >= evaluations : isBeyond(page, startMs);
   });
 }
 

@@ -97,6 +97,8 @@ function seedSimulations(service: ServiceContext): SeedDocument {
         name: `Check nightly ${marker}`,
         agent: seededAgentName(service),
         sessions: [
+          // Fails, but the second eval did not score it.
+          seedSession('early', hoursAgo(60), outcomes('fail')),
           seedSession('patient', hoursAgo(49), outcomes('pass', 'fail')),
           // Still running when the next session starts, so start and end times can be confused.
           seedSession('lasting', middleMs - 5 * MINUTE_MS, outcomes('pass', 'fail'), 10),
@@ -167,11 +169,11 @@ export function seedManySessions({ baseMs }: ServiceContext): SeedDocument {
   };
 }
 
-/** Returns the transcript that the run uploads for the main owner. */
+/** Returns the transcript that the run uploads for the main owner. It fails, and the first eval does not score it. */
 export const uploadedTranscript = (service: ServiceContext) => ({
   session_id: uploadSessionId(service),
   started_at: isoTime(service.baseMs - 6 * HOUR_MS),
   turns: [{ user_input: 'Where is my parcel?', agent_response: 'Here.' }],
   run: uploadRunName(service),
-  evals: ['parcel'],
+  evals: ['promise'],
 });

@@ -85,7 +85,11 @@ export const integerAttribute = (key: string, value: number): Attribute => ({
 
 const TURN_MS = 2_000;
 
-function createSpanIds({ random }: ServiceContext, { name }: Conversation, turn: number) {
+function createSpanIds(
+  { random }: Pick<ServiceContext, 'random'>,
+  { name }: Conversation,
+  turn: number,
+) {
   const fork = random.fork(`span/${name}/${turn}`);
   const hex = (length: number): string =>
     Array.from({ length }, () => fork.integer(0, 15).toString(16)).join('');
@@ -101,7 +105,7 @@ function serializeMessage(role: 'user' | 'assistant', content: string): string {
 
 /** Creates the span of one chat turn; `overrides` replace its fields. */
 export function createChatSpan(
-  context: ServiceContext,
+  context: Pick<ServiceContext, 'random'>,
   conversation: Conversation,
   turn = 1,
   overrides: Partial<Span> = {},
@@ -147,6 +151,13 @@ export function withoutAttributes(span: Span, ...keys: string[]): Span {
 export function createTraceExport(spans: Span[], resourceTags: Attribute[] = []): TraceExport {
   const attributes = [stringAttribute('service.name', 'sandbox-kit-check'), ...resourceTags];
   return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
+}
+
+/** Creates a trace export request with two resources, the first of which has two scopes. */
+export function createSplitExport(first: Span, second: Span, third: Span): TraceExport {
+  const { resourceSpans } = createTraceExport([first]);
+  resourceSpans[0]?.scopeSpans.push({ spans: [second] });
+  return { resourceSpans: [...resourceSpans, ...createTraceExport([third]).resourceSpans] };
 }
 
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };

@@ -167,16 +167,35 @@ export function startedAtMs({ started_at: startedAt }: ResultsObject): number | 
   return typeof startedAt === 'string' ? instantMs(startedAt) : undefined;
 }
 
+/** Returns whether a page lists fewer sessions than its `total`. */
+export function isCutOff(page: Exchange): boolean {
+  const total = resolvePointer(page.json, '/total');
+  return typeof total === 'number' && sessionsOf(page).length < total;
+}
+
+/** Sessions this close to the oldest one of a page may be before or after it: times may be rounded. */
+const PRECISION_MS = 1_000;
+
+/** Returns whether a session is too old for a page that lists only the newest sessions. */
+export function isBeyond(page: Exchange, startMs: number): boolean {
+  const oldestMs = Math.min(...sessionsOf(page).flatMap((session) => startedAtMs(session) ?? []));
+  return isCutOff(page) && startMs < oldestMs + PRECISION_MS;
+}
+
 /** Returns a number of the session's `outcome_summary`. */
 export function summaryNumber(session: ResultsObject, name: string): number | undefined {
   const value = resolvePointer(session, `/outcome_summary/${name}`);
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Returns whether the run created its owners through the control API. */
+/** The step that reads the results of a new owner, to find out whether it was created. */
+export const SEEDED_KEY_STEP = 'key of a new owner';
+
+/** Returns whether the run created its owners through the control API, and one of their keys works. */
 export function hasControlApi({ exchanges }: Transcript): boolean {
   const requests = exchanges.filter(
-    ({ endpoint, step }) => endpoint === 'admin' && step.startsWith('make '),
+    ({ endpoint, step }) =>
+      (endpoint === 'admin' && step.startsWith('make ')) || step === SEEDED_KEY_STEP,
   );
   return requests.length > 0 && requests.every(isAccepted);
 }

@@ -1,4 +1,9 @@
-import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
+import {
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  SERVICE_API_KEY_HEADER,
+} from '../../../src/contract/index.ts';
+import { LONGER_KEY_END } from '../../engine/drive/outgoing.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
@@ -8,9 +13,15 @@ import {
   isAccepted,
   jsonResponse,
   to,
+  withQuery,
   type When,
 } from '../../engine/mutants/combinators.ts';
-import type { ProxyRequest, ProxyResponse, TransformFactory } from '../../engine/mutants/mutant.ts';
+import type {
+  ProxyRequest,
+  ProxyResponse,
+  Transform,
+  TransformFactory,
+} from '../../engine/mutants/mutant.ts';
 import {
   objectsAt,
   queryParameter,
@@ -38,7 +49,12 @@ export const hasKey: When = ({ headers }) => headers[SERVICE_API_KEY_HEADER] !==
 export const hasWrongKey: When = ({ headers }) =>
   headers[SERVICE_API_KEY_HEADER] === 'sandbox-kit-wrong-key';
 
-export const hasValidKey: When = (request) => hasKey(request) && !hasWrongKey(request);
+/** Matches requests with a valid key and further characters. */
+export const hasLongerKey: When = ({ headers }) =>
+  headers[SERVICE_API_KEY_HEADER]?.endsWith(LONGER_KEY_END) === true;
+
+export const hasValidKey: When = (request) =>
+  hasKey(request) && !hasWrongKey(request) && !hasLongerKey(request);
 
 /** Matches requests that the specified interface refuses because of their key. */
 export const isUnauthorized: When = (request) => isSpecified(request) && !hasValidKey(request);
@@ -126,6 +142,28 @@ export function rewriteQuery(
 ): TransformFactory {
   return changeQuery(to(endpoint, when), edit);
 }
+
+/** Lists only some of the production sessions: pages and totals are as if there were no others. */
+export const listOnly =
+  (isListed: (session: ResultsObject) => boolean): Transform =>
+  async (request, forward) => {
+    const skip = Number(queryParameter(request.path, 'skip') ?? 0);
+    const limit = Number(queryParameter(request.path, 'limit') ?? PAGE_LIMIT_DEFAULT);
+    const isValid = Number.isInteger(skip) && skip >= 0 && limit > 0 && limit <= PAGE_LIMIT_MAX;
+    if (request.endpoint !== 'production' || !isValid) return forward(request);
+    const response = await forward(
+      withQuery(request, (query) => {
+        query.set('limit', String(PAGE_LIMIT_MAX));
+        query.delete('skip');
+      }),
+    );
+    if (!isAccepted(response)) return response;
+    return editBody(response, request, (page) => {
+      const listed = sessionsIn(page).filter(isListed);
+      const items = listed.slice(skip, skip + limit);
+      Object.assign(page, { items, total: listed.length, skip, limit });
+    });
+  };
 
 /** Returns the conversation ids of the run in a text, without duplicates. */
 export function conversationIdsIn(text: string): string[] {

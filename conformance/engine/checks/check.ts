@@ -39,6 +39,8 @@ export interface Repair {
 export interface Unjudged {
   verdict: 'not_applicable' | 'not_observed' | 'not_selected' | 'blocked';
   reason: string;
+  /** What would let the requirement be judged: a sentence. */
+  remedy?: string;
 }
 
 /**
@@ -66,9 +68,13 @@ export function checkEach(
   };
 }
 
-/** Returns a constant verdict and reason. */
-export function unjudgedAs(verdict: Unjudged['verdict'], reason: string): Check['unjudged'] {
-  return () => ({ verdict, reason });
+/** Returns a constant verdict and reason, and what would let the requirement be judged. */
+export function unjudgedAs(
+  verdict: Unjudged['verdict'],
+  reason: string,
+  remedy?: string,
+): Check['unjudged'] {
+  return () => ({ verdict, reason, ...(remedy !== undefined && { remedy }) });
 }
 
 /** Explains why no valid request to an endpoint got a response that can be judged. */

@@ -23,15 +23,21 @@ const generalHint: Required<RefusalHint> = {
 };
 
 /** Returns the hint for a response other than the required refusal, if there is a usual cause. */
-export function refusalHint(exchange: Exchange, hints: RefusalHints): string | undefined {
+export function refusalHint(
+  exchange: Exchange,
+  hints: RefusalHints,
+  expectedStatus = 400,
+): string | undefined {
   const status = exchange.response?.status ?? 0;
   const hint = hints[exchange.step] ?? generalHint;
   if (isAccepted(exchange)) return hint.accepted;
   if (status >= 500 || exchange.failure?.kind === 'reset') {
-    return hint.crashed ?? generalHint.crashed;
+    return hint.crashed ?? generalHint.crashed.replace('400', String(expectedStatus));
   }
-  if (status === 422) return 'Many frameworks respond with 422 to invalid input; change it to 400.';
-  if (status === 415 && exchange.step.startsWith('body ')) {
+  if (status === 422) {
+    return `Many frameworks respond with 422 to invalid input; change it to ${expectedStatus}.`;
+  }
+  if (status === 415 && expectedStatus === 400 && exchange.step.startsWith('body ')) {
     return 'Respond with 400: the content type is application/json, only the body is malformed.';
   }
   return undefined;

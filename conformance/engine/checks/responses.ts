@@ -184,7 +184,11 @@ export function checkRefused(
         status === undefined ? received >= 400 && received < 500 : received === status;
       if (isExpected) return [];
       return [
-        outcomeFinding(exchange, `${expected}, for ${exchange.step}`, refusalHint(exchange, hints)),
+        outcomeFinding(
+          exchange,
+          `${expected}, for ${exchange.step}`,
+          refusalHint(exchange, hints, status),
+        ),
       ];
     },
     (transcript) => {

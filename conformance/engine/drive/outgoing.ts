@@ -21,6 +21,9 @@ const VOICE_PROTOCOL = 'voice-agent';
 /** The key of requests that send a wrong one. */
 export const WRONG_KEY = 'sandbox-kit-wrong-key';
 
+/** What follows the right key in requests that send a longer one. */
+export const LONGER_KEY_END = '-longer';
+
 /** Builds the request of a step. A step may set any header itself. */
 export function toOutgoing(step: Step, settings: RequestSettings, traceparent?: string): Outgoing {
   const { endpoint, body } = step;
@@ -46,7 +49,15 @@ function authHeaders(
   { apiKey, authorize }: RequestSettings,
 ): Record<string, string> {
   const stepKey = typeof key === 'object' ? key.own : apiKey;
-  const value = key === 'wrong' ? WRONG_KEY : key === 'none' ? undefined : stepKey;
+  const longerKey = stepKey === undefined ? undefined : `${stepKey}${LONGER_KEY_END}`;
+  const value =
+    key === 'wrong'
+      ? WRONG_KEY
+      : key === 'none'
+        ? undefined
+        : key === 'longer'
+          ? longerKey
+          : stepKey;
   return value === undefined || endpoint === 'health' ? {} : authorize(value);
 }
 

@@ -39,14 +39,19 @@ export function createRecorder(
     Buffer.from(redact(Buffer.from(base64, 'base64').toString('latin1')), 'latin1').toString(
       'base64',
     );
+  /** Redacts a secret of any length at the start of a header that carries secrets. */
+  const redactStart = (value: string): string => {
+    const secret = secrets.find((each) => each !== '' && value.startsWith(each));
+    return secret === undefined ? redact(value) : `${REDACTED}${value.slice(secret.length)}`;
+  };
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
         secrets.some((secret) => value === `Bearer ${secret}`)
           ? `Bearer ${REDACTED}`
-          : secretHeaders.includes(name) && secrets.includes(value)
-            ? REDACTED
+          : secretHeaders.includes(name)
+            ? redactStart(value)
             : redact(value),
       ]),
     );

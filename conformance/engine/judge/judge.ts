@@ -1,7 +1,7 @@
 import type { Level, RunRecord, Verdict } from '../../../src/contract/index.ts';
 import { errorMessage } from '../../../src/platform/error-origin.ts';
 import { requirementOf, type Suite } from '../area.ts';
-import type { Check, Finding } from '../checks/check.ts';
+import type { Check, Finding, Unjudged } from '../checks/check.ts';
 import type { BlockingCause } from '../preflight/blocking-cause.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import { areaOf, type RequirementId, type RequirementSet } from '../requirement.ts';
@@ -17,7 +17,7 @@ export type Evidence = readonly [Exchange, ...Exchange[]];
 export type RequirementResult =
   | { verdict: 'pass'; evidence: Evidence }
   | { verdict: 'fail' | 'warn' | 'note'; evidence: Evidence; findings: [Finding, ...Finding[]] }
-  | { verdict: 'not_applicable' | 'not_observed' | 'not_selected' | 'blocked'; reason: string }
+  | Unjudged
   | { verdict: 'error'; reason: string };
 
 /** The verdict on a run as a whole. */

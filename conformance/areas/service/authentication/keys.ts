@@ -12,11 +12,18 @@ import {
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type DistortionEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
-import { hasKey, hasValidKey, hasWrongKey, isUnauthorized, not } from '../transforms.ts';
+import {
+  hasKey,
+  hasLongerKey,
+  hasValidKey,
+  hasWrongKey,
+  isUnauthorized,
+  not,
+} from '../transforms.ts';
 import { isStep } from '../transcript.ts';
 
 /** How a request without the right key fails to have it. */
-export type BadKey = 'none' | 'wrong';
+export type BadKey = 'none' | 'wrong' | 'longer';
 
 const endpoints = ['traces', 'end', 'production', 'simulations'] as const;
 
@@ -45,12 +52,19 @@ export const keys: Subject = {
         check: refusesKey('wrong'),
         mutants: acceptAtEach('any-key', 'Accepts any key.', hasWrongKey),
       },
+      'SERVICE-177': {
+        rule: 'The service refuses a key that only begins with a valid one.',
+        statements: ['5.a1'],
+        observability: 'provoked',
+        check: refusesKey('longer'),
+        mutants: acceptAtEach('longer-key', 'Compares only the start of a key.', hasLongerKey),
+      },
     },
   ),
   mutants: {
     'redirected-and-kept': {
       description: 'Redirects unauthorized callers but stores their spans.',
-      kills: ['SERVICE-029', 'SERVICE-030'],
+      kills: ['SERVICE-029', 'SERVICE-030', 'SERVICE-177'],
       transform: redirectAndKeep,
     },
   },
@@ -102,9 +116,8 @@ function isRefusedByRedirect(exchange: Exchange, { exchanges }: Transcript): boo
   const status = exchange.response?.status ?? 0;
   if (status < 300 || status >= 400) return false;
   if (exchange.endpoint !== 'traces') return true;
-  const key: BadKey = exchange.step === 'none key' ? 'none' : 'wrong';
   const isKept = exchanges.some(
-    (end) => isStep(end, 'end', `close ${key} key`) && isAccepted(end) && isObject(end.json),
+    (end) => isStep(end, 'end', `close ${exchange.step}`) && isAccepted(end) && isObject(end.json),
   );
   return !isKept;
 }

@@ -7,17 +7,18 @@ import {
   createRefusedStep,
   createResultsStep,
   createTracesStep,
+  expectedSessions,
 } from '../requests.ts';
 import type { BadKey } from './keys.ts';
 
-const badKeys: readonly BadKey[] = ['none', 'wrong'];
+const badKeys: readonly BadKey[] = ['none', 'wrong', 'longer'];
 
 /** Sends requests without a key and with a wrong key, next to requests with the right key. */
 export const keys: ServiceProbe = {
   id: 'service/keys',
   area: 'service',
   phase: 'refused',
-  cost: cost(13),
+  cost: cost(17),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'keys');
@@ -30,6 +31,7 @@ export const keys: ServiceProbe = {
       createResultsStep(context, 'simulations', 'keys'),
     ];
     const controls = await Promise.all(requests.map((request) => context.send(request)));
+    service.awaited.push(...expectedSessions(conversation, controls[0]));
     await Promise.all([
       ...requests.flatMap((request, index) => {
         const control = controls[index];

@@ -9,8 +9,21 @@ import { conversationIdOf, hasControlApi, isStep, sessionsById } from '../transc
 /** Why no close was judged. */
 export const notClosed = explainNoValidResponse('end');
 
-/** Closes of conversations that are closed already. */
-export const laterCloses: readonly string[] = ['close bare again', 'close idle'];
+/** The conversation that is closed after newer ones. */
+export const CLOSED_LAST = 'closed last';
+/** What it is about, by which mutants recognize it. */
+export const CLOSED_LAST_SUBJECT = 'late parcel';
+/** The step of two end calls that are sent at the same moment. */
+export const CONCURRENT_CLOSE_STEP = 'close at the same moment';
+/** What that conversation is about, by which mutants recognize it. */
+export const CLOSED_TWICE_SUBJECT = 'parcel pair';
+/** Closes of conversations that are closed already, or that another end call may close. */
+export const laterCloses: readonly string[] = [
+  'close bare again',
+  'close idle',
+  'close late again',
+  CONCURRENT_CLOSE_STEP,
+];
 /** Closes that the requirements of ids judge. */
 export const idCloses: readonly string[] = [
   'close case',

@@ -15,9 +15,16 @@ import {
 } from '../requests.ts';
 import { seedLiveEvals, uploadSessionId } from '../seeds.ts';
 import {
+  CLOSED_LAST,
+  CLOSED_LAST_SUBJECT,
+  CLOSED_TWICE_SUBJECT,
+  CONCURRENT_CLOSE_STEP,
+} from './evidence.ts';
+import {
   createChatSpan,
   createConversation,
   createSiblingSpan,
+  createSplitExport,
   createTraceExport,
   integerAttribute,
   stringAttribute,
@@ -65,6 +72,9 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
     planToolCall(context, create('tools', 6000)),
     planFailedTurn(context, { ...create('failed', 7000, false), subject: 'order' }),
     planWrappedTurn(context, create('wrapper', 8000)),
+    planOneTrace(context, create('one trace', 9000)),
+    planSplitRequest(context, create('split', 9000)),
+    planTwoIds(context, create('attribute and header', 10_000)),
   ];
 }
 
@@ -168,6 +178,38 @@ function planWrappedTurn(
   return { conversation, requests: [createTracesStep(context, 'wrapper', request)] };
 }
 
+/** Two turns with the same trace id, as a client has them that traces a whole conversation. */
+function planOneTrace(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const first = createChatSpan(context.service, conversation);
+  const { traceId } = first;
+  const second = createChatSpan(context.service, conversation, 2, { traceId });
+  const request = createTraceExport([first, second]);
+  return { conversation, requests: [createTracesStep(context, 'one trace', request)] };
+}
+
+/** Three turns in two scopes of one resource, and in another resource. */
+function planSplitRequest(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const turn = (number: number) => createChatSpan(context.service, conversation, number);
+  const request = createSplitExport(turn(1), turn(2), turn(3));
+  return { conversation, requests: [createTracesStep(context, 'split', request)] };
+}
+
+/** A turn whose conversation id is in its attribute, with another id in the header. */
+function planTwoIds(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+  const request = createTraceExport([createChatSpan(context.service, conversation)]);
+  const headers = { 'x-conversation-id': createConversation(context.service, 'header alone').id };
+  return {
+    conversation,
+    requests: [{ ...createTracesStep(context, conversation.name, request), headers }],
+  };
+}
+
 /** Sends a conversation, closes it, and returns the session to expect in the results. */
 async function sendAndClose(
   context: ServiceProbeContext,
@@ -176,7 +218,24 @@ async function sendAndClose(
   for (const request of requests) await context.send(request);
   const { name, id } = conversation;
   const close = await context.send(createEndStep(context, `close ${name}`, id));
-  return close ? expectedSessions(id, close) : [];
+  return expectedSessions(conversation, close);
+}
+
+/** Sends a conversation and two end calls for it at the same moment. */
+async function closeTwiceAtOnce(context: ServiceProbeContext): Promise<ExpectedSession[]> {
+  const conversation = {
+    ...createConversation(context.service, 'closed twice', { offsetMs: 9_000 }),
+    subject: CLOSED_TWICE_SUBJECT,
+  };
+  const request = createTraceExport([createChatSpan(context.service, conversation)]);
+  await context.send(createTracesStep(context, conversation.name, request));
+  const close: Step = {
+    ...createEndStep(context, CONCURRENT_CLOSE_STEP, conversation.id),
+    order: 'together',
+    atOnce: 2,
+  };
+  const closes = await Promise.all([context.send(close), context.send(close)]);
+  return closes.flatMap((exchange) => expectedSessions(conversation, exchange)).slice(0, 1);
 }
 
 /** Sends conversations in every form, closes them, and waits for their results. */
@@ -184,18 +243,24 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(29),
+  cost: cost(41),
   async run(context) {
     const { service } = context;
-    const old = createConversation(service, 'old', { offsetMs: -3 * DAY_MS });
-    const oldSpans = createTraceExport([createChatSpan(service, old)]);
+    const plan = (name: string, days: number, subject?: string): PlannedConversation => {
+      const conversation = createConversation(service, name, { offsetMs: -days * DAY_MS });
+      const about = { ...conversation, ...(subject !== undefined && { subject }) };
+      const request = createTraceExport([createChatSpan(service, about)]);
+      return { conversation, requests: [createTracesStep(context, name, request)] };
+    };
     // Sent before the others, so that it is also the oldest by time of arrival.
-    const oldSession = await sendAndClose(context, {
-      conversation: old,
-      requests: [createTracesStep(context, 'old', oldSpans)],
-    });
+    const oldSession = await sendAndClose(context, plan('old', 3));
     const planned = planConversations(context);
-    const sessions = await Promise.all(planned.map((plan) => sendAndClose(context, plan)));
+    const sessions = await Promise.all([
+      closeTwiceAtOnce(context),
+      ...planned.map((each) => sendAndClose(context, each)),
+    ]);
+    // Sent and closed after the others, so that only its start makes it older.
+    const lastSession = await sendAndClose(context, plan(CLOSED_LAST, 2, CLOSED_LAST_SUBJECT));
     const alone = createConversation(service, 'ignored alone');
     const ignoredSpan = createSiblingSpan(service, alone, 'GET /orders', [
       stringAttribute('gen_ai.conversation.id', alone.id),
@@ -205,8 +270,10 @@ export const conversations: ServiceProbe = {
     );
     const [first] = planned;
     if (first) await context.send(createEndStep(context, 'close again', first.conversation.id));
-    const upload = service.hasControlApi ? [{ id: uploadSessionId(service), evaluations: 1 }] : [];
-    await waitUntilScored(context, [...oldSession, ...sessions.flat(), ...upload]);
+    const upload = service.hasControlApi
+      ? [{ id: uploadSessionId(service), evaluations: 1, startMs: service.baseMs }]
+      : [];
+    await waitUntilScored(context, [...oldSession, ...sessions.flat(), ...lastSession, ...upload]);
   },
 };
 

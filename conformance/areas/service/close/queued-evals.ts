@@ -4,7 +4,7 @@ import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine
 import { editAccepted, isAccepted } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
-import type { Transcript } from '../../../engine/transcript/reading.ts';
+import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import {
   conversationIdOf,
@@ -16,7 +16,14 @@ import {
   sessionsById,
 } from '../transcript.ts';
 import { conversationIdIn, doubleOutcomes, fastClock, onSessions } from '../transforms.ts';
-import { closesWith, isClosed, isFirstClose, notClosed, queuedOf } from './evidence.ts';
+import {
+  closesWith,
+  CONCURRENT_CLOSE_STEP,
+  isClosed,
+  isFirstClose,
+  notClosed,
+  queuedOf,
+} from './evidence.ts';
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const queues = (description: string, count: number, replacement: number): MutantEntry => ({
@@ -103,23 +110,27 @@ export const queuedEvals: Subject = {
 
 /** Requires a single session with unique evals for the conversation that is closed twice. */
 function scoresOnce(): Check {
-  const idOf = ({ exchanges }: Transcript): string | undefined => {
-    const repeated = exchanges.find(
-      (exchange) => isClosed(exchange) && isStep(exchange, 'end', 'close again'),
+  const idsOf = ({ exchanges }: Transcript): Set<string | undefined> => {
+    const repeated = exchanges.filter(
+      (exchange) =>
+        isClosed(exchange) && isStep(exchange, 'end', 'close again', CONCURRENT_CLOSE_STEP),
     );
-    return repeated && conversationIdOf(repeated);
+    return new Set(repeated.map(conversationIdOf));
   };
+  /** While it is scored again, a service may hide a session, so either page is evidence. */
+  const findPage = (id: string | undefined, transcript: Transcript): Exchange | undefined =>
+    [lastAccepted(transcript, 'production', 'whole'), lastPolledPage(transcript)].find(
+      (candidate) => sessionsById(candidate, id).length > 0,
+    );
   return {
-    evidence(transcript) {
-      const id = idOf(transcript);
-      // While it is scored again, a service may hide the session, so either page is evidence.
-      const pages = [lastAccepted(transcript, 'production', 'whole'), lastPolledPage(transcript)];
-      const page = pages.find((candidate) => sessionsById(candidate, id).length > 0);
-      return page && id !== undefined ? [page] : [];
-    },
-    judge: (evidence, transcript) =>
-      evidence.flatMap((page): Finding[] => {
-        const sessions = sessionsById(page, idOf(transcript));
+    evidence: (transcript) => [
+      ...new Set([...idsOf(transcript)].flatMap((id) => findPage(id, transcript) ?? [])),
+    ],
+    judge: (_evidence, transcript) =>
+      [...idsOf(transcript)].flatMap((id): Finding[] => {
+        const page = findPage(id, transcript);
+        const sessions = sessionsById(page, id);
+        if (!page) return [];
         const outcomes = resolvePointer(sessions[0], '/eval_outcomes');
         const names = Array.isArray(outcomes)
           ? outcomes.map((outcome) => resolvePointer(outcome, '/eval_name'))

@@ -6,23 +6,38 @@ import {
   changeResponse,
   drop,
   editAccepted,
+  editBody,
   isAccepted,
   jsonResponse,
   replaceParts,
   respondInstead,
   set,
   to,
+  withBody,
   type Edit,
 } from '../../../engine/mutants/combinators.ts';
-import type { ProxyRequest, Transform } from '../../../engine/mutants/mutant.ts';
+import type {
+  ProxyRequest,
+  ProxyResponse,
+  Transform,
+  TransformFactory,
+} from '../../../engine/mutants/mutant.ts';
 import type { DistortionEntry, RequirementId, Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../../fields.ts';
-import { wrongValue } from '../findings.ts';
+import { requirePlainRight, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
+import { accepts } from '../traces/trace-requests.ts';
 import { conversationIdOf, isConversationAccepted, isStep } from '../transcript.ts';
-import { emptyTraceResponse, errorResponse } from '../transforms.ts';
 import {
+  conversationIdIn,
+  conversationIdsIn,
+  emptyTraceResponse,
+  errorResponse,
+} from '../transforms.ts';
+import {
+  CLOSED_TWICE_SUBJECT,
+  CONCURRENT_CLOSE_STEP,
   idCloses,
   isClosed,
   isFirstClose,
@@ -39,6 +54,7 @@ const encodedCloses: readonly string[] = ['close protobuf', 'close gzip', 'close
 const specialCloses: readonly string[] = [
   'close again',
   'close header',
+  'close attribute and header',
   'close first of two',
   'close second of two',
   ...encodedCloses,
@@ -128,7 +144,7 @@ export const closeResponse: Subject = {
       statements: ['2.3.7', '3.1.10', '3.1.11'],
       reason: 'A client that retries would not learn that its first call closed the conversation.',
       observability: 'provoked',
-      check: marksRepeatedClose(),
+      check: marksRepeatedClose('close again'),
       mutants: {
         'repeat-not-told': replies(
           'Omits already_closed on a repeated call.',
@@ -207,6 +223,48 @@ export const closeResponse: Subject = {
         },
       },
     },
+    'SERVICE-167': {
+      rule: 'An end call after late spans returns `already_closed: true`.',
+      statements: ['2.3.7', '3.1.10', '3.1.11', '3.1.12'],
+      reason: 'One late span would make the service score a conversation again.',
+      observability: 'provoked',
+      probes: ['service/late'],
+      check: requireMarkedRepeat(marksRepeatedClose('close late again')),
+      mutants: {
+        'late-spans-reopen': {
+          description: 'Reopens a closed conversation when spans arrive late.',
+          transform: reopenByLateSpans,
+        },
+      },
+    },
+    'SERVICE-168': {
+      rule: 'Of two end calls at the same moment, exactly one closes the conversation, and the other returns `already_closed: true`.',
+      statements: ['2.3.7', '3.1.4', '3.1.10', '3.1.12'],
+      reason: 'The conversation would be scored twice, or no client would learn that it closed it.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requireMarkedRepeat(closesOnceAtSameMoment()),
+      mutants: {
+        'closes-both': {
+          description: 'Closes a conversation for each of two concurrent end calls.',
+          transform: onConcurrentCloses((response, request) =>
+            editBody(response, request, drop('/already_closed')),
+          ),
+        },
+        'closes-neither': {
+          description: 'Returns already_closed to both of two concurrent end calls.',
+          transform: onConcurrentCloses((response, request) =>
+            editBody(response, request, set('/already_closed', true)),
+          ),
+        },
+        'concurrent-close-409': {
+          description: 'Refuses the second of two concurrent end calls.',
+          transform: onConcurrentCloses((response) =>
+            response.body.includes('already_closed') ? errorResponse(409) : response,
+          ),
+        },
+      },
+    },
     'SERVICE-105': {
       rule: '`POST /v1/sessions/{id}/end` closes a conversation that was named only by `X-Conversation-Id`.',
       section: '4.1',
@@ -217,6 +275,21 @@ export const closeResponse: Subject = {
         'header-id-other': {
           description: 'Replaces the id in X-Conversation-Id by an internal one.',
           transform: replaceHeaderId,
+        },
+      },
+    },
+    'SERVICE-166': {
+      rule: '`X-Conversation-Id` does not replace the `gen_ai.conversation.id` of a span.',
+      section: '4.1',
+      statements: ['2.1.3', '4.1.6'],
+      reason: 'An exporter that sends one header for many conversations would merge all of them.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: keepsAttribute(),
+      mutants: {
+        'header-before-attribute': {
+          description: 'Prefers X-Conversation-Id to the attribute of the span.',
+          transform: preferHeaderId,
         },
       },
     },
@@ -290,8 +363,8 @@ function returnsConversationId(): Check {
   );
 }
 
-function marksRepeatedClose(): Check {
-  const repeated = closes((exchange) => isStep(exchange, 'end', 'close again'));
+function marksRepeatedClose(step: string): Check {
+  const repeated = closes((exchange) => isStep(exchange, 'end', step));
   return {
     ...repeated,
     judge: (evidence, transcript) => [
@@ -306,6 +379,35 @@ function marksRepeatedClose(): Check {
   };
 }
 
+/** Judges special repeats only if plain end calls are marked rightly. */
+function requireMarkedRepeat(check: Check): Check {
+  return requirePlainRight([marksRepeatedClose('close again'), doesNotMarkFirstClose()], check);
+}
+
+/** Requires that one of two concurrent end calls is marked as a repeat, and the other is not. */
+function closesOnceAtSameMoment(): Check {
+  const both = closes((exchange) => isStep(exchange, 'end', CONCURRENT_CLOSE_STEP));
+  return {
+    ...both,
+    evidence(transcript) {
+      const evidence = both.evidence(transcript);
+      return evidence.length === 2 ? evidence : [];
+    },
+    judge(evidence, transcript) {
+      const findings = both.judge(evidence, transcript);
+      if (findings.length > 0) return findings;
+      const marks = evidence.map(({ json }) => resolvePointer(json, '/already_closed') === true);
+      const [, second] = evidence;
+      if (!second || marks.filter(Boolean).length === 1) return [];
+      const expected = 'true in exactly one of two responses';
+      const received = `true in ${marks.filter(Boolean).length} of them`;
+      const hint = 'Close the conversation and check that it was open in one transaction.';
+      return [{ ...wrongValue(second, '/already_closed', expected, received), hint }];
+    },
+    unjudged: notClosed,
+  };
+}
+
 function doesNotMarkFirstClose(): Check {
   return checkEach(
     isFirstClose,
@@ -317,6 +419,61 @@ function doesNotMarkFirstClose(): Check {
   );
 }
 
+/** Forgets that a conversation is closed when more spans of it arrive. */
+function reopenByLateSpans(): Transform {
+  const closed = new Set<string>();
+  const reopened = new Set<string>();
+  return async (request, forward) => {
+    const response = await forward(request);
+    const sent = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
+    for (const id of sent) if (closed.has(id)) reopened.add(id);
+    const id = conversationIdIn(request.path);
+    if (request.endpoint !== 'end' || id === undefined || !isAccepted(response)) return response;
+    closed.add(id);
+    return reopened.has(id) ? editBody(response, request, drop('/already_closed')) : response;
+  };
+}
+
+/** Requires that spans with their own id are accepted next to another id in the header, and keep it. */
+function keepsAttribute(): Check {
+  const accepted = accepts((exchange) => isStep(exchange, 'traces', 'attribute and header'));
+  const closed = closes((exchange) => isStep(exchange, 'end', 'close attribute and header'));
+  const plain = [
+    accepts((exchange) => isStep(exchange, 'traces', 'json')),
+    closes((exchange) => isStep(exchange, 'end', 'close json')),
+  ];
+  return requirePlainRight(plain, {
+    evidence: (transcript) => [...accepted.evidence(transcript), ...closed.evidence(transcript)],
+    judge: (evidence, transcript) => [
+      ...accepted.judge(
+        evidence.filter(({ endpoint }) => endpoint === 'traces'),
+        transcript,
+      ),
+      ...closed.judge(
+        evidence.filter(({ endpoint }) => endpoint === 'end'),
+        transcript,
+      ),
+    ],
+    unjudged: notClosed,
+  });
+}
+
+/** Edits the responses to the two end calls that are sent at the same moment. */
+function onConcurrentCloses(
+  change: (response: ProxyResponse, request: ProxyRequest) => ProxyResponse,
+): TransformFactory {
+  return () => {
+    const ids = new Set<string>();
+    return async (request, forward) => {
+      const { endpoint, body, path } = request;
+      const id = conversationIdIn(endpoint === 'traces' ? body : path) ?? '';
+      if (endpoint === 'traces' && body.includes(CLOSED_TWICE_SUBJECT)) ids.add(id);
+      const response = await forward(request);
+      return endpoint === 'end' && ids.has(id) ? change(response, request) : response;
+    };
+  };
+}
+
 function replaceHeaderId(): Transform {
   return async (request, forward) => {
     const { headers } = request;
@@ -324,6 +481,15 @@ function replaceHeaderId(): Transform {
     return forward(
       hasId ? { ...request, headers: { ...headers, 'x-conversation-id': 'other' } } : request,
     );
+  };
+}
+
+function preferHeaderId(): Transform {
+  return async (request, forward) => {
+    const id = request.headers['x-conversation-id'];
+    const [sentId] = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
+    if (id === undefined || sentId === undefined) return forward(request);
+    return forward(withBody(request, request.body.replaceAll(sentId, id)));
   };
 }
 

@@ -1,11 +1,19 @@
 /** Services without a control API, or with an incomplete one. All of them are legal. */
-import { chain, jsonResponse, respondInstead } from '../../../engine/mutants/combinators.ts';
+import {
+  chain,
+  jsonResponse,
+  passThrough,
+  respondInstead,
+} from '../../../engine/mutants/combinators.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import { errorResponse } from '../transforms.ts';
 import {
+  addTraffic,
   advanceSkippedTime,
+  createManySessions,
   isControlRequest,
   notFound,
+  scoreSlowly,
   withoutControlApi,
 } from './foreign-service.ts';
 
@@ -30,6 +38,10 @@ export const controlApiAbsence: Subject = {
       description: 'Returns an HTML page for every path below /__admin.',
       transform: withoutControlApi(() => htmlPage),
     },
+    'control-any-path': {
+      description: 'Returns a JSON object with 200 for every unknown path.',
+      transform: withoutControlApi(() => jsonResponse(200, { ok: true })),
+    },
     'control-broken': {
       description: 'Has a control API that refuses seed data.',
       transform: withoutControlApi((request) =>
@@ -37,6 +49,19 @@ export const controlApiAbsence: Subject = {
           ? jsonResponse(200, { status: 'healthy' })
           : errorResponse(500),
       ),
+    },
+    'many-sessions': {
+      description: 'Has more sessions from the last days than the largest page lists.',
+      transform: withoutControlApi(notFound, passThrough, createManySessions),
+    },
+    busy: {
+      description:
+        'Closes conversations of others during the run, on a service without a control API.',
+      transform: withoutControlApi(notFound, addTraffic),
+    },
+    'scores-slowly': {
+      description: 'Needs 50 ms to score a conversation, one after another.',
+      transform: withoutControlApi(notFound, scoreSlowly),
     },
     'control-no-clock': {
       description: 'Has a control API without a clock.',

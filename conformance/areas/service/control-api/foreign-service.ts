@@ -1,7 +1,8 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isoTime, systemClock, HOUR_MS } from '../../../../src/platform/clock.ts';
-import { randomSeed } from '../../../../src/platform/random.ts';
-import { jsonResponse, type When } from '../../../engine/mutants/combinators.ts';
+import { isObject, parseJson } from '../../../../src/platform/json.ts';
+import { randomSeed, seededRandom } from '../../../../src/platform/random.ts';
+import { jsonResponse, passThrough, type When } from '../../../engine/mutants/combinators.ts';
 import type {
   ProxyRequest,
   ProxyResponse,
@@ -9,7 +10,10 @@ import type {
   TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry } from '../../../engine/requirement.ts';
-import { fastClock, hasValidKey } from '../transforms.ts';
+import { createChatSpan, createTraceExport } from '../spans.ts';
+import { fastClock, hasValidKey, listOnly } from '../transforms.ts';
+
+const MINUTE_MS = 60_000;
 
 /** Evals that the service has before the run. */
 const existingEvals = {
@@ -21,7 +25,7 @@ const existingEvals = {
 };
 
 /** Returns simulations that the service has before the run. */
-function createExistingSimulations(nowMs: number): object {
+function createExistingSimulations(nowMs: number): { agents: object[]; simulations: object[] } {
   const createSession = (hoursAgo: number, scenario: string, isFailed: boolean) => ({
     scenario,
     persona: 'any',
@@ -53,6 +57,100 @@ function createExistingSimulations(nowMs: number): object {
   };
 }
 
+/** More sessions than the largest page lists, and than the run adds to one. */
+const MANY_SESSIONS = 620;
+
+/** Returns many sessions of the last hours, which the service has before the run. */
+export function createManySessions(nowMs: number): object {
+  const createSession = (index: number) => ({
+    started_at: isoTime(nowMs - HOUR_MS - index * 30_000),
+    ended_at: isoTime(nowMs - HOUR_MS - index * 30_000 + 20_000),
+    outcomes: [
+      { eval_name: 'Polite', outcome: 'pass' },
+      ...(index % 3 === 0 ? [] : [{ eval_name: 'Resolved', outcome: index % 2 ? 'fail' : 'pass' }]),
+    ],
+  });
+  const sessions = Array.from({ length: MANY_SESSIONS }, (_, index) => createSession(index));
+  const { agents } = createExistingSimulations(nowMs);
+  return {
+    agents,
+    runs: [
+      {
+        name: 'Earlier',
+        sessions: sessions.map((session, index) => ({
+          ...session,
+          source_session_id: `earlier-${index}`,
+        })),
+      },
+    ],
+    simulations: [
+      {
+        name: 'Earlier',
+        agent: 'Shop',
+        sessions: sessions.map((session) => ({
+          ...session,
+          ...{ scenario: 'refund', persona: 'any' },
+          turns: [{ user_input: 'Hello?', user_reason: 'greets', agent_response: 'Hello.' }],
+        })),
+      },
+    ],
+  };
+}
+
+/** Sends and closes a conversation of someone else, in the period of the run, before every third read. */
+export const addTraffic: TransformFactory = () => {
+  let reads = 0;
+  return async (request, forward, clock) => {
+    if (request.endpoint === 'production' && hasValidKey(request) && reads++ % 3 === 0) {
+      const conversation = {
+        ...{ name: 'other', id: `other-${randomSeed()}`, passesSecondEval: reads % 2 === 0 },
+        startMs: clock.nowMs() - 5 * MINUTE_MS,
+      };
+      const random = seededRandom(conversation.id);
+      const spans = createTraceExport([createChatSpan({ random }, conversation)]);
+      await forward(createForeignRequest(request, 'traces', '/v1/traces', JSON.stringify(spans)));
+      const path = `/v1/sessions/${conversation.id}/end`;
+      await forward(createForeignRequest(request, 'end', path, ''));
+    }
+    return forward(request);
+  };
+};
+
+const createForeignRequest = (
+  { headers, connection }: ProxyRequest,
+  endpoint: 'traces' | 'end',
+  path: string,
+  body: string,
+): ProxyRequest => ({
+  ...{ endpoint, method: 'POST', path, body, connection, json: undefined },
+  headers: {
+    [SERVICE_API_KEY_HEADER]: headers[SERVICE_API_KEY_HEADER] ?? '',
+    ...(body !== '' && { 'content-type': 'application/json' }),
+  },
+});
+
+const SCORING_MS = 50;
+
+/** Hides conversations until they would be scored, one after another. */
+export const scoreSlowly: TransformFactory = () => {
+  const scoredAtMs = new Map<unknown, number>();
+  let lastMs = 0;
+  return async (request, forward, clock) => {
+    if (request.endpoint === 'end') {
+      const response = await forward(request);
+      const body = parseJson(response.body);
+      if (isObject(body) && !scoredAtMs.has(body['conversation_id'])) {
+        lastMs = Math.max(lastMs, clock.monotonicMs()) + SCORING_MS;
+        scoredAtMs.set(body['conversation_id'], lastMs);
+      }
+      return response;
+    }
+    return listOnly(
+      ({ source_session_id: id }) => (scoredAtMs.get(id) ?? 0) <= clock.monotonicMs(),
+    )(request, forward, clock);
+  };
+};
+
 /** Matches control requests whose path starts with a text. */
 export const isControlRequest =
   (path: string): When =>
@@ -81,20 +179,25 @@ export const notFound = (): ProxyResponse => jsonResponse(404, { message: 'Not F
 export const withoutControlApi =
   (
     respond: (request: ProxyRequest) => ProxyResponse = notFound,
-    createInner: TransformFactory = () => (request, forward) => forward(request),
+    createInner: TransformFactory = passThrough,
+    createSessions: (nowMs: number) => object = createExistingSimulations,
   ): TransformFactory =>
   (): Transform => {
     const key = `sk_stranger_${randomSeed()}`;
     const owner = encodeURIComponent(key.slice(3));
     const inner = createInner();
+    let userKey: string | undefined;
     let seeded: Promise<ProxyResponse> | undefined;
     return async (request, forward, clock) => {
       if (isControlRequest('')(request)) return respond(request);
-      const simulations = createExistingSimulations(clock.nowMs());
-      const seed = { ...existingEvals, ...simulations, keys: [{ key }] };
+      const sessions = createSessions(clock.nowMs());
+      const seed = { ...existingEvals, ...sessions, keys: [{ key }] };
       seeded ??= forward(createControlRequest(`seed?owner=${owner}`, seed));
       await seeded;
-      if (!hasValidKey(request)) return forward(request);
+      const sentKey = request.headers[SERVICE_API_KEY_HEADER];
+      if (hasValidKey(request)) userKey ??= sentKey;
+      // The service knows no key that the run made up.
+      if (sentKey === undefined || sentKey !== userKey) return forward(request);
       const headers = { ...request.headers, [SERVICE_API_KEY_HEADER]: key };
       return inner({ ...request, headers }, forward, clock);
     };

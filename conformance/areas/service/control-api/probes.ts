@@ -11,7 +11,8 @@ import {
 } from '../context.ts';
 import { resultsEndpoints } from '../results-api.ts';
 import { seedOwner, uploadedTranscript } from '../seeds.ts';
-import { createControlStep, ownerQuery } from '../requests.ts';
+import { createControlStep, createResultsStep, ownerQuery } from '../requests.ts';
+import { SEEDED_KEY_STEP } from '../transcript.ts';
 
 /** Sends one plain request to each route, to find out whether a service is at the address. */
 export const preflight: ServiceProbe = {
@@ -42,7 +43,7 @@ export const controlSetup: ServiceProbe = {
   id: 'service/control',
   area: 'service',
   phase: 'preflight',
-  cost: cost(ownerNames.length + 3),
+  cost: cost(ownerNames.length + 4),
   async run(context) {
     const health = await context.send(createControlStep('health', '/health', undefined, 'GET'));
     // A single-page application returns HTML for every path, so the body must be JSON.
@@ -50,7 +51,14 @@ export const controlSetup: ServiceProbe = {
     const { service } = context;
     service.hasControlApi = true;
     const isCreated = await Promise.all(ownerNames.map((name) => createOwner(context, name)));
-    service.hasControlApi = isCreated.every(Boolean);
+    // A service that responds to unknown paths with JSON and 200 has not created the owners.
+    const read = isCreated.every(Boolean)
+      ? await context.send({
+          ...createResultsStep(context, 'production', SEEDED_KEY_STEP),
+          intent: 'open',
+        })
+      : undefined;
+    service.hasControlApi = read !== undefined && isAccepted(read);
     if (!service.hasControlApi) return;
     const evalPath = `/evals/parcel${ownerQuery(service, 'deleted')}`;
     const uploadPath = `/transcripts${ownerQuery(service, 'main')}`;

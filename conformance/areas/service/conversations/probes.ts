@@ -34,7 +34,7 @@ export const lateSpans: ServiceProbe = {
   id: 'service/late',
   area: 'service',
   phase: 'accepted',
-  cost: cost(10),
+  cost: cost(11),
   async run(context) {
     const { service } = context;
     const first = createConversation(service, 'first of two', { offsetMs: 9_000 });
@@ -58,9 +58,9 @@ export const lateSpans: ServiceProbe = {
     if (resolvePointer(lateClose.json, '/evaluations_queued') === 0) return;
     if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
     const expected = [
-      ...(firstClose ? expectedSessions(first.id, firstClose) : []),
-      ...(secondClose ? expectedSessions(second.id, secondClose) : []),
-      ...expectedSessions(late.id, lateClose),
+      ...expectedSessions(first, firstClose),
+      ...expectedSessions(second, secondClose),
+      ...expectedSessions(late, lateClose),
     ];
     await waitUntilScored(context, expected, 'before late spans', OWNER);
     const tooLate = createTraceExport([createChatSpan(service, late, 2)]);
@@ -70,6 +70,7 @@ export const lateSpans: ServiceProbe = {
     else await service.pause(SCORING_PAUSE_MS);
     const query = { ...runPeriod(service), include_traces: 'true', limit: '500' };
     await context.send(createResultsStep(context, 'production', 'after late spans', query, OWNER));
+    await context.send(createEndStep(context, 'close late again', late.id, OWNER));
   },
 };
 
@@ -116,21 +117,22 @@ export const ids: ServiceProbe = {
   cost: cost(13),
   async run(context) {
     const { service } = context;
-    const first = createConversation(service, 'case', { offsetMs: 20_000, idSuffix: '-Ab' });
+    const first = createConversation(service, 'case', { offsetMs: 11_000, idSuffix: '-Ab' });
     const conversations: Conversation[] = [
       first,
       { ...first, name: 'other case', id: first.id.replace(/-Ab$/, '-aB') },
       createConversation(service, 'reserved', {
-        offsetMs: 21_000,
+        offsetMs: 12_000,
         idSuffix: ' ?#&+%41 \u00e9\u6ce8',
       }),
-      createConversation(service, 'slash', { offsetMs: 22_000, idSuffix: '/a' }),
+      createConversation(service, 'slash', { offsetMs: 13_000, idSuffix: '/a' }),
     ];
     for (const conversation of conversations) await send(context, conversation);
     const expected: ExpectedSession[] = [];
-    for (const { name, id } of conversations) {
+    for (const conversation of conversations) {
+      const { name, id } = conversation;
       const close = await context.send(createEndStep(context, `close ${name}`, id, OWNER));
-      if (close && isAccepted(close)) expected.push(...expectedSessions(id, close));
+      expected.push(...expectedSessions(conversation, close));
     }
     if (expected.length > 0) await waitUntilScored(context, expected, 'ids', OWNER);
     if (service.hasControlApi) await closeAsAnotherOwner(context);
@@ -144,7 +146,7 @@ async function send(context: ServiceProbeContext, conversation: Conversation): P
 
 /** Another owner tries to close a conversation; then its own owner closes it. */
 async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> {
-  const conversation = createConversation(context.service, 'own', { offsetMs: 23_000 });
+  const conversation = createConversation(context.service, 'own', { offsetMs: 14_000 });
   await send(context, conversation);
   const { id } = conversation;
   const foreignClose = createEndStep(context, 'close of another', id, 'limits');

@@ -12,6 +12,7 @@ import { wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import {
   hasControlApi,
+  isCutOff,
   isResultsPage,
   isStep,
   lastAccepted,
@@ -29,6 +30,11 @@ export const PAGING = 'Programs that read page by page would miss sessions or co
 export const OBSERVED_VALUE =
   'The specification shows only this value, so programs may not expect another one.';
 
+/** The step of a filter whose time has an offset instead of Z. */
+export const OFFSET_STEP = 'started after with an offset';
+/** The step of a page of filtered sessions. */
+export const FILTERED_PAGE_STEP = 'page of failed only';
+
 /** Timestamps may be truncated or rounded to whole seconds. */
 export const TIME_PRECISION_MS = 1_000;
 
@@ -38,47 +44,105 @@ export function identify(session: ResultsObject): string {
   return JSON.stringify([url ?? null, id ?? null, simulation, agent, scenario, at]);
 }
 
-/**
- * Returns the page with all sessions of the run. It is undefined if the page is incomplete or if
- * sessions appeared or disappeared during the reads.
- */
-export function findWholePage(
-  transcript: Transcript,
-  endpoint: ResultsEndpoint,
-): Exchange | undefined {
-  const whole = lastAccepted(transcript, endpoint, 'whole');
-  const again = lastAccepted(transcript, endpoint, 'whole again');
-  if (!whole || !again || !isResultsPage(endpoint)(whole)) return undefined;
-  const identities = (page: Exchange): string => sessionsOf(page).map(identify).sort().join();
-  const total = resolvePointer(whole.json, '/total');
-  const isComplete =
-    typeof total !== 'number' || sessionsOf(whole).length >= Math.min(total, PAGE_LIMIT_MAX);
-  return identities(whole) === identities(again) && isComplete ? whole : undefined;
+/** The sessions of the run's period, as two reads list them: before and after all other reads. */
+export interface WholeList {
+  /** The first of the two reads. */
+  page: Exchange;
+  /** The sessions that both reads list with the same evals. */
+  sessions: ResultsObject[];
+  /** The identities of all other sessions: they appeared, disappeared, or changed in between. */
+  changed: ReadonlySet<string>;
+  /** Whether a session disappeared between the reads. */
+  isShrinking: boolean;
 }
 
-/** Why a page could not be compared with all sessions of the run. */
-export const noWholePage = unjudgedAs(
-  'not_observed',
-  'No complete list to compare with: there were no sessions, or the list changed during the run.',
-);
+const scoresOf = ({ outcome_summary: summary, eval_outcomes: outcomes }: ResultsObject): string =>
+  JSON.stringify([summary, outcomes]);
 
-/** Judges pages by comparison with the page of all sessions; without that page, there is no evidence. */
+/**
+ * Returns the sessions to which other pages are compared. It is undefined if a read lists only some
+ * of the sessions, or if no session stayed the same. Other conversations may be closed during the
+ * run: only sessions that both reads list are required on other pages.
+ */
+export function findWholeList(
+  transcript: Transcript,
+  endpoint: ResultsEndpoint,
+): WholeList | undefined {
+  const page = lastAccepted(transcript, endpoint, 'whole');
+  const again = lastAccepted(transcript, endpoint, 'whole again');
+  if (!page || !again || !isResultsPage(endpoint)(page)) return undefined;
+  if (isCutOff(page) || isCutOff(again)) return undefined;
+  const later = new Map(sessionsOf(again).map((session) => [identify(session), session]));
+  const first = sessionsOf(page).map((session) => [identify(session), session] as const);
+  const isSame = ([identity, session]: (typeof first)[number]): boolean => {
+    const other = later.get(identity);
+    return other !== undefined && scoresOf(other) === scoresOf(session);
+  };
+  const same = new Set(first.filter(isSame).map(([identity]) => identity));
+  const listed = [...first.map(([identity]) => identity), ...later.keys()];
+  const changed = new Set(listed.filter((identity) => !same.has(identity)));
+  if (same.size === 0 && changed.size > 0) return undefined;
+  return {
+    page,
+    sessions: first.filter(([identity]) => same.has(identity)).map(([, session]) => session),
+    changed,
+    isShrinking: first.some(([identity]) => !later.has(identity)),
+  };
+}
+
+/** Why no page could be compared with the list of all sessions. */
+export const noWholeList =
+  (endpoint: ResultsEndpoint): Check['unjudged'] =>
+  (transcript) => ({ verdict: 'not_observed', ...explainNoWholeList(transcript, endpoint) });
+
+const remedies = {
+  production: 'Configure evals for live traces, so that the service scores what the run closes.',
+  simulations: 'Use the key of an owner with simulation sessions, or serve the control API.',
+} as const satisfies Record<ResultsEndpoint, string>;
+
+function explainNoWholeList(
+  transcript: Transcript,
+  endpoint: ResultsEndpoint,
+): { reason: string; remedy: string } {
+  const pages = ['whole', 'whole again'].flatMap(
+    (step) => lastAccepted(transcript, endpoint, step) ?? [],
+  );
+  const kind = endpoint === 'production' ? 'production' : 'simulation';
+  if (pages.some(isCutOff)) {
+    return {
+      reason: `More than ${PAGE_LIMIT_MAX} ${kind} sessions started in the period of the run, so no page lists all of them.`,
+      remedy: 'Check while there is less traffic, or use a key of another owner.',
+    };
+  }
+  if (pages.every((page) => sessionsOf(page).length === 0)) {
+    return {
+      reason: `The service listed no ${kind} session to compare with.`,
+      remedy: remedies[endpoint],
+    };
+  }
+  return {
+    reason: `Every listed ${kind} session changed during the run.`,
+    remedy: 'Check while there is less traffic, or use a key of another owner.',
+  };
+}
+
+/** Judges pages by comparison with the list of all sessions; without that list, there is no evidence. */
 export function compareWithWhole(
   endpoint: ResultsEndpoint,
-  isEvidence: (page: Exchange, whole: Exchange) => boolean,
-  find: (page: Exchange, whole: Exchange, transcript: Transcript) => Finding[],
-  unjudged: Check['unjudged'] = noWholePage,
+  isEvidence: (page: Exchange, whole: WholeList) => boolean,
+  find: (page: Exchange, whole: WholeList, transcript: Transcript) => Finding[],
+  unjudged: Check['unjudged'] = noWholeList(endpoint),
 ): Check {
   return {
     evidence(transcript) {
-      const whole = findWholePage(transcript, endpoint);
+      const whole = findWholeList(transcript, endpoint);
       if (!whole) return [];
       return transcript.exchanges.filter(
         (page) => isResultsPage(endpoint)(page) && isEvidence(page, whole),
       );
     },
     judge(evidence, transcript) {
-      const whole = findWholePage(transcript, endpoint);
+      const whole = findWholeList(transcript, endpoint);
       return whole ? evidence.flatMap((page) => find(page, whole, transcript)) : [];
     },
     unjudged,

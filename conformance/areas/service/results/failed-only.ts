@@ -1,17 +1,21 @@
 /** The filter `failed_only` of both results endpoints (spec 2.6, 4.3, 4.4). */
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { editBody, isAccepted, withQuery } from '../../../engine/mutants/combinators.ts';
+import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
-import { wrongValue } from '../findings.ts';
+import { requirePlainRight, wrongValue } from '../findings.ts';
+import { matchesEval } from './filters.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
-import { hasQuery, onSummary, setKey } from '../transforms.ts';
+import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
-import { compareWithWhole, identify, PAGING } from './evidence.ts';
-import { filtersSessions, ignoreParameter, WRONG_FILTER } from './filtering.ts';
+import { compareWithWhole, FILTERED_PAGE_STEP, identify, PAGING } from './evidence.ts';
+import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
 const wantsFailures = hasQuery('failed_only', 'true');
+const hasSkip = hasQuery('skip');
 
 const noFailures = unjudgedAs('not_observed', 'No failing session was listed.');
 
@@ -116,6 +120,55 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
+    ...both('SERVICE-172', 'SERVICE-173', ({ endpoint, kind, either, named }) => ({
+      rule: `\`eval\` together with \`failed_only=true\` keeps the ${kind} sessions that fulfil both.`,
+      section: either('4.4', '4.3'),
+      statements: either(['4.4.4', '4.4.5'], ['4.3.9', '4.3.11']),
+      reason: WRONG_FILTER,
+      observability: 'provoked',
+      check: requirePlainRight(
+        [filtersSessions(endpoint, ['eval'], matchesEval), ...plainFailures(endpoint)],
+        filtersSessions(endpoint, ['eval and failed only'], matchesBoth),
+      ),
+      mutants: named({
+        'eval-lost': {
+          description: 'Ignores eval when failed_only is set.',
+          transform: rewriteQuery(endpoint, (query) => query.delete('eval'), wantsFailures),
+        },
+        'failed-lost': {
+          description: 'Ignores failed_only when eval is set.',
+          transform: rewriteQuery(
+            endpoint,
+            (query) => query.delete('failed_only'),
+            hasQuery('eval'),
+          ),
+        },
+      }),
+    })),
+    ...both('SERVICE-174', 'SERVICE-175', ({ endpoint, kind, either, named }) => ({
+      rule: `With \`failed_only=true\`, \`skip\`, \`limit\`, and \`total\` count failing ${kind} sessions on every page.`,
+      section: either('4.4', '4.3'),
+      statements: either(['4.4.9', '4.4.10', '4.4.16'], ['4.3.14', '4.3.15', '4.3.r2']),
+      reason: PAGING,
+      observability: 'provoked',
+      check: requirePlainRight(plainFailures(endpoint), pagesFailures(endpoint)),
+      mutants: named({
+        'pages-before-filter': {
+          description: 'Applies failed_only to the sessions of a page.',
+          transform: filterPage(endpoint),
+        },
+        'filtered-total-of-page': {
+          description: 'Counts only the sessions of the page as total with failed_only.',
+          transform: onPages(
+            endpoint,
+            (page) => {
+              page['total'] = sessionsIn(page).length;
+            },
+            wantsFailures,
+          ),
+        },
+      }),
+    })),
   },
 };
 
@@ -124,10 +177,83 @@ function hasFailure(session: ResultsObject): boolean {
   return (summaryNumber(session, 'failed_count') ?? 0) > 0;
 }
 
+/** What `failed_only` alone has to do. */
+function plainFailures(endpoint: ResultsEndpoint): Check[] {
+  return [filtersSessions(endpoint, ['failed only'], hasFailure), countsFailures(endpoint)];
+}
+
+/**
+ * Selects failing sessions that an eval with a matching name scored. The specification does not say
+ * whether that eval has to be the one that fails.
+ */
+function matchesBoth(session: ResultsObject, page: Exchange): ReturnType<FilterRule> {
+  const part = queryOf(page, 'eval')?.toLowerCase() ?? '';
+  const matching = objectsAt(session, 'eval_outcomes').filter(({ eval_name: name }) =>
+    String(name).toLowerCase().includes(part),
+  );
+  if (matching.length === 0 || !hasFailure(session)) return false;
+  const isOnly = matching.length === objectsAt(session, 'eval_outcomes').length;
+  const hasOnlyFailures =
+    summaryNumber(session, 'failed_count') === summaryNumber(session, 'total_evaluations');
+  return isOnly || hasOnlyFailures || 'either';
+}
+
+/** Requires a page of failing sessions to be a part of the whole list of them, with its total. */
+function pagesFailures(endpoint: ResultsEndpoint): Check {
+  return compareWithWhole(
+    endpoint,
+    (page, whole) =>
+      isStep(page, endpoint, FILTERED_PAGE_STEP) && whole.sessions.filter(hasFailure).length > 0,
+    (page, whole) => {
+      const failing = whole.sessions.filter(hasFailure);
+      const [limit, skip] = [Number(queryOf(page, 'limit')), Number(queryOf(page, 'skip'))];
+      const expected = Math.max(0, Math.min(limit, failing.length - skip));
+      const { length } = sessionsOf(page);
+      const total = resolvePointer(page.json, '/total');
+      const isTotalRight =
+        typeof total !== 'number' ||
+        (total >= failing.length && total <= failing.length + whole.changed.size);
+      return [
+        ...(length >= expected
+          ? []
+          : [wrongValue(page, '/items', `${expected} failing sessions`, String(length))]),
+        ...(isTotalRight ? [] : [wrongValue(page, '/total', String(failing.length))]),
+      ];
+    },
+  );
+}
+
+/** Reads a page of all sessions, and removes those that pass. */
+function filterPage(endpoint: ResultsEndpoint): TransformFactory {
+  return (): Transform => async (request, forward) => {
+    const isPage = request.endpoint === endpoint && wantsFailures(request) && hasSkip(request);
+    if (!isPage) return forward(request);
+    const response = await forward(
+      withQuery(request, (query) => {
+        query.delete('failed_only');
+      }),
+    );
+    if (!isAccepted(response)) return response;
+    return editBody(response, request, (page) => {
+      const items = sessionsIn(page).filter(
+        (session) => Number(objectAt(session, 'outcome_summary')['failed_count']) > 0,
+      );
+      for (const session of items) {
+        session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').filter(
+          ({ outcome }) => outcome !== 'pass',
+        );
+      }
+      Object.assign(page, { items, total: items.length });
+    });
+  };
+}
+
 function isFailedOnly(endpoint: ResultsEndpoint): (page: Exchange) => boolean {
   return (page) =>
     isResultsPage(endpoint)(page) &&
     queryOf(page, 'failed_only') === 'true' &&
+    // The specification does not say whether `eval` also filters the listed outcomes.
+    queryOf(page, 'eval') === undefined &&
     sessionsOf(page).length > 0;
 }
 
@@ -161,7 +287,7 @@ function summarizesWholeSession(endpoint: ResultsEndpoint): Check {
     isFailedOnly(endpoint),
     (page, whole) => {
       const summaries = new Map(
-        sessionsOf(whole).map((session) => [identify(session), describeSummary(session)]),
+        whole.sessions.map((session) => [identify(session), describeSummary(session)]),
       );
       return sessionsOf(page).flatMap((session, index): Finding[] => {
         const expected = summaries.get(identify(session));
@@ -185,8 +311,10 @@ function countsFailures(endpoint: ResultsEndpoint): Check {
     endpoint,
     (page) => isStep(page, endpoint, 'failed only') && typeof totalOf(page) === 'number',
     (page, whole) => {
-      const { length } = sessionsOf(whole).filter(hasFailure);
-      return totalOf(page) === length ? [] : [wrongValue(page, '/total', String(length))];
+      const { length } = whole.sessions.filter(hasFailure);
+      const total = Number(totalOf(page));
+      const isRight = total >= length && total <= length + whole.changed.size;
+      return isRight ? [] : [wrongValue(page, '/total', String(length))];
     },
   );
 }

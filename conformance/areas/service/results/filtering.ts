@@ -6,7 +6,7 @@ import { wrongValue } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import { isStep, sessionsOf } from '../transcript.ts';
 import { hasQuery, rewriteQuery } from '../transforms.ts';
-import { compareWithWhole, identify } from './evidence.ts';
+import { compareWithWhole, identify, type WholeList } from './evidence.ts';
 
 /** The reason of requirements of a filter. */
 export const WRONG_FILTER = 'A report that uses the filter would count the wrong sessions.';
@@ -26,18 +26,18 @@ export function filtersSessions(
 ): Check {
   return compareWithWhole(
     endpoint,
-    (page, whole) => sessionsOf(whole).length > 0 && isStep(page, endpoint, ...steps),
+    (page, whole) => whole.sessions.length > 0 && isStep(page, endpoint, ...steps),
     (page, whole, transcript) => findFilterFaults(page, whole, rule, transcript),
   );
 }
 
 function findFilterFaults(
   page: Exchange,
-  whole: Exchange,
+  whole: WholeList,
   rule: FilterRule,
   transcript: Transcript,
 ): Finding[] {
-  const all = sessionsOf(whole);
+  const all = whole.sessions;
   const ruleResults = new Map(
     all.map((session) => [identify(session), rule(session, page, transcript)]),
   );
@@ -46,7 +46,9 @@ function findFilterFaults(
     [...ruleResults].filter(([, result]) => result === true).map(([identity]) => identity),
   );
   const missing = [...required].filter((identity) => !listed.has(identity));
-  const extra = [...listed].filter((identity) => !(ruleResults.get(identity) ?? false));
+  const extra = [...listed].filter(
+    (identity) => !(ruleResults.get(identity) ?? whole.changed.has(identity)),
+  );
   if (missing.length + extra.length === 0) return [];
   const expected = `${required.size} of the ${all.length} sessions`;
   const example =

@@ -1,14 +1,30 @@
 /** The filters by name and by time of both results endpoints (spec 4.3, 4.4). */
-import { formatValue, PAGE_LIMIT_MAX, resolvePointer } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { instantMs, isoTime, systemClock } from '../../../../src/platform/clock.ts';
 import { seededRandom } from '../../../../src/platform/random.ts';
-import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { editBody, isAccepted, withQuery } from '../../../engine/mutants/combinators.ts';
+import {
+  checkEach,
+  outcomeFinding,
+  type Check,
+  type Finding,
+} from '../../../engine/checks/check.ts';
+import {
+  editBody,
+  isAccepted,
+  respondInstead,
+  to,
+  withQuery,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, RequirementEntry, Subject } from '../../../engine/requirement.ts';
-import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
+import {
+  isAccepted as isAcceptedRead,
+  type Exchange,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, requirePlainRight, wrongValue } from '../findings.ts';
 import {
   type NameFilter,
   objectsAt,
@@ -21,6 +37,7 @@ import {
   findSeededSession,
   findUpload,
   hasControlApi,
+  isStep,
   lastAccepted,
   queryOf,
   seededSessions,
@@ -29,13 +46,14 @@ import {
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
-import { hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
+import { errorResponse, hasQuery, onPages, onSessions, rewriteQuery } from '../transforms.ts';
 import { both, type EndpointRules } from './both-endpoints.ts';
 import {
-  findWholePage,
+  findWholeList,
   identify,
   isIdentifiablePage,
-  noWholePage,
+  noWholeList,
+  OFFSET_STEP,
   TIME_PRECISION_MS,
 } from './evidence.ts';
 import {
@@ -47,6 +65,10 @@ import {
 } from './filtering.ts';
 
 type TimeFilter = 'started_after' | 'started_before';
+
+/** Matches reads with a time that has an offset instead of Z. */
+const hasOffset: When = ({ path }) =>
+  queryParameter(path, 'started_after')?.endsWith('+02:00') === true;
 
 export const filters: Subject = {
   requirements: {
@@ -78,6 +100,30 @@ export const filters: Subject = {
     ...both('SERVICE-118', 'SERVICE-154', (rules) => ({
       ...byTime('before', rules),
       statements: [rules.either('4.4.7', '4.3.8')],
+    })),
+    ...both('SERVICE-170', 'SERVICE-171', ({ endpoint, kind, either, named }) => ({
+      rule: `The filter \`started_after\` of ${kind} sessions accepts a time with an offset such as \`+02:00\`.`,
+      statements: [either('4.4.6', '4.3.7')],
+      reason: 'Programs in other time zones would get the sessions of the wrong hours.',
+      observability: 'provoked',
+      check: requirePlainRight([filtersByTime(endpoint, 'started_after')], acceptsOffset(endpoint)),
+      mutants: named({
+        'offset-refused': {
+          description: 'Refuses times with an offset.',
+          transform: respondInstead(to(endpoint, hasOffset), () => errorResponse(400)),
+        },
+        'offset-ignored': {
+          description: 'Reads the time before an offset as UTC.',
+          transform: rewriteQuery(
+            endpoint,
+            (query) => {
+              const time = query.get('started_after') ?? '';
+              query.set('started_after', time.replace('+02:00', 'Z'));
+            },
+            hasOffset,
+          ),
+        },
+      }),
     })),
     'SERVICE-147': {
       rule: 'The filter `agent` keeps the simulation sessions whose agent URL contains the value, ignoring case.',
@@ -113,6 +159,26 @@ export const filters: Subject = {
     },
   },
 };
+
+/** Requires the same sessions for a time with an offset as the time in UTC would select. */
+function acceptsOffset(endpoint: ResultsEndpoint): Check {
+  const filters = filtersSessions(endpoint, [OFFSET_STEP], matchesTime('started_after'));
+  return {
+    evidence: (transcript) => [
+      ...transcript.exchanges.filter(
+        (page) => isStep(page, endpoint, OFFSET_STEP) && page.response && !isAcceptedRead(page),
+      ),
+      ...filters.evidence(transcript),
+    ],
+    judge: (evidence, transcript) => [
+      ...evidence
+        .filter((page) => !isAcceptedRead(page))
+        .map((page) => outcomeFinding(page, 'a 2xx response to a time with an offset')),
+      ...filters.judge(evidence.filter(isAcceptedRead), transcript),
+    ],
+    unjudged: noWholeList(endpoint),
+  };
+}
 
 /** Writes the rule of a time filter, except its statements. */
 function byTime(
@@ -173,7 +239,7 @@ function matchesRun(session: ResultsObject, page: Exchange): boolean {
 }
 
 /** Selects sessions that have an eval with a matching name. */
-function matchesEval({ eval_outcomes: outcomes }: ResultsObject, page: Exchange): boolean {
+export function matchesEval({ eval_outcomes: outcomes }: ResultsObject, page: Exchange): boolean {
   return (
     Array.isArray(outcomes) &&
     outcomes.some((outcome) =>
@@ -198,10 +264,11 @@ function matchesAgent(
   if (url !== undefined) return containsText(url, part);
   // A valid URL contains a percent sign only as part of an escape sequence.
   if (part?.includes('%')) return false;
-  const whole = findWholePage(transcript, 'simulations');
-  const countOfAgent = (candidate: Exchange): number =>
-    sessionsOf(candidate).filter((other) => other['agent'] === agent).length;
-  return whole && countOfAgent(page) === countOfAgent(whole) ? 'either' : false;
+  const whole = findWholeList(transcript, 'simulations');
+  const countOfAgent = (sessions: readonly ResultsObject[]): number =>
+    sessions.filter((other) => other['agent'] === agent).length;
+  const isAll = whole && countOfAgent(sessionsOf(page)) >= countOfAgent(whole.sessions);
+  return isAll ? 'either' : false;
 }
 
 function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
@@ -229,7 +296,7 @@ function filtersByAgentUrl(): Check {
       const description = `the ${expected.length} sessions of the agent with that URL`;
       return [wrongValue(page, '/items', description, String(personas.length))];
     },
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList('simulations')),
   );
 }
 
@@ -276,17 +343,17 @@ function filtersByTime(endpoint: ResultsEndpoint, filter: TimeFilter): Check {
   return {
     ...check,
     evidence(transcript) {
-      const whole = findWholePage(transcript, endpoint);
-      const sessions = whole ? sessionsOf(whole) : [];
+      const whole = findWholeList(transcript, endpoint);
+      const sessions = whole?.sessions ?? [];
       const filtered = check
         .evidence(transcript)
         .filter((page) => sessions.some((session) => rule(session, page, transcript) !== 'either'));
-      return whole && sessionsInPeriod(endpoint, filter, whole, transcript).length > 0
-        ? [...filtered, whole]
+      return whole && sessionsInPeriod(endpoint, filter, whole.page, transcript).length > 0
+        ? [...filtered, whole.page]
         : filtered;
     },
     judge(evidence, transcript) {
-      const whole = findWholePage(transcript, endpoint);
+      const whole = findWholeList(transcript, endpoint)?.page;
       const findings = check.judge(
         evidence.filter((page) => page !== whole),
         transcript,
@@ -327,7 +394,6 @@ function findMissingInPeriod(
   whole: Exchange,
   transcript: Transcript,
 ): Finding[] {
-  if (sessionsOf(whole).length >= PAGE_LIMIT_MAX) return [];
   const listed = new Set(sessionsOf(whole).map(identify));
   const missing = sessionsInPeriod(endpoint, filter, whole, transcript).find(
     (session) => !listed.has(identify(session)),

@@ -24,7 +24,8 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
-import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
+import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import {
   queryParameter,
@@ -34,15 +35,20 @@ import {
   type ResultsObject,
 } from '../results-api.ts';
 import {
+  conversationIdOf,
+  findTraces,
   isResultsPage,
   isStep,
   queryOf,
   seededSessions,
+  sessionsById,
   sessionsOf,
   startedAtMs,
 } from '../transcript.ts';
 import {
+  conversationIdIn,
   errorResponse,
+  fastClock,
   hasQuery,
   intrusiveOnly,
   not,
@@ -54,10 +60,11 @@ import {
 import { both } from './both-endpoints.ts';
 import {
   compareWithWhole,
-  findWholePage,
+  findWholeList,
   identify,
   isSeededPage,
-  noWholePage,
+  noWholeList,
+  OFFSET_STEP,
   PAGING,
   WRONG_TYPE,
 } from './evidence.ts';
@@ -216,6 +223,23 @@ export const pages: Subject = {
         }),
       }),
     })),
+    'SERVICE-176': {
+      level: 'should',
+      rule: 'A conversation that starts before others and is closed after them is listed as older.',
+      section: '4.4',
+      statements: ['1.14', '4.4.13'],
+      reason: 'A backlog that is closed today would hide the latest conversations.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: listsByStart(),
+      mutants: {
+        'latest-close-first': {
+          description: 'Sorts production sessions by the time of their close.',
+          transform: sortByClose,
+          ...fastClock,
+        },
+      },
+    },
     ...both('SERVICE-121', 'SERVICE-156', ({ endpoint, kind, named }) => ({
       rule: `A key returns no ${kind} session of another owner.`,
       statements: ['5.a3'],
@@ -271,9 +295,13 @@ export const pages: Subject = {
   },
 };
 
-/** Requires a JSON object for every read except the one with a limit over the cap. */
+/** Requires a JSON object for every read except those that other requirements judge. */
 function answersReads(endpoint: ResultsEndpoint): Check {
-  return checkAccepted(endpoint, (step) => step !== OVER_CAP, explainNoValidResponse(endpoint));
+  return checkAccepted(
+    endpoint,
+    (step) => step !== OVER_CAP && step !== OFFSET_STEP,
+    explainNoValidResponse(endpoint),
+  );
 }
 
 /** Requires the four fields of a page (spec 2.6). */
@@ -361,29 +389,38 @@ function echoesLimits(endpoint: ResultsEndpoint): Check {
   );
 }
 
-/** Requires consecutive pages to list every session once, with the same total. */
+/** Requires consecutive pages to list every session once, with the same total. If sessions were added between the pages, every session is on at least one of them. */
 function pagesCompletely(endpoint: ResultsEndpoint): Check {
   return {
     evidence(transcript) {
-      const whole = findWholePage(transcript, endpoint);
-      if (!whole || sessionsOf(whole).length <= 1) return [];
+      const whole = findWholeList(transcript, endpoint);
+      // If sessions disappear between two pages, the second page skips others.
+      if (!whole || whole.isShrinking || sessionsOf(whole.page).length <= 1) return [];
       return transcript.exchanges.filter(
         (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, 'page'),
       );
     },
     judge(pages, transcript) {
-      const whole = findWholePage(transcript, endpoint);
+      const whole = findWholeList(transcript, endpoint);
       const [first] = pages;
       if (!whole || !first) return [];
-      const expected = sessionsOf(whole).map(identify).sort();
+      const expected = sessionsOf(whole.page).map(identify).sort();
       const listed = pages.flatMap(sessionsOf).map(identify).sort();
       const totals = new Set(
-        [whole, ...pages]
+        [whole.page, ...pages]
           .map(({ json }) => resolvePointer(json, '/total'))
           .filter((total) => typeof total === 'number'),
       );
-      const isSame = expected.join() === listed.join();
-      const isTotalRight = totals.size < 2 && hasRightTotal(whole, expected.length);
+      const isStable = whole.changed.size === 0;
+      // A session that appears between two pages moves others to the second one.
+      const isSame = isStable
+        ? expected.join() === listed.join()
+        : expected.every((identity) => listed.includes(identity));
+      const isTotalRight = isStable
+        ? totals.size < 2 && hasRightTotal(whole.page, expected.length)
+        : [...totals].every(
+            (total) => total >= expected.length && total <= expected.length + whole.changed.size,
+          );
       const expectedItems = `${expected.length} sessions on ${pages.length} pages, each once`;
       const expectedTotal = `${expected.length} on every page`;
       return [
@@ -393,44 +430,100 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
           : [wrongValue(first, '/total', expectedTotal, [...totals].join(', '))]),
       ];
     },
-    unjudged: noWholePage,
+    unjudged: noWholeList(endpoint),
   };
 }
 
 function hasRightTotal(whole: Exchange, count: number): boolean {
   const total = resolvePointer(whole.json, '/total');
-  return count >= PAGE_LIMIT_MAX || !Number.isInteger(total) || total === count;
+  return !Number.isInteger(total) || total === count;
 }
 
 function describeCount(identities: string[]): string {
   return `${identities.length} sessions, ${new Set(identities).size} of them different`;
 }
 
+/** Returns the id of the conversation that is closed after newer ones. */
+function findClosedLast(transcript: Transcript): string | undefined {
+  const request = findTraces(transcript, CLOSED_LAST);
+  return request && conversationIdOf(request);
+}
+
+/** Finds a session that is followed by one that starts more than an hour later. */
+function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[] {
+  const starts = sessionsOf(page).flatMap((session, index) => {
+    const ms = session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
+    return ms === undefined ? [] : [{ ms, index }];
+  });
+  const fault = starts.find(({ ms }, position) =>
+    starts.slice(position + 1).some((later) => later.ms > ms + HOUR_MS),
+  );
+  if (!fault) return [];
+  const pointer = `/items/${fault.index}/started_at`;
+  return [wrongValue(page, pointer, 'no newer session after this one')];
+}
+
 /**
  * Requires sessions that start more than an hour apart to be in order. The specification does not
- * say which time "newest" refers to, so overlapping sessions may be in any order.
+ * say which time "newest" refers to, so overlapping sessions may be in any order, and another
+ * requirement is about the conversation that is closed after newer ones.
  */
 function listsNewestFirst(endpoint: ResultsEndpoint): Check {
-  const startsOf = (page: Exchange): number[] =>
-    sessionsOf(page).flatMap((session) => startedAtMs(session) ?? []);
   const isPage = isResultsPage(endpoint);
+  const ignoredIdOf = (transcript: Transcript): string | undefined =>
+    endpoint === 'production' ? (findClosedLast(transcript) ?? '') : '';
   return checkEach(
-    (page) => {
+    (page, transcript) => {
       if (!isPage(page) || page.intent !== 'valid') return false;
-      const starts = startsOf(page);
+      const starts = sessionsOf(page)
+        .filter((session) => session['source_session_id'] !== ignoredIdOf(transcript))
+        .flatMap((session) => startedAtMs(session) ?? []);
       const latest = Math.max(...starts);
       return starts.some((ms) => ms < latest - HOUR_MS);
     },
-    (page) => {
-      const starts = startsOf(page);
-      const index = starts.findIndex((ms, position) =>
-        starts.slice(position + 1).some((later) => later > ms + HOUR_MS),
-      );
-      if (index < 0) return [];
-      return [wrongValue(page, `/items/${index}/started_at`, 'no newer session after this one')];
-    },
+    (page, transcript) => findOrderFault(page, ignoredIdOf(transcript)),
     unjudgedAs('not_observed', 'No page has sessions that start more than an hour apart.'),
   );
+}
+
+/** Requires the conversation that was closed last, but is older, after newer ones. */
+function listsByStart(): Check {
+  return checkEach(
+    (page, transcript) => {
+      const id = findClosedLast(transcript);
+      const sessions = sessionsOf(page);
+      const [closedLast, ...others] = sessionsById(page, id);
+      const startMs = closedLast && startedAtMs(closedLast);
+      return (
+        isStep(page, 'production', 'results', 'whole') &&
+        startMs !== undefined &&
+        others.length === 0 &&
+        sessions.some((session) => (startedAtMs(session) ?? 0) > startMs + HOUR_MS) &&
+        findOrderFault(page, id).length === 0
+      );
+    },
+    (page) => findOrderFault(page, ''),
+    unjudgedAs(
+      'not_observed',
+      'The results list no conversation that was closed after newer ones.',
+    ),
+  );
+}
+
+/** Lists the conversation that was closed last before all others. */
+function sortByClose(): Transform {
+  let lastId: string | undefined;
+  const moveFirst = onPages('production', (page) => {
+    const sessions = sessionsIn(page);
+    const isLast = ({ source_session_id: id }: ResultsObject): boolean => id === lastId;
+    page['items'] = [...sessions.filter(isLast), ...sessions.filter((each) => !isLast(each))];
+  })();
+  return async (request, forward, clock) => {
+    const { endpoint, body } = request;
+    if (endpoint === 'traces' && body.includes(CLOSED_LAST_SUBJECT))
+      lastId = conversationIdIn(body);
+    return moveFirst(request, forward, clock);
+  };
 }
 
 /** Requires that a page of another owner lists no session of the run. */
@@ -439,14 +532,14 @@ function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
     endpoint,
     (page) => isStep(page, endpoint, 'another owner'),
     (page, whole) => {
-      const ownSessions = new Set(sessionsOf(whole).map(identify));
+      const ownSessions = new Set(whole.sessions.map(identify));
       const foreign = sessionsOf(page).find((session) => ownSessions.has(identify(session)));
       if (!foreign) return [];
       return [
         wrongValue(page, '/items', 'no session of another owner', formatValue(foreign['url'])),
       ];
     },
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList(endpoint)),
   );
 }
 
@@ -460,7 +553,7 @@ function countsAllSessions(): Check {
         ? []
         : [wrongValue(page, '/total', String(length))];
     },
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList('simulations')),
   );
 }
 

@@ -1,5 +1,5 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
-import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
+import { HOUR_MS, instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
 import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
@@ -19,10 +19,20 @@ import {
   uploadRunName,
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
-import { createControlStep, createResultsStep, ownerQuery, runPeriod } from '../requests.ts';
-import { sessionsOf } from '../transcript.ts';
+import { FILTERED_PAGE_STEP, OFFSET_STEP } from './evidence.ts';
+import {
+  createControlStep,
+  createResultsStep,
+  ownerQuery,
+  quietPeriod,
+  runPeriod,
+  waitUntilScored,
+} from '../requests.ts';
+import { isCutOff, sessionsOf, startedAtMs } from '../transcript.ts';
 
 type Query = Record<string, string>;
+
+const SECOND_MS = 1_000;
 type QueryByStep = readonly (readonly [string, Query])[];
 
 /** Reads all sessions of the run, page by page and through every filter. */
@@ -33,10 +43,11 @@ async function readSessions(
   const read = (step: string, query: Query): Promise<Exchange | undefined> =>
     context.send(createResultsStep(context, endpoint, step, query));
   await read('defaults', {});
-  const all = { ...runPeriod(context.service), limit: '500' };
+  const period = await choosePeriod(context.service, read);
+  const all = { ...period, limit: '500' };
   const whole = await read('whole', all);
   if (!whole || !isAccepted(whole)) return;
-  await readPages(context, endpoint, countSessions(whole));
+  await readPages(context, endpoint, period, countSessions(whole));
   const queries: QueryByStep = [
     ['traces asked for', { include_traces: 'true' }],
     ['traces declined', { include_traces: 'false' }],
@@ -48,10 +59,43 @@ async function readSessions(
       .filter(([, query]) => Object.values(query).every((value) => value !== ''))
       .map(([step, query]) => read(step, { ...all, ...query })),
   );
+  await read(FILTERED_PAGE_STEP, { ...all, failed_only: 'true', limit: '2', skip: '1' });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
   const { intrusive, hasControlApi } = context.service;
   if (!intrusive || !hasControlApi) await read('over the cap', { limit: '501' });
   await read('whole again', all);
+}
+
+/** With more sessions, a page of 500 might not hold those that are added during the run. */
+const PERIOD_SESSIONS_MAX = 300;
+
+/**
+ * Returns the period whose sessions all reads list. Of an owner with other sessions, it starts with the
+ * newest few hundred of them, and ends before those that start during the run if there are many.
+ */
+async function choosePeriod(
+  service: ServiceContext,
+  read: (step: string, query: Query) => Promise<Exchange | undefined>,
+): Promise<Query> {
+  const wide = runPeriod(service);
+  if (service.hasControlApi) return wide;
+  for (const { started_before: before = '' } of [wide, quietPeriod(service)]) {
+    const page = await read('newest', { started_before: before, limit: '500' });
+    if (!page || !isAccepted(page)) return wide;
+    const sessions = sessionsOf(page);
+    const isWhole = !isCutOff(page) && sessions.length <= PERIOD_SESSIONS_MAX;
+    if (!isWhole && before === wide['started_before']) continue;
+    const starts = sessions
+      .slice(0, PERIOD_SESSIONS_MAX)
+      .flatMap((session) => startedAtMs(session) ?? []);
+    const wideMs = instantMs(wide['started_after'] ?? '') ?? Infinity;
+    const oldestMs = Math.min(...starts) - SECOND_MS;
+    const afterMs = isWhole ? Math.min(wideMs, oldestMs) : oldestMs;
+    return Number.isFinite(afterMs)
+      ? { started_after: isoTime(afterMs), started_before: before }
+      : wide;
+  }
+  return wide;
 }
 
 /** Returns how many sessions to page through, up to the largest page. */
@@ -63,21 +107,19 @@ const countSessions = (page: Exchange): number => {
 
 const PAGES_MAX = 10;
 
-/** Reads pages with a quarter of the sessions each. */
+/** Reads pages with a quarter of the sessions each, and more pages if sessions are added meanwhile. */
 async function readPages(
   context: ServiceProbeContext,
   endpoint: ResultsEndpoint,
-  total: number,
+  period: Query,
+  count: number,
 ): Promise<void> {
-  const limit = Math.max(1, Math.ceil(total / 4));
+  const limit = Math.max(1, Math.ceil(count / 4));
+  let total = count;
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
-    await context.send(
-      createResultsStep(context, endpoint, 'page', {
-        ...runPeriod(context.service),
-        limit: String(limit),
-        skip: String(page * limit),
-      }),
-    );
+    const query = { ...period, limit: String(limit), skip: String(page * limit) };
+    const exchange = await context.send(createResultsStep(context, endpoint, 'page', query));
+    if (exchange) total = Math.max(total, countSessions(exchange));
   }
 }
 
@@ -101,9 +143,11 @@ function createFilterQueries(
   const runName = endpoint === 'production' ? uploadRunName(service) : seededAgentName(service);
   const listedName = textAt(sessions[0], `/${filter}`);
   const listedEval = textAt(sessions[0], '/eval_outcomes/0/eval_name');
-  const [, secondEval] = seedEvals(service);
+  // Another eval scored a session that fails.
+  const [firstEval, secondEval] = seedEvals(service);
+  const seededEval = endpoint === 'production' ? firstEval : secondEval;
   const name = trimEnds(service.hasControlApi ? runName : listedName);
-  const evalName = trimEnds(service.hasControlApi ? secondEval.name : listedEval);
+  const evalName = trimEnds(service.hasControlApi ? seededEval.name : listedEval);
   const bound = chooseTimeBound(service, endpoint, sessions);
   return [
     [`${filter} none`, { [filter]: 'no such name' }],
@@ -115,6 +159,8 @@ function createFilterQueries(
     [step, { [filter]: findForeignText(sessions, filter, otherField) }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
+    [OFFSET_STEP, { started_after: withOffset(bound) }],
+    ['eval and failed only', { eval: evalName, failed_only: 'true' }],
   ];
 }
 
@@ -152,6 +198,14 @@ function findForeignText(
   return (
     sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? ''
   );
+}
+
+const OFFSET_MS = 2 * HOUR_MS;
+
+/** Writes a time with the offset +02:00 instead of Z. */
+function withOffset(time: string): string {
+  const ms = instantMs(time);
+  return ms === undefined ? '' : isoTime(ms + OFFSET_MS).replace('Z', '+02:00');
 }
 
 /** A session this long has a middle that differs from its start and end in any precision. */
@@ -200,10 +254,11 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(23),
+  cost: cost(28),
   async run(context) {
-    const { hasControlApi } = context.service;
+    const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    else if (awaited.length > 0) await waitUntilScored(context, awaited, 'other results');
     await readSessions(context, 'production');
     if (!hasControlApi) return;
     await context.send(createResultsStep(context, 'production', 'another owner', {}, 'limits'));
@@ -215,7 +270,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(23),
+  cost: cost(28),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

@@ -1,28 +1,24 @@
 /** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
-import {
-  editAccepted,
-  editBody,
-  isAccepted as isAcceptedResponse,
-  withQuery,
-  type When,
-} from '../../../engine/mutants/combinators.ts';
-import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
+import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
-import { objectsAt, queryParameter, sessionsIn, type ResultsObject } from '../results-api.ts';
+import { objectsAt, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
   findUpload,
   hasControlApi,
+  isBeyond,
   isStep,
   lastAccepted,
   lastPolledPage,
   seededEvalCount,
+  sentChatSpans,
   sessionsById,
   sessionsOf,
   startedAtMs,
@@ -32,6 +28,7 @@ import {
   conversationIdIn,
   fastClock,
   hasQuery,
+  listOnly,
   objectAt,
   onSessions,
   setKey,
@@ -105,7 +102,7 @@ export const scoredConversations: Subject = {
       mutants: {
         'upload-hidden': {
           description: 'Does not list uploaded transcripts.',
-          transform: hideRuns(' upload '),
+          transform: () => listOnly(({ run }) => !String(run).includes(' upload ')),
           ...fastClock,
         },
       },
@@ -161,13 +158,20 @@ const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
 const findClosedSession = (transcript: Transcript, close: Exchange): ResultsObject | undefined =>
   sessionsById(lastPolledPage(transcript), conversationIdOf(close))[0];
 
+/** Returns whether the last page that was polled has no room for a conversation that started so early. */
+function isTooOld(transcript: Transcript, close: Exchange): boolean {
+  const page = lastPolledPage(transcript);
+  const [span] = sentChatSpans(conversationIdOf(close) ?? '', transcript);
+  return !!page && !!span && isBeyond(page, Number(span.startNs / 1_000_000n));
+}
+
 /** Requires every closed conversation on the last page that was polled. */
 function listsClosedConversations(): Check {
   return {
     evidence: (transcript) => (lastPolledPage(transcript) ? scoringCloses(transcript) : []),
     judge: (evidence, transcript) =>
       evidence
-        .filter((close) => !findClosedSession(transcript, close))
+        .filter((close) => !findClosedSession(transcript, close) && !isTooOld(transcript, close))
         .map((close) => {
           const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
           return wrongValue(close, '', expected, 'not listed');
@@ -280,28 +284,6 @@ function scoresQueuedEvals(): Check {
   };
 }
 
-/** Removes sessions of some runs from pages and totals. */
-function hideRuns(marker: string): TransformFactory {
-  return (): Transform => async (request, forward) => {
-    const skip = Number(queryParameter(request.path, 'skip') ?? 0);
-    const limit = Number(queryParameter(request.path, 'limit') ?? 50);
-    const isValid = Number.isInteger(skip) && limit > 0 && limit <= 500;
-    if (request.endpoint !== 'production' || !isValid) return forward(request);
-    const response = await forward(
-      withQuery(request, (query) => {
-        query.set('limit', '500');
-        query.delete('skip');
-      }),
-    );
-    if (!isAcceptedResponse(response)) return response;
-    return editBody(response, request, (page) => {
-      const visible = sessionsIn(page).filter(({ run }) => !String(run).includes(marker));
-      const items = visible.slice(skip, skip + limit);
-      Object.assign(page, { items, total: visible.length, skip, limit });
-    });
-  };
-}
-
 /** Reduces a session to its first outcome. */
 function keepFirstOutcome(session: ResultsObject): void {
   const [first] = objectsAt(session, 'eval_outcomes');
@@ -342,7 +324,6 @@ function loseOneOutcome(): Transform {
     const isLive = conversationIdIn(String(id)) !== undefined;
     if (hasPassed && isLive && outcomes.length > 1) chosenId ??= id;
     if (id !== chosenId || id === undefined) return;
-    session['eval_outcomes'] = outcomes.toReversed();
     keepFirstOutcome(session);
   })();
 }

@@ -28,7 +28,7 @@ import {
   isIdentifiablePage,
   isSeededPage,
   noSessions,
-  noWholePage,
+  noWholeList,
   OBSERVED_VALUE,
   TIME_PRECISION_MS,
   WRONG_TYPE,
@@ -381,7 +381,7 @@ function keepsDeletedSimulations(): Check {
           const session = sessionsOf(page).find(({ persona }) => persona === seeded.persona);
           return findFaults(session, page);
         }),
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList('simulations')),
   );
 }
 

@@ -35,7 +35,7 @@ import {
   checkSessions,
   hasRequestedTurns,
   noSessions,
-  noWholePage,
+  noWholeList,
   WRONG_TYPE,
 } from './evidence.ts';
 
@@ -67,7 +67,7 @@ const ofProduction = withDefaults(
         'turns-of-one-request': {
           description: 'Keeps only the turns of the first request.',
           transform: onTurnsOfRequests(
-            (body) => body.split('"chat"').length > 4,
+            (body) => body.split('"chat"').length === 5,
             (turns) => turns.slice(0, 2),
           ),
         },
@@ -124,6 +124,48 @@ const ofProduction = withDefaults(
         'nameless-turn': {
           description: 'Adds a turn for a span without an operation name.',
           transform: onTurnsOfRequests((body) => body.includes('GET /orders'), addTurn),
+        },
+      },
+    },
+    'SERVICE-164': {
+      rule: 'Chat spans of one trace become separate turns.',
+      statements: ['1.8', '2.1.5', '2.1.r1'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: hasTurnPerSpan('one trace'),
+      mutants: {
+        'turn-per-trace': {
+          description: 'Keeps only the first chat span of a trace.',
+          transform: onTurnsOfRequests(
+            (body) => {
+              const ids = [...body.matchAll(/"traceId":"(\w+)"/g)].map(([, id]) => id);
+              return body.split('"chat"').length > 4 && new Set(ids).size < ids.length;
+            },
+            (turns) => turns.slice(0, 1),
+          ),
+        },
+      },
+    },
+    'SERVICE-165': {
+      rule: '`POST /v1/traces` reads the spans of every resource and of every scope in a request.',
+      statements: ['2.1.r3c'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: hasTurnPerSpan('split'),
+      mutants: {
+        'first-resource-alone': {
+          description: 'Reads only the first resource of a request.',
+          transform: onTurnsOfRequests(
+            (body) => body.split('"resource":').length > 2,
+            (turns) => turns.slice(0, 2),
+          ),
+        },
+        'first-scope-alone': {
+          description: 'Reads only the first scope of a resource.',
+          transform: onTurnsOfRequests(
+            (body) => body.includes(']},{"spans":'),
+            (turns) => turns.filter((_turn, index) => index !== 1),
+          ),
         },
       },
     },
@@ -422,7 +464,7 @@ function showsSeededTurns(): Check {
         const expected = `the ${seeded.length} turns of the session: ${formatValue(seeded)}`;
         return [wrongValue(page, `/items/${index}/traces`, expected, formatValue(listed))];
       }),
-    requireControlApi(noWholePage),
+    requireControlApi(noWholeList('simulations')),
   );
 }
 

@@ -31,6 +31,7 @@ const special = {
   protobuf: ['protobuf'],
   gzip: ['gzip', 'gzip protobuf'],
   header: ['header'],
+  twoIdsOfOne: ['attribute and header'],
   ignored: ['ignored', 'ignored alone'],
   resent: ['re-sent again'],
   otherSpans: ['tools', 'failed', 'wrapper'],
@@ -116,7 +117,9 @@ export const acceptedTraces: Subject = {
         mutants: {
           'header-ignored': refuses(
             'Ignores X-Conversation-Id.',
-            ({ headers }) => headers['x-conversation-id'] !== undefined,
+            (request) =>
+              request.headers['x-conversation-id'] !== undefined &&
+              !contains('gen_ai.conversation.id')(request),
           ),
         },
       },
@@ -154,6 +157,10 @@ export const acceptedTraces: Subject = {
           'json-empty-body': {
             description: 'Returns an empty body for JSON trace requests.',
             transform: replaceParts(traces(), { body: '', headers: {} }, isFromService),
+          },
+          'partial-success-empty': {
+            description: 'Returns an empty partialSuccess for trace requests.',
+            transform: replaceParts(traces(), { body: '{"partialSuccess":{}}' }, isFromService),
           },
           'protobuf-json': {
             description: 'Returns {} for every trace request.',
@@ -235,9 +242,24 @@ function hasEmptyResponse(): Check {
   const expected = 'an empty ExportTraceServiceResponse: {} or no bytes';
   return checkEach(
     (exchange) => isValidTraces(exchange) && isAccepted(exchange),
-    (exchange) => (isEmpty(exchange) ? [] : [bodyFinding(exchange, '', expected)]),
+    (exchange) => {
+      if (isEmpty(exchange)) return [];
+      const finding = bodyFinding(exchange, '', expected);
+      return [reportsNothing(exchange) ? { ...finding, isNote: true } : finding];
+    },
     noTraces,
   );
+}
+
+/** Returns whether a response contains `partialSuccess` without rejected spans and without a message. */
+function reportsNothing({ json, response }: Exchange): boolean {
+  // In protobuf: an empty message as field 1.
+  if (response?.body === '\n\0') return true;
+  if (!isObject(json) || Object.keys(json).join() !== 'partialSuccess') return false;
+  const { partialSuccess: report } = json;
+  if (!isObject(report)) return false;
+  const { rejectedSpans = 0, errorMessage = '', ...others } = report;
+  return Object.keys(others).length === 0 && Number(rejectedSpans) === 0 && errorMessage === '';
 }
 
 function refuseKnownBodies(): Transform {

@@ -6,6 +6,7 @@ import {
   createRefusedStep,
   createResultsStep,
   createTracesStep,
+  expectedSessions,
   advanceClock,
 } from '../requests.ts';
 import {
@@ -64,6 +65,7 @@ export const refusals: ServiceProbe = {
       ),
     ]);
     if (!closed) return;
+    service.awaited.push(...expectedSessions(conversation, closed));
     const unknownId = encodeURIComponent(createConversation(service, 'never sent').id);
     await context.send(createRefusedStep(closed, close, { step: 'unknown', path: unknownId }));
   },
@@ -219,7 +221,7 @@ const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
 const BATCH_SIZE = 12;
 
 /** A service that keeps the rate receives one burst, and a second if its clock can't be advanced. */
-const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE);
+const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE) + 1;
 
 /** Two bursts this far apart cannot both cross the boundary of a fixed one-minute window. */
 const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
@@ -262,6 +264,9 @@ function retryDelayMs(
  */
 async function measureRate(context: ServiceProbeContext, request: Step): Promise<void> {
   const first = await sendBurst(context, { ...request, step: 'rate' });
+  if (context.service.hasControlApi && first.some(isRateLimited)) {
+    await context.send({ ...request, step: 'another key', ...context.service.keyFor('limits') });
+  }
   const delayMs = retryDelayMs(first, context);
   if (delayMs === undefined) return;
   // `Retry-After` may be rounded, so a second is added.

@@ -6,7 +6,7 @@ import {
 import { httpDate, instantMs, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import { changeResponse, jsonResponse, replaceParts } from '../../../engine/mutants/combinators.ts';
-import type { ProxyResponse, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import {
   isAccepted,
@@ -15,7 +15,7 @@ import {
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { requireIntrusiveRun } from '../findings.ts';
+import { requireControlApi, requireIntrusiveRun } from '../findings.ts';
 import { hasControlApi, isStep } from '../transcript.ts';
 import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
 import { traces } from './trace-requests.ts';
@@ -123,6 +123,20 @@ export const traceRate: Subject = {
           'rate-119': limits('Returns 429 after 119 requests.', { max: 119 }),
         },
       },
+      'SERVICE-169': {
+        rule: 'A key that exceeds the rate does not limit the requests of another key.',
+        section: '8',
+        statements: ['5.a4', '8.a2'],
+        reason: 'One customer who sends too much would stop the ingestion of all others.',
+        check: admitsOtherKey(),
+        mutants: {
+          'rate-of-all-keys': {
+            description: 'Refuses every key once one of them exceeds the rate.',
+            transform: limitAllKeys,
+            ...intrusiveOnly,
+          },
+        },
+      },
       'SERVICE-031': {
         rule: 'A request that is sent after the time in `Retry-After` does not get another 429.',
         statements: ['7.a9', '8.a2'],
@@ -189,10 +203,14 @@ function limitsRate(): Check {
         : all.filter(([first]) => first !== undefined && !isFirstBurst(first));
       const isOverInEach = comparable.length > 1 && comparable.every((burst) => isOver(burst, 1));
       const burst = unlimited ?? (isOverInEach ? comparable[0] : undefined);
-      const last = burst?.findLast(isAccepted) ?? burst?.at(-1);
-      if (!burst || !last) return [];
+      if (!burst) return [];
       const expected = `429 after ${MAX} requests in a minute`;
-      return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`)];
+      const otherRefusal = burst.find(
+        (exchange) => !isAccepted(exchange) && !isRateLimited(exchange),
+      );
+      if (otherRefusal) return [outcomeFinding(otherRefusal, expected)];
+      const last = burst.findLast(isAccepted);
+      return last ? [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`)] : [];
     },
     unjudged: noBurst,
   };
@@ -206,7 +224,7 @@ function admittedBefore(refused: Exchange, { exchanges }: Transcript, hasOwnKey:
   const hasSameKey = (exchange: Exchange): boolean =>
     hasOwnKey
       ? exchange.step === refused.step
-      : !isStep(exchange, 'traces', 'none key', 'wrong key');
+      : !isStep(exchange, 'traces', 'none key', 'wrong key', 'longer key');
   return exchanges.filter(
     (exchange) =>
       exchange.endpoint === 'traces' &&
@@ -291,6 +309,30 @@ function admitsAfterDelay(): Check {
     unjudged: requireIntrusiveRun(
       unjudgedAs('not_observed', 'No 429 response had a Retry-After that the run could wait for.'),
     ),
+  };
+}
+
+/** Requires that another key is admitted while the first one is limited. */
+function admitsOtherKey(): Check {
+  return checkEach(
+    (exchange) => isStep(exchange, 'traces', 'another key') && exchange.response !== undefined,
+    (exchange) =>
+      isRateLimited(exchange)
+        ? [outcomeFinding(exchange, 'a 2xx response, because only another key exceeded the rate')]
+        : [],
+    requireIntrusiveRun(requireControlApi(unjudgedAs('not_observed', 'No key exceeded the rate.'))),
+  );
+}
+
+/** Refuses all keys after one was refused because of its rate, until the clock is advanced. */
+function limitAllKeys(): Transform {
+  let refusal: ProxyResponse | undefined;
+  return async (request, forward) => {
+    if (clockAdvanceMs(request) >= MINUTE_MS) refusal = undefined;
+    if (request.endpoint === 'traces' && refusal) return refusal;
+    const response = await forward(request);
+    if (request.endpoint === 'traces' && isRefused(response)) refusal = response;
+    return response;
   };
 }
 

@@ -44,7 +44,7 @@ export const refusedTraces: Subject = {
         check: checkRefused('traces', ['no id'], 400, noTraces, {
           'no id': {
             accepted:
-              'Check that every span has gen_ai.conversation.id before you store any of them.',
+              'Check that every span has gen_ai.conversation.id, unless X-Conversation-Id is sent, before you store any of them.',
           },
         }),
         mutants: {

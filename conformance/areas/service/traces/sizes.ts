@@ -22,6 +22,7 @@ export const traceSizes: Subject = {
         check: checkRefused('traces', ['over 10 MB'], 413, requireIntrusiveRun(noTraces), {
           'over 10 MB': {
             accepted: 'Count the bytes as they arrive and stop reading after 10 MB.',
+            crashed: 'Send the 413 response before you close the connection.',
           },
         }),
         mutants: {

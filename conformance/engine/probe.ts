@@ -45,6 +45,8 @@ export interface Step<Name extends string = string> {
 export interface ProbeContext {
   /** Sends a request and repeats it after a 429. Returns undefined if nothing was sent. */
   send(step: Step): Promise<Exchange | undefined>;
+  /** Returns whether an exchange repeats a request whose connection failed at first. */
+  wasCutOff(exchange: Exchange): boolean;
   /** Random values for this probe alone, derived from the seed. */
   readonly random: Random;
   /** Messages that are likely to make the agent call a tool. */

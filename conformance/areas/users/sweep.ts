@@ -50,6 +50,7 @@ export async function sweepUsers(context: SandboxContext): Promise<void> {
   const values = random.fork('values');
   await sweep<UserDraft>({
     ...userCombination,
+    wasCutOff: (exchange) => context.wasCutOff(exchange),
     async send(sized, properties) {
       const isShort = sized.some(({ property }) => property.name === SHORT_ID);
       let exchange: Exchange | undefined;

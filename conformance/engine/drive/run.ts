@@ -14,7 +14,7 @@ import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import type { Suite } from '../area.ts';
 import type { Cost, Phase, Probe, Step } from '../probe.ts';
-import { INTERRUPTED, PREFLIGHT } from '../transcript/reading.ts';
+import { INTERRUPTED, isConnectionFailure, PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -153,6 +153,8 @@ export async function runProbes(suite: Suite, options: RunSettings): Promise<Tra
   const start = async (probe: Probe): Promise<void> => {
     await probe.run({
       send: (step: Step) => send(probe, step),
+      wasCutOff: ({ repeats }: Exchange) =>
+        recorder.exchanges.some((first) => first.id === repeats && isConnectionFailure(first)),
       random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
       ...{ prompts, areas },
       ...state,

@@ -14,7 +14,7 @@ import { endedAfter, isEndedAfter } from '../transcript/crashes.ts';
 import type { HttpClient, Outcome } from './http-client.ts';
 import { toOutgoing, type RequestSettings } from './outgoing.ts';
 import { toRecordedRequest, type Recorder } from './recorder.ts';
-import { createUserMemory } from './lost-users.ts';
+import { createUserMemory, type UserMemory } from './lost-users.ts';
 import { createRecovery, type RecoveryOptions, type RecoveryState } from './recovery.ts';
 import { createRepetitionPolicy } from './repetition.ts';
 import type { Caller } from './call/caller.ts';
@@ -113,13 +113,14 @@ function createAttempts(options: SenderOptions): Attempts {
   const { requestLimiter } = options;
   const exchangeOnce = createExchangeOnce(options);
   const users = createUserMemory();
+  const restoration = createRestoration(users, (step, mayEndPeer) =>
+    exchangeOnce({ id: RECOVERY }, step, { deadlineMs: options.deadlineMs('create'), mayEndPeer }),
+  );
   const timeoutsInARow = new Map<Endpoint, number>();
   // Calls may go to another address than requests.
   const refusedInARow = { calls: 0, requests: 0 };
   const waits = new WeakMap<Exchange, { wait: Promise<RecoveryState>; release: () => void }>();
   let hasResponded = false;
-  let hasCrashed = false;
-  let areUsersHarmless = false;
 
   const kindOf = ({ endpoint }: Step): 'calls' | 'requests' =>
     endpoint === 'voice' ? 'calls' : 'requests';
@@ -132,24 +133,12 @@ function createAttempts(options: SenderOptions): Attempts {
       ...options.recovery,
       clock: options.clock,
       poll: (deadlineMs) => sendForRecovery(POLL, deadlineMs),
-      async restore() {
-        hasCrashed = true;
-        for (const step of users.createSteps()) {
-          const more = { deadlineMs: options.deadlineMs('create'), mayEndPeer: !areUsersHarmless };
-          const exchange = await exchangeOnce({ id: RECOVERY }, step, more);
-          if (isEndedAfter(exchange)) users.forget(step);
-          if (isConnectionFailure(exchange)) return false;
-          if (exchange.failure) return true;
-        }
-        // Users that are created from now on are remembered only if the peer goes on.
-        areUsersHarmless = true;
-        return true;
-      },
+      restore: restoration.restore,
     });
   return {
     async attempt(probe, step, repeats) {
       const deadlineMs = options.deadlineMs(step.endpoint);
-      const mayEndPeer = hasCrashed && step.endpoint === 'create';
+      const mayEndPeer = restoration.hasBegun() && step.endpoint === 'create';
       const exchange = await exchangeOnce(probe, step, { deadlineMs, repeats, mayEndPeer });
       const isTimeout = exchange.failure?.kind === 'timeout';
       if (repeats === undefined) {
@@ -183,6 +172,32 @@ function createAttempts(options: SenderOptions): Attempts {
       await waits.get(exchange)?.wait;
     },
     release: (exchange) => waits.get(exchange)?.release(),
+  };
+}
+
+/**
+ * Creates the users again that a peer lost in a crash. One of them may have ended the peer, so the first
+ * time the peer has to respond after each; later, all users that are remembered are harmless.
+ */
+function createRestoration(
+  users: UserMemory,
+  send: (step: Step, mayEndPeer: boolean) => Promise<Exchange>,
+): { restore: () => Promise<boolean>; hasBegun: () => boolean } {
+  let hasBegun = false;
+  let areHarmless = false;
+  return {
+    hasBegun: () => hasBegun,
+    async restore() {
+      hasBegun = true;
+      for (const step of users.createSteps()) {
+        const exchange = await send(step, !areHarmless);
+        if (isEndedAfter(exchange)) users.forget(step);
+        if (isConnectionFailure(exchange)) return false;
+        if (exchange.failure) return true;
+      }
+      areHarmless = true;
+      return true;
+    },
   };
 }
 

@@ -16,6 +16,8 @@ export interface Sweep<Draft> extends Combination<Draft> {
    * Returns undefined if nothing was sent.
    */
   send: (sized: readonly SizedProperty<Draft>[], names: string[]) => Promise<Exchange | undefined>;
+  /** Returns whether the connection of a request failed at first. Omit it if no response ends the peer. */
+  wasCutOff?: (exchange: Exchange) => boolean;
 }
 
 /** The most additional requests that a sweep sends to find the smallest refused ones. */
@@ -58,9 +60,10 @@ export async function sweep<Draft>(options: Sweep<Draft>): Promise<void> {
       const exchange = await options.send(sized, namesOf(options, sized));
       if (!exchange || isRateLimited(exchange)) return;
       if (isAnswered(exchange)) {
-        // It failed only at first, so the peer may have ended after its response to the one before.
-        if (exchange.repeats !== undefined && answered) rows.unshift(answered);
-        answered = exchange.repeats === undefined ? sized : undefined;
+        const wasCutOff = options.wasCutOff?.(exchange) ?? false;
+        // The peer may have ended after its response to the request before, which is sent again.
+        if (wasCutOff && answered) rows.unshift(answered);
+        answered = wasCutOff ? undefined : sized;
         break;
       }
       const found = await search.findCauses(sized, exchange);
@@ -95,25 +98,31 @@ interface Search<Draft> {
   ): Promise<readonly SizedProperty<Draft>[] | 'unknown'>;
 }
 
+/** Counts the requests of a search that got no complete response, up to a limit. */
+function createFailureCount(): { add(exchange: Exchange): void; isFull(): boolean } {
+  const counts = { timeouts: 0, others: 0 };
+  return {
+    add({ failure }) {
+      if (failure) counts[failure.kind === 'timeout' ? 'timeouts' : 'others'] += 1;
+    },
+    isFull: () => counts.timeouts >= FAILURES_MAX.timeouts || counts.others >= FAILURES_MAX.others,
+  };
+}
+
 function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<Draft> {
   type Sized = SizedProperty<Draft>;
   let requests = 0;
-  const failures = { timeouts: 0, others: 0 };
+  const failures = createFailureCount();
   /** The kinds of texts that are refused somewhere. */
   const refusedKinds = new Set<string | undefined>();
   let isPlainAccepted = false;
-  const countFailure = ({ failure }: Exchange): void => {
-    if (failure) failures[failure.kind === 'timeout' ? 'timeouts' : 'others'] += 1;
-  };
-  const hasFailedOften = (): boolean =>
-    failures.timeouts >= FAILURES_MAX.timeouts || failures.others >= FAILURES_MAX.others;
 
   const isRefused = async (sized: readonly Sized[]): Promise<boolean> => {
-    if (requests >= SEARCH_REQUESTS_MAX || hasFailedOften()) throw new SearchEnded();
+    if (requests >= SEARCH_REQUESTS_MAX || failures.isFull()) throw new SearchEnded();
     requests++;
     const exchange = await send(sized, namesOf({ imply }, sized));
     if (!exchange || isRateLimited(exchange)) throw new SearchEnded();
-    countFailure(exchange);
+    failures.add(exchange);
     return !isAnswered(exchange);
   };
 
@@ -162,7 +171,7 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     },
     async findCauses(sized, refused) {
       try {
-        countFailure(refused);
+        failures.add(refused);
         if (!isPlainAccepted && (await isRefused([]))) return 'unknown';
         isPlainAccepted = true;
         const one = await findOne(sized, refused.failure !== undefined);

@@ -6,8 +6,10 @@ import { createScore, type Score, type Scoring } from './score.ts';
 const REPLY_MIN = 14;
 /** Shorter lines, such as "Hello!", may be returned. */
 const LINE_MIN = 14;
-/** What a reply may add to the user's lines and still be an echo: "Hello! So far you told me: …". */
-const ADDED_MAX = 24;
+/** What a reply may add to the user's lines and still be an echo: "You said: …". */
+const ADDED_MAX = 15;
+/** What may stand before them if nothing follows: "Hello! So far you told me: …". */
+const PREFIX_MAX = 40;
 
 /**
  * `no_repetition`: no reply has the same words as an earlier reply, only lines of the user, or the same words
@@ -51,7 +53,8 @@ function findRepetition(
   turnByReply.set(reply, sequence);
   if (line.length >= LINE_MIN && reply.includes(line)) {
     const frame = removeAll(reply, lines);
-    if (frame.length <= ADDED_MAX) return `turn ${sequence} returns the user's line`;
+    if (frame.length <= (reply.endsWith(line) ? PREFIX_MAX : ADDED_MAX))
+      return `turn ${sequence} returns the user's line`;
     const sameFrame = turnByFrame.get(frame);
     if (sameFrame !== undefined) {
       return `turn ${sequence} repeats turn ${sameFrame} with another line of the user`;

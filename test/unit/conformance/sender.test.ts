@@ -7,7 +7,9 @@ import { createSender } from '../../../conformance/engine/drive/sender.ts';
 import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import type { Outcome, Outgoing } from '../../../conformance/engine/drive/http-client.ts';
 import { cost, type Probe, type Step } from '../../../conformance/engine/probe.ts';
+import { crashesOf } from '../../../conformance/engine/transcript/crashes.ts';
 import type { Exchange } from '../../../conformance/engine/transcript/reading.ts';
+import type { RunRecord } from '../../../src/contract/index.ts';
 import { createSkippingClock } from '../../../src/platform/clock.ts';
 
 const probe: Probe = {
@@ -64,16 +66,17 @@ void t.test('requests that a restarting sandbox refuses are sent again', async (
   t.equal((await send(chat))?.response?.status, 200, 'and the run goes on');
 });
 
+const create = (id: string): Step => ({
+  endpoint: 'create',
+  step: 'minimal',
+  intent: 'valid',
+  body: { json: { user_id: id } },
+});
+
 void t.test('users that a crash may have deleted are created again', async (t) => {
   const { send, exchanges } = createTestSender((_outgoing, nth) =>
     nth === 3 || nth === 4 ? refused : respond(201),
   );
-  const create = (id: string): Step => ({
-    endpoint: 'create',
-    step: 'minimal',
-    intent: 'valid',
-    body: { json: { user_id: id } },
-  });
   await send(create('first'));
   await send(create('second'));
   await send(chat);
@@ -85,12 +88,43 @@ void t.test('users that a crash may have deleted are created again', async (t) =
       'chat/forms full',
       'recovery does it respond again?',
       'recovery does it respond again?',
+      'recovery does it respond again?',
       'recovery create again after a crash',
+      'recovery does it respond again?',
       'recovery create again after a crash',
       'chat/forms full',
     ],
+    'after each user, the peer has to respond',
   );
   t.equal(exchanges.at(-1)?.repeats, 3);
+});
+
+void t.test('a user whose creation ends the peer is not created again twice', async (t) => {
+  const { send, exchanges } = createTestSender((_outgoing, nth) =>
+    // The chat request, the first poll, and the poll after the first user was created again.
+    [3, 4, 7].includes(nth) ? refused : respond(201),
+  );
+  await send(create('fatal'));
+  await send(create('second'));
+  await send(chat);
+  const again = exchanges.filter(({ step }) => step === 'create again after a crash');
+  t.same(
+    again.map(({ request, failure }) => [request.body, failure?.status]),
+    [
+      ['{"user_id":"fatal"}', 201],
+      ['{"user_id":"second"}', undefined],
+    ],
+  );
+  t.match(again[0]?.failure, { kind: 'reset', message: 'it ended right after the response' });
+  const [crash, ...others] = crashesOf({ run: {} as RunRecord, exchanges: [...exchanges] });
+  t.same(others, [], 'both crashes have one cause');
+  t.same(
+    crash?.culprits.map(({ id }) => id),
+    [1],
+  );
+  await send(create('third'));
+  t.equal(exchanges.at(-1)?.step, 'minimal');
+  t.equal(exchanges.at(-2)?.step, 'does it respond again?', 'from now on, each user is confirmed');
 });
 
 void t.test('an endpoint that always fails is not asked twice for every request', async (t) => {

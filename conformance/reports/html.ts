@@ -13,6 +13,7 @@ import { renderTable } from '../../src/report-kit/table.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { listChanges } from './comparison.ts';
+import { describeCoverage, describeUnjudged } from './coverage.ts';
 import { createFindingRules, listDetails, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timelineSections } from './html-timeline.ts';
@@ -53,6 +54,7 @@ export function htmlReport(
     headline: headlines[headlineOf(report)],
     standing: standings[report.verdict],
     subject: report.target,
+    sentence: report.coverage && describeCoverage(report.coverage),
     tally: countVerdicts(report),
     facts:
       `Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}` +
@@ -69,6 +71,7 @@ export function htmlReport(
           resendCommand: (row) => resendCommandOf(row.evidence, report, resendFile),
         }),
       },
+      unjudgedSection(report),
       triedSection(report),
       observedSection(report, peer),
       ...timelineSections(report, transcript, exchanges),
@@ -110,6 +113,21 @@ function blocker({ message, cure, evidence }: NonNullable<CheckReport['blockedBy
           ${outcome}${traceId !== undefined && html`, trace id <code>${traceId}</code>`}
         </p>`,
     )}`;
+}
+
+/** Lists why requirements were not judged, and what would let them be judged. */
+function unjudgedSection({ coverage, blockedBy }: CheckReport): ReportSection | undefined {
+  if (!coverage || blockedBy || coverage.unjudged.length === 0) return undefined;
+  const items = describeUnjudged(coverage).map(
+    ({ text, ids }) => html`<li>${withCode(text)} <span class="soft">${ids.join(', ')}</span></li>`,
+  );
+  return {
+    id: 'unjudged',
+    title: sectionTitles.unjudged,
+    body: html`<ul>
+      ${items}
+    </ul>`,
+  };
 }
 
 function causesSection(report: CheckReport): ReportSection | undefined {

@@ -5,6 +5,7 @@ import {
   type TestCase,
   type TestSuite,
 } from '../../src/report-kit/junit.ts';
+import { describeCoverage, describeUnjudged } from './coverage.ts';
 import { commandOf, messageBesides, openCauses, staleSentence } from './summary.ts';
 import { resendCommandOf, type ResendFile } from './resend-commands.ts';
 
@@ -36,7 +37,11 @@ export function junitReport(
   const hasError = suites.some(({ cases }) =>
     cases.some(({ outcome }) => outcome?.kind === 'error'),
   );
-  const cases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(run))];
+  const cases = [
+    ...staleCases(report),
+    ...(hasError ? [] : notJudgedCases(run)),
+    ...coverageCases(report),
+  ];
   const runSuites = cases.length > 0 ? [{ name: 'run', timestamp: report.startedAt, cases }] : [];
   return junitXml(commandOf({ requirements }), [...runSuites, ...suites]);
 }
@@ -59,6 +64,19 @@ function notJudgedCases({ verdict, blockedBy }: RunResult): TestCase[] {
       classname: RUN_CLASS,
       name: 'judgment',
       outcome: { kind: 'error', message, text: describeTrace(blockedBy) },
+    },
+  ];
+}
+
+/** A case that passes and says what share was judged. */
+function coverageCases({ coverage, blockedBy }: Partial<CheckReport>): TestCase[] {
+  if (!coverage || blockedBy) return [];
+  const output = describeUnjudged(coverage).map(({ text }) => text);
+  return [
+    {
+      classname: RUN_CLASS,
+      name: 'coverage',
+      output: [describeCoverage(coverage), ...output].join('\n'),
     },
   ];
 }
@@ -99,7 +117,7 @@ function outcomeOf(
   fix: string | undefined,
 ): Outcome | undefined {
   const { verdict, accepted, addedLater, reason = verdict, expected = '', received = '' } = row;
-  const message = `${verdict}: ${reason}`;
+  const message = `${verdict}: ${[reason, row.remedy].filter(Boolean).join(' ')}`;
   if (accepted !== undefined) {
     return { kind: 'skipped', message: `${verdict}, known failure: ${accepted}` };
   }

@@ -12,6 +12,7 @@ import {
 } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { listChanges } from './comparison.ts';
+import { describeCoverage } from './coverage.ts';
 import {
   describeMissingFile,
   listSuspectCommands,
@@ -36,7 +37,13 @@ import {
 /** Writes the report as Markdown for the summary of a CI step: the verdict, then what to fix. */
 export function markdownReport(original: CheckReport, resendFile?: ResendFile): string {
   const report = toPrintable(original);
-  const { notices = [], staleKnownFailures: stale = [], blockedBy, requirements } = report;
+  const {
+    notices = [],
+    staleKnownFailures: stale = [],
+    blockedBy,
+    coverage,
+    requirements,
+  } = report;
   const withVerdict = (verdict: string): RequirementVerdict[] =>
     requirements.filter((row) => row.verdict === verdict && row.accepted === undefined);
   const findings = (title: string, rows: readonly RequirementVerdict[]): Block =>
@@ -46,6 +53,7 @@ export function markdownReport(original: CheckReport, resendFile?: ResendFile): 
   const counts = countVerdicts(report).map(([, text]) => text);
   return renderMarkdown(`${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`, [
     line`${markdownLink(report.target)}, suite ${describeSuite(report)}${seed}: ${counts.join(', ')}.`,
+    coverage !== undefined && line`${describeCoverage(coverage)}`,
     ...report.waived.map((waiver) => ({ quote: `Waived: ${waiver}.` })),
     ...notices.map((notice) => ({ quote: notice })),
     hint !== undefined && { quote: hint },
@@ -59,6 +67,7 @@ export function markdownReport(original: CheckReport, resendFile?: ResendFile): 
     { title: sectionTitles.causes, blocks: [{ list: describeCauses(report) }] },
     findings('Warnings', withVerdict('warn')),
     { title: sectionTitles.knownFailures, blocks: [knownFailures(report)] },
+    unjudged(report),
     observedBehavior(report),
   ]);
 }
@@ -138,6 +147,17 @@ const knownFailures = ({ requirements }: CheckReport): Block => ({
     accepted === undefined ? [] : [[id, verdict, accepted]],
   ),
 });
+
+function unjudged({ coverage, blockedBy }: CheckReport): Block {
+  if (!coverage || blockedBy || coverage.unjudged.length === 0) return false;
+  const rows = coverage.unjudged.map(({ reason, remedy = '', requirements }) => [
+    ...[formatNumber(requirements.length), reason, remedy, requirements.join(', ')],
+  ]);
+  return {
+    summary: sectionTitles.unjudged,
+    blocks: [{ columns: ['count', 'reason', 'what would change it', 'requirements'], rows }],
+  };
+}
 
 function observedBehavior({ observedBehavior: observed }: CheckReport): Block {
   const rows = Object.entries(observed);

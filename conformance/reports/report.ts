@@ -26,6 +26,7 @@ import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { crashesOf } from '../engine/transcript/crashes.ts';
 import { findOwnMessage } from '../engine/transcript/own-message.ts';
 import { callsOf } from './calls.ts';
+import { coverageOf } from './coverage.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
 import { createExcerpt } from '../resend/excerpt.ts';
 import { callCommand, requestCommand } from './curl.ts';
@@ -77,6 +78,7 @@ export function createReport(
     endedAt,
     ...(blockedBy && { blockedBy }),
     counts: { ...judgment.counts },
+    coverage: coverageOf(requirements),
     ...(run.areas.includes('voice') && callsOf(transcript)),
     observedBehavior: observe(suite, judgment.blockedBy?.before ?? transcript),
     ...triedIn(suite, transcript),
@@ -186,6 +188,7 @@ function rowOf(
     ...(since !== undefined && { since }),
     ...(isAddedLater(id, options) && { addedLater: true }),
     ...('reason' in result ? { reason: result.reason } : {}),
+    ...('remedy' in result ? { remedy: result.remedy } : {}),
     ...findingFields(suite, id, result, transcript),
     evidence: 'evidence' in result ? evidenceOf(result) : [],
   };

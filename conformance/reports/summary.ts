@@ -43,6 +43,7 @@ export const commandOf = (report: Pick<CheckReport, 'requirements'>): string =>
 export const sectionTitles = {
   causes: 'Fix first',
   knownFailures: 'Known failures',
+  unjudged: 'Not judged',
   observed: 'Observed behavior',
   tried: 'Tried in this and every run',
 } as const;

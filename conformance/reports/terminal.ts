@@ -38,6 +38,7 @@ import {
   type Headline,
 } from './summary.ts';
 import { comparisonLines } from './comparison.ts';
+import { describeCoverage, describeUnjudged } from './coverage.ts';
 import {
   describeMissingFile,
   listSuspectCommands,
@@ -94,6 +95,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
     options.verbose ? observedLines(report, options) : summaryLines(report, options),
     missingFileLines(report, options),
     comparisonLines(report, options),
+    coverageLines(report, options),
     verdictLines(report, options),
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -244,7 +246,8 @@ function unjudgedLines(
   if (unjudged.length === 0) return [];
   const byReason = Map.groupBy(
     unjudged,
-    ({ verdict, reason = '' }) => `${verdictName(verdict)}: ${reason}`,
+    ({ verdict, reason = '', remedy }) =>
+      `${verdictName(verdict)}: ${[reason, remedy].filter(Boolean).join(' ')}`,
   );
   const lines = [...byReason].flatMap(([reason, rows]) => {
     const text = `${reason} [${shortList(rows.map(({ id }) => id))}]`;
@@ -302,6 +305,20 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
     ...(notes.length === 0 ? [] : labeled(label('Notes'), shortList(notes), width)),
     ...(observed.length === 0 ? [] : hangingIndent(label('Observed'), wrapList(shown, width - 10))),
     ...labeled(label('More'), `--verbose shows ${formatList(details)}.`, width),
+  ];
+}
+
+/** Says what share was judged, and, for the reasons that a user can change, why the rest was not. */
+function coverageLines(
+  { coverage, blockedBy }: CheckReport,
+  { style, width, verbose = false }: TerminalOptions,
+): string[] {
+  if (!coverage || blockedBy) return [];
+  const open = verbose ? [] : coverage.unjudged.filter(({ remedy }) => remedy !== undefined);
+  const reasons = describeUnjudged({ ...coverage, unjudged: open });
+  return [
+    style('bold', describeCoverage(coverage)),
+    ...reasons.flatMap(({ text, ids }) => labeled('  ', `${text} [${shortList(ids)}]`, width)),
   ];
 }
 

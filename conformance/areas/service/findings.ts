@@ -3,6 +3,24 @@ import { unjudgedAs, type Check, type Finding } from '../../engine/checks/check.
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { hasControlApi } from './transcript.ts';
 
+/** Why requirements are not judged that the run has to set up. */
+export const NEEDS_CONTROL_API =
+  'The check needs a control API to set up the service, and the service has none.';
+
+/** Reports that nothing was scored, and how to change that. */
+export const needsScores = (reason: string): Check['unjudged'] =>
+  unjudgedAs(
+    'not_observed',
+    reason,
+    'Configure evals for live traces, so that the service scores what the run closes.',
+  );
+
+/** Reports that no listed session was suitable, and how to change that. */
+export const needsSessions = (
+  reason: string,
+  remedy = 'Use a key that sees scored sessions: configure evals, or run a simulation.',
+): Check['unjudged'] => unjudgedAs('not_observed', reason, remedy);
+
 /** Creates a finding about one value of a response body (default: the value at the pointer). */
 export function wrongValue(
   { id, json }: Exchange,
@@ -45,7 +63,8 @@ export function requirePlainRight(plainChecks: readonly Check[], check: Check): 
 export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged'] {
   const absent = unjudgedAs(
     'not_observed',
-    'The check needs a control API to set up the service, and the service has none.',
+    NEEDS_CONTROL_API,
+    'Serve the control routes that docs/check.md lists under "Without a control API".',
   );
   return (transcript) => (hasControlApi(transcript) ? otherwise(transcript) : absent(transcript));
 }
@@ -54,7 +73,8 @@ export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged
 export function requireIntrusiveRun(otherwise: Check['unjudged']): Check['unjudged'] {
   const skipped = unjudgedAs(
     'not_observed',
-    'Only an intrusive run sends these requests. Run the check with --intrusive.',
+    'Only an intrusive run sends these requests.',
+    'Run the check with --intrusive.',
   );
   return (transcript) => (transcript.run.intrusive ? otherwise(transcript) : skipped(transcript));
 }

@@ -453,6 +453,7 @@ export interface CheckReport {
   endedAt: string;
   blockedBy?: BlockedBy;
   counts: VerdictCounts;
+  coverage?: Coverage;
   observedBehavior: ObservedBehaviors;
   tried?: Tried;
   /**
@@ -500,6 +501,33 @@ export interface BlockedBy {
  */
 export interface VerdictCounts {
   [k: string]: number;
+}
+/**
+ * How many of the requirements were judged, and what would let the others be judged. Requirements that were not selected or do not apply are not counted. Absent in reports of earlier versions.
+ */
+export interface Coverage {
+  /**
+   * Requirements with the verdict pass, fail, warn, or note.
+   */
+  judged: number;
+  total: number;
+  /**
+   * The reasons why requirements were not judged, the one of most requirements first.
+   */
+  unjudged: UnjudgedReason[];
+  [k: string]: unknown;
+}
+export interface UnjudgedReason {
+  reason: string;
+  /**
+   * What would let the requirements be judged.
+   */
+  remedy?: string;
+  /**
+   * Ids.
+   */
+  requirements: string[];
+  [k: string]: unknown;
 }
 /**
  * What this sandbox does where the specification is silent.
@@ -931,6 +959,10 @@ export interface RequirementVerdict {
    * Why the requirement was not judged.
    */
   reason?: string;
+  /**
+   * What would let the requirement be judged.
+   */
+  remedy?: string;
   expected?: string;
   received?: string;
   /**

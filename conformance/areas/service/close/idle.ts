@@ -53,7 +53,11 @@ function listsWhenIdle(pageStep: string, isListed: boolean): Check {
     isListed,
     requireIntrusiveRun(
       requireControlApi(
-        unjudgedAs('not_observed', 'The check needs a control API that can advance the clock.'),
+        unjudgedAs(
+          'not_observed',
+          'The check needs a control API that can advance the clock.',
+          'Serve the route of the clock.',
+        ),
       ),
     ),
   );

@@ -1,11 +1,11 @@
 /** The evals that a close queues (spec 2.2, 3.1, 8). */
 import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { editAccepted, isAccepted } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, wrongValue, needsScores } from '../findings.ts';
 import {
   conversationIdOf,
   hasControlApi,
@@ -139,7 +139,7 @@ function scoresOnce(): Check {
         const received = `${sessions.length} sessions with outcomes of ${formatValue(names)}`;
         return [wrongValue(page, '/items', 'one session with one outcome per eval', received)];
       }),
-    unjudged: unjudgedAs('not_observed', 'No conversation that was closed twice is listed.'),
+    unjudged: needsScores('No conversation that was closed twice is listed.'),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The response to `POST /v1/sessions/{id}/end` (spec 2.3, 4.2). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { checkEach, type Check } from '../../../engine/checks/check.ts';
 import { checkAccepted, checkRefused } from '../../../engine/checks/responses.ts';
 import {
   changeResponse,
@@ -25,7 +25,7 @@ import type {
 import type { DistortionEntry, RequirementId, Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../../fields.ts';
-import { requirePlainRight, wrongValue } from '../findings.ts';
+import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { accepts } from '../traces/trace-requests.ts';
 import { conversationIdOf, isConversationAccepted, isStep } from '../transcript.ts';
@@ -66,7 +66,7 @@ const closed = {
   endpoint: 'end',
   message: 'ClosedConversation',
   noun: 'close response',
-  unjudged: unjudgedAs('not_observed', 'No close response queued any evals.'),
+  unjudged: needsScores('No close response queued any evals.'),
 } as const;
 const fieldOfScoringClose = fieldsOf({ ...closed, filter: isScoringClose });
 const fieldOfFirstClose = fieldsOf({ ...closed, filter: isFirstClose });

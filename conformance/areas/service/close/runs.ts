@@ -1,10 +1,10 @@
 /** The run that a closed conversation joins (spec 2.2, 2.3, 3.1). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { type Check } from '../../../engine/checks/check.ts';
 import { chain, editAccepted } from '../../../engine/mutants/combinators.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { wrongValue } from '../findings.ts';
+import { wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { isStep, sentSeed } from '../transcript.ts';
 import { onSessions } from '../transforms.ts';
@@ -107,7 +107,7 @@ function comparesRuns(steps: readonly [string, string], isSame: boolean): Check 
       const firstRun = `${formatValue(runOf(first))} of exchange ${first.id}`;
       return [wrongValue(second, '/run', isSame ? firstRun : `a run other than ${firstRun}`)];
     },
-    unjudged: unjudgedAs('not_observed', 'No two close responses queued evals.'),
+    unjudged: needsScores('No two close responses queued evals.'),
   };
 }
 

@@ -5,7 +5,6 @@ import {
   explainNoValidResponse,
   type Finding,
   outcomeFinding,
-  unjudgedAs,
 } from '../../../engine/checks/check.ts';
 import {
   isAccepted as isAcceptedResponse,
@@ -27,7 +26,7 @@ import {
   toPrintable,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { wrongValue } from '../findings.ts';
+import { wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
@@ -167,7 +166,7 @@ function keepsScores(): Check {
         sessions.length === 1 ? toPrintable(scores, 200) : `${sessions.length} sessions`;
       return [wrongValue(after, '/items', expected, received)];
     },
-    unjudged: unjudgedAs('not_observed', 'No scored conversation received late spans.'),
+    unjudged: needsScores('No scored conversation received late spans.'),
   };
 }
 

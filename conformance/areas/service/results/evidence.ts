@@ -5,10 +5,10 @@ import {
   resolvePointer,
   type MessageName,
 } from '../../../../src/contract/index.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { checkShape } from '../../../engine/checks/shape.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { wrongValue } from '../findings.ts';
+import { wrongValue, needsSessions } from '../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../results-api.ts';
 import {
   hasControlApi,
@@ -154,7 +154,7 @@ export const hasRequestedTurns = (page: Exchange): boolean =>
   queryOf(page, 'include_traces') === 'true';
 
 /** Why no session was judged. */
-export const noSessions = unjudgedAs('not_observed', 'No page lists a session.');
+export const noSessions = needsSessions('No page lists a session.');
 
 /** What is wrong with a session. */
 interface SessionFault {

@@ -1,11 +1,11 @@
 /** The filter `failed_only` of both results endpoints (spec 2.6, 4.3, 4.4). */
 import { resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { editBody, isAccepted, withQuery } from '../../../engine/mutants/combinators.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { Subject } from '../../../engine/requirement.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
-import { requirePlainRight, wrongValue } from '../findings.ts';
+import { requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { matchesEval } from './filters.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
@@ -17,7 +17,10 @@ import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from 
 const wantsFailures = hasQuery('failed_only', 'true');
 const hasSkip = hasQuery('skip');
 
-const noFailures = unjudgedAs('not_observed', 'No failing session was listed.');
+const noFailures = needsSessions(
+  'No failing session was listed.',
+  'Use a key that sees a session with a failing eval.',
+);
 
 export const failedOnly: Subject = {
   requirements: {

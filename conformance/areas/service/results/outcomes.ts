@@ -1,8 +1,8 @@
 /** The evals of a session: its summary and its outcomes (spec 2.6). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { checkEach, type Check } from '../../../engine/checks/check.ts';
 import type { Subject } from '../../../engine/requirement.ts';
-import { wrongValue } from '../findings.ts';
+import { wrongValue, needsSessions } from '../findings.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { isResultsPage, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
 import {
@@ -204,7 +204,7 @@ function hasMatchingRate(endpoint: ResultsEndpoint): Check {
       const expected = `${roundTo(passed / total, 2)} for ${passed} of ${total}`;
       return { pointer: '/outcome_summary/pass_rate', expected };
     },
-    unjudgedAs('not_observed', 'No listed session has evaluations.'),
+    needsSessions('No listed session has evaluations.'),
   );
 }
 
@@ -243,6 +243,9 @@ function hasTypicalPass(): Check {
       );
       return unusual ? [wrongValue(page, '/items', '"pass"', formatValue(outcomeOf(unusual)))] : [];
     },
-    unjudgedAs('not_observed', 'No session passed every eval.'),
+    needsSessions(
+      'No session passed every eval.',
+      'Use a key that sees a session that passes every eval.',
+    ),
   );
 }

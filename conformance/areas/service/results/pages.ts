@@ -10,7 +10,6 @@ import {
   checkEach,
   explainNoValidResponse,
   outcomeFinding,
-  unjudgedAs,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
@@ -26,7 +25,7 @@ import type { Transform, TransformFactory } from '../../../engine/mutants/mutant
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, wrongValue, needsScores, needsSessions } from '../findings.ts';
 import {
   queryParameter,
   resultsPaths,
@@ -482,7 +481,10 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
       return starts.some((ms) => ms < latest - HOUR_MS);
     },
     (page, transcript) => findOrderFault(page, ignoredIdOf(transcript)),
-    unjudgedAs('not_observed', 'No page has sessions that start more than an hour apart.'),
+    needsSessions(
+      'No page has sessions that start more than an hour apart.',
+      'Use a key that sees sessions of several hours.',
+    ),
   );
 }
 
@@ -503,10 +505,7 @@ function listsByStart(): Check {
       );
     },
     (page) => findOrderFault(page, ''),
-    unjudgedAs(
-      'not_observed',
-      'The results list no conversation that was closed after newer ones.',
-    ),
+    needsScores('The results list no conversation that was closed after newer ones.'),
   );
 }
 

@@ -1,13 +1,13 @@
 /** What the production results show of conversations that the run closed, or uploaded (spec 1, 2.3, 2.5). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { type Check } from '../../../engine/checks/check.ts';
 import { editAccepted, type When } from '../../../engine/mutants/combinators.ts';
 import type { Transform } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { queuedOf } from '../close/evidence.ts';
 import { onForeignService } from '../control-api/foreign-service.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, wrongValue, needsScores } from '../findings.ts';
 import { objectsAt, type ResultsObject } from '../results-api.ts';
 import {
   conversationIdOf,
@@ -176,7 +176,7 @@ function listsClosedConversations(): Check {
           const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
           return wrongValue(close, '', expected, 'not listed');
         }),
-    unjudged: unjudgedAs('not_observed', 'No evals are configured, so nothing is scored.'),
+    unjudged: needsScores('No evals are configured, so nothing is scored.'),
   };
 }
 
@@ -277,10 +277,7 @@ function scoresQueuedEvals(): Check {
           wrongValue(close, '/evaluations_queued', `${scored}, the evaluations of its session`),
         );
     },
-    unjudged: unjudgedAs(
-      'not_observed',
-      'The results list no conversation whose close queued evals.',
-    ),
+    unjudged: needsScores('The results list no conversation whose close queued evals.'),
   };
 }
 

@@ -1,8 +1,8 @@
 /** The conversations of the run, as it sent them and as the production results list them. */
 import type { TraceSpan } from '../../../../src/contract/index.ts';
-import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
+import { type Check } from '../../../engine/checks/check.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
-import { wrongValue } from '../findings.ts';
+import { wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { findSession, lastPolledPage, sentChatSpans } from '../transcript.ts';
 
@@ -55,6 +55,6 @@ export function checkConversations(
             .flatMap(findFaults)
             .map(({ expected, received }) => wrongValue(page, '/items', expected, received))
         : [],
-    unjudged: unjudgedAs('not_observed', 'The results list no conversation of the run.'),
+    unjudged: needsScores('The results list no conversation of the run.'),
   };
 }

@@ -1,12 +1,12 @@
 /** The fields of a session, except its evals and its turns (spec 2.4, 2.5). */
 import { formatValue } from '../../../../src/contract/index.ts';
 import { instantMs } from '../../../../src/platform/clock.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { chain, type When } from '../../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, wrongValue, needsSessions } from '../findings.ts';
 import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import { findSeededSession, seededSessions, sessionsOf } from '../transcript.ts';
 import {
@@ -267,7 +267,7 @@ function hasLink(endpoint: ResultsEndpoint, pageName: string): Check {
     endpoint,
     ({ url }) => typeof url === 'string',
     ({ url }) => (link.test(String(url)) ? undefined : { pointer: '/url', expected }),
-    unjudgedAs('not_observed', 'No session has a link.'),
+    needsSessions('No session has a link.'),
   );
   return {
     ...check,
@@ -343,7 +343,7 @@ function endsAfterStart(endpoint: ResultsEndpoint): Check {
       const expected = `no earlier than ${formatValue(session['started_at'])}`;
       return endMs >= startMs - TIME_PRECISION_MS ? undefined : { pointer: '/ended_at', expected };
     },
-    unjudgedAs('not_observed', 'No listed session has times that can be compared.'),
+    needsSessions('No listed session has times that can be compared.'),
   );
 }
 

@@ -1,11 +1,11 @@
 /** The turns that a session shows (spec 2.1, 2.4, 2.5, 3.1). */
 import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue } from '../findings.ts';
+import { requireControlApi, wrongValue, needsSessions } from '../findings.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   findSeededSession,
@@ -410,7 +410,7 @@ function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Check {
         const received = formatValue(turnsOf(session).map(sequenceOf));
         return [wrongValue(page, `/items/${index}/traces`, expected, received)];
       }),
-    unjudgedAs('not_observed', 'No listed session has turns.'),
+    needsSessions('No listed session has turns.'),
   );
 }
 

@@ -288,7 +288,7 @@ function hasRetryAfter(): Check {
         },
       ];
     },
-    unjudgedAs('not_observed', 'No trace request got a 429 response.'),
+    requireIntrusiveRun(unjudgedAs('not_observed', 'No trace request got a 429 response.')),
   );
 }
 

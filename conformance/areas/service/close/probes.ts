@@ -243,7 +243,7 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(41),
+  cost: cost(40),
   async run(context) {
     const { service } = context;
     const plan = (name: string, days: number, subject?: string): PlannedConversation => {

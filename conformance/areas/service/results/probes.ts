@@ -270,7 +270,7 @@ export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
-  cost: cost(28),
+  cost: cost(27),
   async run(context) {
     const { service } = context;
     await readSessions(context, 'simulations');

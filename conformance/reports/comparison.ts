@@ -44,7 +44,7 @@ export function compareReports(
   return { ...report, comparison: { ...comparison, ...(sentence !== undefined && { sentence }) } };
 }
 
-/** Says how many requirements could be judged for the first time; undefined if there are none. */
+/** Counts the requirements that could be judged for the first time; undefined without any. */
 function describeFirstJudged(
   ids: readonly string[],
   now: ReadonlyMap<string, Row>,

@@ -95,8 +95,7 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
     options.verbose ? observedLines(report, options) : summaryLines(report, options),
     missingFileLines(report, options),
     comparisonLines(report, options),
-    coverageLines(report, options),
-    verdictLines(report, options),
+    [...coverageLines(report, options), ...verdictLines(report, options)],
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import type { ProbeContext, ProbeEntry, Step } from '../../engine/probe.ts';
-import type { ExpectedSession } from './requests.ts';
 
 /**
  * The owners that a run creates through the control API. Each has its own API key, so that probes
@@ -20,6 +19,16 @@ export const ownerNames = [
   'backlog',
 ] as const;
 export type OwnerName = (typeof ownerNames)[number];
+
+/** A session that should appear in the production results. */
+export interface ExpectedSession {
+  /** The conversation id. */
+  id: string;
+  /** The number of evaluations that it must have. */
+  evaluations: number;
+  /** When it starts, in milliseconds since the Unix epoch. */
+  startMs: number;
+}
 
 /** State that the probes of the service share during a run. */
 export interface ServiceContext {

@@ -1,4 +1,4 @@
-import type { OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
+import type { ExpectedSession, OwnerName, ServiceContext, ServiceProbeContext } from './context.ts';
 import { type ResultsEndpoint, resultsPaths, sessionsIn } from './results-api.ts';
 import { isBeyond, isCutOff } from './transcript.ts';
 import { type Conversation, type Encoding, encodings, type TraceExport } from './spans.ts';
@@ -102,16 +102,6 @@ export const quietPeriod = (service: ServiceContext): Record<string, string> => 
   ...runPeriod(service),
   started_before: isoTime(service.baseMs + LAST_START_OFFSET_MS),
 });
-
-/** A session that should appear in the production results. */
-export interface ExpectedSession {
-  /** The conversation id. */
-  id: string;
-  /** The number of evaluations that it must have. */
-  evaluations: number;
-  /** When it starts, in milliseconds since the Unix epoch. */
-  startMs: number;
-}
 
 /** Returns the session to expect after a close; an empty list if the close queued no evals. */
 export function expectedSessions(

@@ -181,7 +181,7 @@ export function removeCollateral(transcript: Transcript): Transcript {
 
 const userIdOf = ({ sent }: Exchange): unknown => (isObject(sent) ? sent['user_id'] : undefined);
 
-/** Returns an exchange as it is judged if the peer ended after its response. */
+/** Replaces the body of a response with the crash that followed it. */
 function showEnd(exchange: Exchange): Exchange {
   const { response, ...others } = exchange;
   return response ? { ...others, json: undefined, failure: endedAfter(response.status) } : exchange;

@@ -1,12 +1,11 @@
 import { DAY_MS, HOUR_MS } from '../../../../src/platform/clock.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
-import type { OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
+import type { ExpectedSession, OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   createControlStep,
   createEndStep,
   createResultsStep,
   createTracesStep,
-  type ExpectedSession,
   expectedSessions,
   ownerQuery,
   runPeriod,

@@ -238,7 +238,7 @@ export const closeResponse: Subject = {
       },
     },
     'SERVICE-168': {
-      rule: 'Of two end calls at the same moment, exactly one closes the conversation, and the other returns `already_closed: true`.',
+      rule: 'If two end calls arrive at the same moment, exactly one closes the conversation, and the other returns `already_closed: true`.',
       statements: ['2.3.7', '3.1.4', '3.1.10', '3.1.12'],
       reason: 'The conversation would be scored twice, or no client would learn that it closed it.',
       observability: 'provoked',

@@ -1,12 +1,11 @@
 import { DAY_MS } from '../../../../src/platform/clock.ts';
 import { conversations } from '../close/probes.ts';
-import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
+import type { ExpectedSession, ServiceProbe, ServiceProbeContext } from '../context.ts';
 import {
   createControlStep,
   createEndStep,
   createResultsStep,
   createTracesStep,
-  type ExpectedSession,
   expectedSessions,
   ownerQuery,
   runPeriod,

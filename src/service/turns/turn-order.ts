@@ -33,16 +33,16 @@ export interface Orderable {
 
 /** Returns items that are sorted by `compareTimes` in the order that their histories show. */
 export function orderByHistory<Item extends Orderable>(items: readonly Item[]): Item[] {
-  const ordered: Item[] = [];
+  const ordered: Item[][] = [];
   let first = 0;
   for (const [index, { startNs }] of items.entries()) {
     const next = items[index + 1];
     if (next && next.startNs - startNs <= CLOCK_ERROR_NS_MAX) continue;
     const close = items.slice(first, index + 1);
-    ordered.push(...(close.length > 1 ? orderClose(close) : close));
+    ordered.push(close.length > 1 ? orderClose(close) : close);
     first = index + 1;
   }
-  return ordered;
+  return ordered.flat();
 }
 
 /** Orders items that start so close together that their histories may contradict the clocks. */
@@ -315,7 +315,7 @@ function append<Key, Item>(lists: Map<Key, Item[]>, key: Key | undefined, item: 
   else lists.set(key, [item]);
 }
 
-/** V8 does not hash longer texts, so a map of them would be slow. */
+/** V8 hashes no more than about 16,000 characters; a map of longer texts would be slow. */
 const HASHED_LENGTH_MAX = 10_000;
 
 /** Numbers distinct texts, separately for the user and the agent. */

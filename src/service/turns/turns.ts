@@ -7,7 +7,7 @@ import { groupSpansByTurn } from './turn-spans.ts';
 import type { TracedTurn } from './turn-types.ts';
 
 /**
- * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). `links` are
+ * Builds the turns of a conversation from its spans, in order (spec 2.1). `links` are
  * the ignored spans of its traces. A tool loop is one turn, and so is an agent invocation with
  * everything inside it. If any turn has text, empty turns are left out, because instrumentations also
  * record empty wrappers. Never throws, even if messages are malformed.

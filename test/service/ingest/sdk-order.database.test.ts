@@ -9,6 +9,7 @@ import { seededRandom, type Random } from '../../../src/platform/random.ts';
 import { startExporter, type ExportOptions, type TestExporter } from '../../helpers/exporting.ts';
 import { atNight } from '../../helpers/nightly.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
+import { isPostgres } from '../../helpers/store.ts';
 import {
   agent,
   makeToolCallMessage,
@@ -104,7 +105,7 @@ const sendInBatches =
       let batches = others;
       inner.export([...first], function next(result) {
         const [batch, ...rest] = batches;
-        if (result.code !== 0 || !batch) {
+        if (result.error || !batch) {
           done(result);
           return;
         }
@@ -177,7 +178,8 @@ const lastLine = {
   params: { path: '$.turns[-1].user_input', equals: 'Bye' },
 } as const;
 
-const CONVERSATIONS = atNight(1000, 20);
+/** PostgreSQL is tested three times at night: alone, with partitions, and with replicas. */
+const CONVERSATIONS = atNight(isPostgres ? 200 : 1000, 20);
 
 for (const [name, way] of Object.entries(ways)) {
   void t.test(`Turns of one millisecond are in order: ${name}`, async (t) => {

@@ -50,6 +50,23 @@ testStore('Spans are returned in start order, regardless of arrival order', asyn
   );
 });
 
+testStore('Spans that start together are returned in their order of arrival', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const requests = [['d', 'b'], ['c'], ['b', 'a', 'd']].map((ids) =>
+    newSpans(
+      ownerId,
+      ids.map((id) => newSpan(id)),
+    ),
+  );
+  await sink.insert(requests.slice(0, 2));
+  await sink.insert(requests.slice(1));
+  const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
+  t.same(
+    spans.map(({ spanId }) => spanId),
+    ['span-d', 'span-b', 'span-c', 'span-a'],
+  );
+});
+
 testStore('A repeated span changes nothing, even in another conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   await sink.insert([newSpans(ownerId, [newSpan('1')])]);

@@ -12,7 +12,6 @@ import { dirname, join } from 'node:path';
 import { build, transform } from 'esbuild-wasm';
 import { entryPoints } from './entry-points.ts';
 import { findLibraries, formatBillOfMaterials, formatLicenses } from './licenses.ts';
-import { requireLibraries } from './required-libraries.ts';
 import { shareChunk } from './shared-chunk.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -43,7 +42,7 @@ async function main(): Promise<void> {
   for (const name of readdirSync(DIST).filter((each) => each !== 'types')) {
     rmSync(join(DIST, name), { recursive: true });
   }
-  const { metafile, outputFiles } = await build({
+  const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: { ...entryPoints },
     outdir: OUTPUT,
@@ -66,11 +65,8 @@ async function main(): Promise<void> {
       ),
     ],
     metafile: true,
-    write: false,
     logLevel: 'warning',
   });
-  mkdirSync(OUTPUT);
-  for (const { path, text } of outputFiles) writeFileSync(path, requireLibraries(text));
   const validators = readFileSync(join(ROOT, 'src/contract', VALIDATORS), 'utf8');
   const { code } = await transform(validators, { minify: true, target: 'node22' });
   mkdirSync(dirname(join(OUTPUT, VALIDATORS)));

@@ -1,4 +1,4 @@
-import { systemClock } from './clock.ts';
+import { pino } from 'pino';
 
 /**
  * Writes structured log lines. Events and fields are names in snake_case, such as `eval_errored`. Fields
@@ -15,22 +15,13 @@ export type LogFields = Record<string, string | number | boolean | null>;
 /** The lowest level that is logged. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info';
 
-/** The levels as numbers that log viewers know from pino and bunyan. */
-const LEVELS = { info: 30, warn: 40, error: 50, silent: Infinity };
-
 /** Creates a log that writes one JSON object per line to a stream. */
-export function createLog(lowest: LogLevel, stream: { write(line: string): unknown }): Log {
-  const createWriter = (name: keyof Log): Log[typeof name] => {
-    const level = LEVELS[name];
-    if (level < LEVELS[lowest]) return () => undefined;
-    return (msg, fields) => {
-      stream.write(`${JSON.stringify({ level, time: systemClock.nowMs(), ...fields, msg })}\n`);
-    };
-  };
+export function createLog(level: LogLevel, stream: { write(line: string): unknown }): Log {
+  const lines = pino({ level, base: null }, { write: (line) => void stream.write(line) });
   return {
-    info: createWriter('info'),
-    warn: createWriter('warn'),
-    error: createWriter('error'),
+    info: (event, fields = {}) => lines.info(fields, event),
+    warn: (event, fields = {}) => lines.warn(fields, event),
+    error: (event, fields = {}) => lines.error(fields, event),
   };
 }
 

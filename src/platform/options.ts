@@ -150,7 +150,7 @@ export function optionsObject<Options>(
 /** Returns the schema of an integer in a range; both ends are included. */
 export function integerOption(min: number, max: number): z.ZodNumber {
   const error = `an integer from ${min} to ${max}`;
-  return z.int(error).check(z.gte(min, error), z.lte(max, error));
+  return z.number(error).int(error).min(min, error).max(max, error);
 }
 
 /** Returns the schema of one of these strings. */

@@ -8,8 +8,9 @@ const SECRET_LENGTH_MIN = 6;
 
 /**
  * Creates a function that redacts secrets in every form in which a peer may echo them: plain, JSON,
- * URL, base64, and hex, in any case, also as part of an encoded header. It also redacts the part of a secret after a scheme, such as
- * `dXNlcg==` in `Basic dXNlcg==`. Secrets with fewer than 6 characters are not redacted.
+ * URL, base64, and hex, in any case, also as part of an encoded header. It also redacts the part of a
+ * secret after a scheme, such as `dXNlcg==` in `Basic dXNlcg==`. Secrets with fewer than 6 characters
+ * are not redacted.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const parts = secrets.flatMap((secret) => [secret, secret.replace(/^\S+\s+/, '')]);

@@ -35,34 +35,6 @@ void t.test('the packed kit installs and starts', async (t) => {
   t.same(library, { code: 0, stdout: '200\n', stderr: '' });
 });
 
-void t.test("the command line loads zod's languages only when one is read", async (t) => {
-  const project = await createProject(t, {
-    files: {
-      'list.mjs': `
-        import { createRequire, registerHooks } from 'node:module';
-        const languages = [];
-        registerHooks({
-          load(url, context, next) {
-            const [, language] = /zod.v4.locales.(\\w+)[.]c?js$/.exec(url) ?? [];
-            if (language) languages.push(language);
-            return next(url, context);
-          },
-        });
-        process.once('exit', () => {
-          const loaded = languages.filter((language) => language !== 'index').join();
-          const { locales } = createRequire(import.meta.url)('zod');
-          console.log(loaded, typeof locales.fr, 'xx' in locales);
-        });
-      `,
-    },
-  });
-  const script = 'node_modules/sandbox-kit/bin/sandbox-kit.js';
-  const args = ['--import', './list.mjs', script, 'agent', '--port', 'x'];
-  const { code, stdout, stderr } = await project.run(process.execPath, args);
-  t.match(stderr, '--port must be');
-  t.same({ code, stdout }, { code: 2, stdout: 'en function false\n' });
-});
-
 void t.test('the installed command drains after SIGTERM, and exits with 0', async (t) => {
   const { directory } = await createProject(t);
   const bin = join(directory, 'node_modules/.bin/sandbox-kit');

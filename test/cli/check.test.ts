@@ -11,16 +11,10 @@ import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import {
-  COMPILE_CACHE,
-  run,
-  runInBackground,
-  start,
-  type CommandResult,
-} from '../helpers/command.ts';
+import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
 import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { atNight } from '../helpers/nightly.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';

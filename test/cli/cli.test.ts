@@ -10,16 +10,9 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { loadCommands } from '../../cli/commands/index.ts';
 import { formatCommandHelp } from '../../cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import {
-  assertUsageError,
-  COMPILE_CACHE,
-  run,
-  runInBackground,
-  runProcess,
-  start,
-} from '../helpers/command.ts';
+import { assertUsageError, run, runInBackground, runProcess, start } from '../helpers/command.ts';
 import { atNight } from '../helpers/nightly.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { COMPILE_CACHE, run, runInBackground } from '../helpers/command.ts';
+import { run, runInBackground } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
 const ESCAPE = '\u001B';

@@ -6,12 +6,10 @@ import type { Test } from 'tap';
 import type { CommandProcess } from '../../cli/process.ts';
 import { runCommandLine } from '../../cli/run.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { ROOT } from './repository.ts';
+import { COMPILE_CACHE, ROOT } from './repository.ts';
 import { until } from './until.ts';
 
 const MAIN = join(ROOT, 'cli/main.ts');
-/** Node's compile cache, shared by all processes that the tests start. */
-export const COMPILE_CACHE: string = join(ROOT, 'node_modules/.cache/compiled');
 
 /** How to run a command inside the test process. */
 export interface RunOptions {

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPlainServer } from './plain-sandbox.ts';
+import { COMPILE_CACHE } from './repository.ts';
 
 /** A fault of the sandbox. */
 export type Fault =
@@ -103,7 +104,8 @@ export async function withCrashingSandbox(
   const start = (port: number): ChildProcess => {
     const args = [import.meta.filename, String(port), fault];
     const { PATH = '', HOME = '' } = process.env;
-    const started = spawn(process.execPath, args, { env: { PATH, HOME } });
+    const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE };
+    const started = spawn(process.execPath, args, { env });
     started.on('exit', () => {
       crashes++;
       if (!isStopped && crashes <= restartsMax) child = start(port || boundPort);

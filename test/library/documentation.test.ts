@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { schemas } from '../../src/contract/index.ts';
 import { toConform } from '../../library/matchers/index.ts';
-import { COMPILE_CACHE, run } from '../helpers/command.ts';
+import { run } from '../helpers/command.ts';
 import { readBlocks } from '../helpers/library-page.ts';
 import { isNightly } from '../helpers/nightly.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 
 /** Lets a program import the sources instead of the installed package. */
 function importSources(text: string): string {

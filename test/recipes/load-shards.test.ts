@@ -7,9 +7,8 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { COMPILE_CACHE } from '../helpers/command.ts';
 import { nightOnly } from '../helpers/nightly.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 
 const recipe = (name: string): string => join(ROOT, 'docs/recipes', name);
 const MAIN = join(ROOT, 'cli/main.ts');

@@ -17,11 +17,9 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { withDatabaseServer } from '../helpers/postgres.ts';
 import { atNight } from '../helpers/nightly.ts';
-import { ROOT } from '../helpers/repository.ts';
+import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { formGroups, listTestFiles, selectShare, writeGroups } from './groups.ts';
 import { createProgress } from './progress.ts';
-
-const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/node');
 
 /** The time limit of a process. A test that hangs fails with it. */
 const TIMEOUT_S = atNight(3_600, 600);

@@ -56,8 +56,10 @@ const listsAllOutcomes = (page: Exchange): boolean =>
 /** Counts the outcomes of a session; undefined if it has none, or one that neither passed nor failed. */
 function countOutcomes(session: ResultsObject): Counts | undefined {
   const words = objectsAt(session, 'eval_outcomes').map(({ outcome }) => outcome);
-  const passed = words.filter((word) => /^(pass(ed)?|success)$/i.test(String(word))).length;
-  const failed = words.filter((word) => /^fail(ed|ure)?$/i.test(String(word))).length;
+  const countWords = (pattern: RegExp): number =>
+    words.filter((word) => typeof word === 'string' && pattern.test(word)).length;
+  const passed = countWords(/^(pass(ed)?|success)$/i);
+  const failed = countWords(/^fail(ed|ure)?$/i);
   const { length: total } = words;
   if (total === 0 || passed + failed !== total) return undefined;
   return {

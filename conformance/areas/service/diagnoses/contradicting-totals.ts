@@ -1,4 +1,4 @@
-import { resolvePointer } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
@@ -23,7 +23,7 @@ export function findContradictingTotals(transcript: Transcript): Diagnosis[] {
   return [
     {
       seen,
-      fault: `\`total\` contradicts the listed sessions: ${String(totalOf(example))} instead of ${count} (${describeSeen(seen)})`,
+      fault: `\`total\` contradicts the listed sessions: ${formatValue(totalOf(example))} instead of ${count} (${describeSeen(seen)})`,
       cure: 'Count the sessions that match the filters, on all pages together',
       repair: ({ id, json, response }) => {
         const found = response ?? { status: 200, headers: {}, body: '' };

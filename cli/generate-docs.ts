@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: writes docs/cli.md, docs/requirements.md, the schema of the configuration file, and
- * the counts in hand-written pages.
+ * the counts and lists in hand-written pages.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { format, resolveConfig } from 'prettier';
 import * as conformance from '../conformance/index.ts';
 import { createConfigSchema } from './config/config-schema.ts';
 import { loadCommands } from './commands/index.ts';
+import { writeControlApiList } from './documented-lists.ts';
 import { findCounts, writeCounts } from './documented-counts.ts';
 import { formatCommandReference, formatRequirementReference } from './reference.ts';
 
@@ -29,7 +30,12 @@ export async function generateDocs(): Promise<Record<string, string>> {
   const counted = Object.entries(await findCounts(conformance)).map(([path, phrases]) => {
     return [path, writeCounts(path, readFileSync(join(ROOT, path), 'utf8'), phrases)] as const;
   });
-  return Object.fromEntries([...(await Promise.all(formatted)), ...counted]);
+  const generated = Object.fromEntries([...(await Promise.all(formatted)), ...counted]);
+  const checkPage = 'docs/check.md';
+  return {
+    ...generated,
+    [checkPage]: writeControlApiList(generated[checkPage] ?? '', conformance),
+  };
 }
 
 if (import.meta.main) {

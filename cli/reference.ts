@@ -105,7 +105,8 @@ const code = (text: string): string => `\`${text}\``;
 
 const fence = (lines: readonly string[]): string => ['```sh', ...lines, '```'].join('\n');
 
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Returns a Markdown table; an empty text if it has no rows. */
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const lines = [head, head.map(() => '---'), ...rows].map(
     (cells) => `| ${cells.map(escapeCell).join(' | ')} |`,

@@ -81,6 +81,7 @@ export {
   allAreas,
   areaOf,
   idsOf,
+  listNeedingControlApi,
   requirement,
   idsOfRun,
   requirementIds,

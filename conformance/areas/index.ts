@@ -1,7 +1,8 @@
-import type { Area } from '../../src/contract/index.ts';
+import type { Area, RunRecord } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { createSuite, requirementOf, type Suite } from '../engine/area.ts';
 import { areaOf, type Requirement, type RequirementId } from '../engine/requirement.ts';
+import type { Transcript } from '../engine/transcript/reading.ts';
 import { isVoiceAbsent, UPGRADE } from '../engine/transcript/call-messages.ts';
 import { chat } from './chat/index.ts';
 import { client, findSilence } from './client/index.ts';
@@ -11,7 +12,9 @@ import { diagnoseSandbox } from './diagnoses/index.ts';
 import { findMisspelledNotices } from './diagnoses/misspelled-fields.ts';
 import { sandboxRepairs } from './sandbox-repairs.ts';
 import { createSandboxState } from './sandbox-state.ts';
+import { NEEDS_CONTROL_API } from './service/findings.ts';
 import { createServiceContext } from './service/context.ts';
+import { diagnoseService } from './service/diagnoses/index.ts';
 import { service } from './service/index.ts';
 import { users } from './users/index.ts';
 import { voice } from './voice/index.ts';
@@ -60,7 +63,7 @@ export const serviceSuite: Suite = createSuite({
   findKeyedExchange: ({ exchanges }) => exchanges.find(({ endpoint }) => endpoint === 'production'),
   repeatsFailures: false,
   isBlockedByErrors: true,
-  diagnose: () => [],
+  diagnose: diagnoseService,
   repairs: () => [],
   cures: {
     keyRefused:
@@ -107,6 +110,15 @@ export const { requirementIds } = sandboxSuite;
 
 /** The ids of all requirements of the service. */
 export const serviceRequirementIds = serviceSuite.requirementIds;
+
+/** Returns the requirements of the service that only a run with a control API can judge. */
+export function listNeedingControlApi(): RequirementId[] {
+  const run = { areas: ['service'], intrusive: true } as Partial<RunRecord> as RunRecord;
+  const nothingSent: Transcript = { run, exchanges: [] };
+  return serviceRequirementIds.filter(
+    (id) => serviceSuite.checks[id]?.unjudged(nothingSent).reason === NEEDS_CONTROL_API,
+  );
+}
 
 /** The ids of all requirements of a client of the service. */
 export const clientRequirementIds = clientSuite.requirementIds;

@@ -62,9 +62,13 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['chat/session-id-cut', 'CHAT-030', /^Echo the whole session id/],
     ['chat/session-id-prefixed', 'CHAT-030', /without a prefix/],
     ['chat/session-id-its-own', 'CHAT-030', /^Echo the session id of this request/],
-    ['service/traces-without-key', 'SERVICE-029', /^Check the API key/],
-    ['service/end-any-key', 'SERVICE-030', /^Check the API key/],
+    ['service/traces-without-key', 'SERVICE-029', /^Require the API key header/],
+    ['service/end-any-key', 'SERVICE-030', /^Look the API key up/],
+    ['service/traces-longer-key', 'SERVICE-177', /^Compare the whole API key/],
     ['service/any-type-taken', 'SERVICE-022', /^Check Content-Type first/],
+    ['service/no-id-taken', 'SERVICE-020', /X-Conversation-Id/],
+    ['service/no-id-422', 'SERVICE-020', /change it to 400/],
+    ['service/ids-told-folded', 'SERVICE-065', /^Return the id as the spans have it/],
   ];
 
 void t.test('each failure has the hint for its cause', async (t) => {

@@ -25,6 +25,7 @@ import { recordRun, withCheckedService, withoutControl } from '../helpers/checke
 import { assertUsageError, run, runProcess } from '../helpers/command.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { ROOT } from '../helpers/repository.ts';
 import { recordServiceOnce } from '../helpers/recorded-runs.ts';
 
 /** No server listens at this address. */
@@ -78,6 +79,24 @@ void t.test('the cost of a probe is the number of requests that it sends', async
     if (!intrusive) t.ok(sent >= requests - 2, `${id}: ${sent} of ${requests}`);
   }
 });
+
+void t.test(
+  'docs/check.md lists the control routes that a run uses, and their format',
+  async (t) => {
+    const page = readFileSync(join(ROOT, 'docs/check.md'), 'utf8');
+    const [, section = ''] = page.split('\n### Without a control API\n');
+    const { exchanges } = (await recordServiceOnce()).transcript;
+    const used = exchanges
+      .filter(({ endpoint }) => endpoint === 'admin')
+      .map(
+        ({ request }) => `${request.method} ${request.path.replace(/\?.*|(?<=\/evals\/).*/g, '')}`,
+      );
+    const listed = [...section.matchAll(/^\| `([A-Z]+ [^`?]*?)(?:ID)?(?:\?owner=ID)?` \|/gm)];
+    t.same([...new Set(used)].sort(), listed.map(([, route]) => route).sort());
+    const [, example = ''] = /```json\n([^]*?)```/.exec(section) ?? [];
+    t.same(findViolations('SeedDocument', JSON.parse(example)), []);
+  },
+);
 
 void t.test('a run without --intrusive sends no large, numerous, or slow requests', async (t) => {
   const transcript = await recordRun(await withCheckedService(t), { intrusive: false });

@@ -88,7 +88,7 @@ function codeOf(exchange: Exchange, status: number): SandboxErrorCode {
 }
 
 /** Returns the status that the body names. */
-function statedStatusOf({ json }: Exchange): number | undefined {
+export function statedStatusOf({ json }: Exchange): number | undefined {
   return ['status', 'statusCode', 'status_code', 'code', 'error/status', 'error/code']
     .map((path) => resolvePointer(json, `/${path}`))
     .filter((value) => typeof value === 'number')

@@ -1,13 +1,16 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { formatList } from '../../../src/report-kit/format.ts';
 import type { Repair } from '../../engine/checks/check.ts';
-import { routeNames } from '../../engine/checks/route-names.ts';
+import { routeNames, serviceEndpoints } from '../../engine/checks/route-names.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
 export function describeRoutes(seen: readonly Exchange[]): string {
-  const endpoints: readonly Endpoint[] = ['chat', 'health', 'create', 'delete'];
+  const isService = seen.some(({ endpoint }) => serviceEndpoints.some((name) => name === endpoint));
+  const endpoints: readonly Endpoint[] = isService
+    ? serviceEndpoints
+    : ['chat', 'health', 'create', 'delete'];
   const shown = endpoints.filter((endpoint) =>
     seen.some((exchange) => exchange.endpoint === endpoint),
   );

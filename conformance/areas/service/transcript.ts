@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import {
   listAt,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
   readTraceRequest,
   resolvePointer,
   type TraceSpan,
@@ -167,10 +169,23 @@ export function startedAtMs({ started_at: startedAt }: ResultsObject): number | 
   return typeof startedAt === 'string' ? instantMs(startedAt) : undefined;
 }
 
-/** Returns whether a page lists fewer sessions than its `total`. */
+const countOf = (page: Exchange, name: string, otherwise: number): number => {
+  const count = Number(queryOf(page, name) ?? otherwise);
+  return Number.isInteger(count) && count >= 0 ? count : otherwise;
+};
+
+/** Returns how many sessions a page skips. */
+export const skipOf = (page: Exchange): number => countOf(page, 'skip', 0);
+
+/** Returns how many sessions a page may list. */
+export const limitOf = (page: Exchange): number =>
+  Math.min(PAGE_LIMIT_MAX, countOf(page, 'limit', PAGE_LIMIT_DEFAULT));
+
+/** Returns whether a page is full, and its `total` counts more sessions. */
 export function isCutOff(page: Exchange): boolean {
   const total = resolvePointer(page.json, '/total');
-  return typeof total === 'number' && sessionsOf(page).length < total;
+  const { length } = sessionsOf(page);
+  return typeof total === 'number' && length < total && length >= limitOf(page);
 }
 
 /** Sessions this close to the oldest one of a page may be before or after it: times may be rounded. */

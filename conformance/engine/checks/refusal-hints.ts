@@ -1,3 +1,4 @@
+import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
 /** What to do about a request that was not refused as required. */
@@ -26,19 +27,32 @@ const generalHint: Required<RefusalHint> = {
 export function refusalHint(
   exchange: Exchange,
   hints: RefusalHints,
-  expectedStatus = 400,
+  expectedStatus: number | undefined,
 ): string | undefined {
   const status = exchange.response?.status ?? 0;
   const hint = hints[exchange.step] ?? generalHint;
-  if (isAccepted(exchange)) return hint.accepted;
-  if (status >= 500 || exchange.failure?.kind === 'reset') {
-    return hint.crashed ?? generalHint.crashed.replace('400', String(expectedStatus));
+  if (isAccepted(exchange)) {
+    return isErrorBody(exchange)
+      ? `The body is an error. Send it with status ${expectedStatus ?? '4xx'} instead of ${status}.`
+      : hint.accepted;
   }
-  if (status === 422) {
+  if (status >= 500 || exchange.failure?.kind === 'reset') {
+    return hint.crashed ?? generalHint.crashed;
+  }
+  if (status === 422 && expectedStatus !== undefined) {
     return `Many frameworks respond with 422 to invalid input; change it to ${expectedStatus}.`;
   }
   if (status === 415 && expectedStatus === 400 && exchange.step.startsWith('body ')) {
     return 'Respond with 400: the content type is application/json, only the body is malformed.';
   }
   return undefined;
+}
+
+const SUCCESS_KEYS = ['choices', 'user_id', 'items', 'conversation_id'];
+const ERROR_KEYS = ['error', 'errors', 'detail', 'message'];
+
+/** Returns whether a body has the fields of an error, and none of a successful response. */
+export function isErrorBody({ json }: Exchange): boolean {
+  const has = (key: string): boolean => isObject(json) && Object.hasOwn(json, key);
+  return ERROR_KEYS.some(has) && !SUCCESS_KEYS.some(has);
 }

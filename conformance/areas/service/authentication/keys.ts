@@ -32,6 +32,16 @@ const refusesWith = (description: string, response: ProxyResponse): DistortionEn
   transform: respondInstead(isUnauthorized, () => response),
 });
 
+const acceptedHints: Readonly<Record<BadKey, string>> = {
+  none: 'Require the API key header before anything else, on every path of the interface.',
+  wrong:
+    'Look the API key up before anything else, on every path of the interface, and refuse unknown ones.',
+  longer: 'Compare the whole API key, not only its beginning.',
+};
+
+const CRASHED_HINT =
+  'Check the API key before anything else, and respond with 401 or 403 if it is missing or unknown.';
+
 export const keys: Subject = {
   requirements: withDefaults(
     {
@@ -89,9 +99,7 @@ export const keys: Subject = {
 /** Requires refusals without the right key, on each endpoint that accepts the right key. */
 function refusesKey(key: BadKey): Check {
   const step = `${key} key` as const;
-  const hint = {
-    accepted: 'Check the API key before anything else, on every path of the interface.',
-  };
+  const hint = { accepted: acceptedHints[key], crashed: CRASHED_HINT };
   const checks = endpoints.map((endpoint) =>
     checkRefused(endpoint, [step], undefined, explainNoValidResponse(endpoint), { [step]: hint }),
   );

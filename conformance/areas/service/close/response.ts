@@ -208,6 +208,8 @@ export const closeResponse: Subject = {
       check: checkRefused('end', ['unknown'], 404, notClosed, {
         unknown: {
           accepted: 'Close only conversations that have spans, and return 404 for others.',
+          crashed:
+            'Look the conversation up before you close it, and respond with 404 if it has no spans.',
         },
       }),
       mutants: {
@@ -401,7 +403,9 @@ function closesOnceAtSameMoment(): Check {
       if (!second || marks.filter(Boolean).length === 1) return [];
       const expected = 'true in exactly one of two responses';
       const received = `true in ${marks.filter(Boolean).length} of them`;
-      const hint = 'Close the conversation and check that it was open in one transaction.';
+      const hint = marks.every(Boolean)
+        ? 'Return already_closed only if another call closed the conversation before.'
+        : 'Close the conversation and check that it was open in one transaction.';
       return [{ ...wrongValue(second, '/already_closed', expected, received), hint }];
     },
     unjudged: notClosed,

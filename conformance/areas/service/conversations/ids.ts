@@ -162,6 +162,8 @@ function closesById(names: readonly IdName[], hint: string): Check {
   );
 }
 
+const RETURNED_ID_HINT = 'Return the id as the spans have it: decoded once, in the same case.';
+
 function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {
   const id = conversationIdOf(close);
   if (!isConversationAccepted(id, transcript)) return [];
@@ -173,7 +175,7 @@ function findWrongClose(close: Exchange, transcript: Transcript, hint: string): 
     return [{ ...wrongValue(close, '/already_closed', expected), hint }];
   }
   if (!returnsPlainId(transcript) || close.json['conversation_id'] === id) return [];
-  return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint }];
+  return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint: RETURNED_ID_HINT }];
 }
 
 /** If even a plain id is returned wrongly, another requirement reports it. */

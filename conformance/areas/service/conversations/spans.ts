@@ -192,7 +192,8 @@ function separatesConversations(): Check {
       const unknown = closes.find((close) => !isAccepted(close));
       if (unknown) {
         const expected = `a 2xx response, because exchange ${request.id} sent its spans`;
-        const hint = 'Read the conversation id of each span, not only of the first one.';
+        const hint =
+          'Read gen_ai.conversation.id of each span, not only of the first one. X-Conversation-Id is the id of the spans that lack it.';
         return [outcomeFinding(unknown, expected, hint)];
       }
       return closes.flatMap((close) => findWrongTurns(close, request, transcript));

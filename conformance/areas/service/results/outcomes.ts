@@ -180,6 +180,10 @@ function hasPossibleCounts(endpoint: ResultsEndpoint): Check {
 /** Some services round the rate to one decimal. */
 const RATE_TOLERANCE = 0.051;
 
+/** Returns whether a rate is the expected one, except that it may be rounded. */
+export const isMatchingRate = (rate: number, expected: number): boolean =>
+  Math.abs(expected - rate) <= RATE_TOLERANCE;
+
 /**
  * Requires the rate that follows from the counts. The specification does not say whether evaluations
  * without a verdict count, so both quotients are allowed.
@@ -200,7 +204,7 @@ function hasMatchingRate(endpoint: ResultsEndpoint): Check {
     (session) => {
       const { total, passed, failed, rate } = numbersOf(session);
       const allowed = [passed / total, passed / (passed + failed)];
-      if (allowed.some((quotient) => Math.abs(quotient - rate) <= RATE_TOLERANCE)) return undefined;
+      if (allowed.some((quotient) => isMatchingRate(rate, quotient))) return undefined;
       const expected = `${roundTo(passed / total, 2)} for ${passed} of ${total}`;
       return { pointer: '/outcome_summary/pass_rate', expected };
     },

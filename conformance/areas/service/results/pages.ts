@@ -26,6 +26,7 @@ import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
 import { requireControlApi, wrongValue, needsScores, needsSessions } from '../findings.ts';
+import { findForeignIndex, ownerOf } from '../owners.ts';
 import {
   queryParameter,
   resultsPaths,
@@ -36,6 +37,7 @@ import {
 import {
   conversationIdOf,
   findTraces,
+  hasControlApi,
   isResultsPage,
   isStep,
   queryOf,
@@ -58,7 +60,6 @@ import {
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
 import {
-  compareWithWhole,
   findWholeList,
   identify,
   isSeededPage,
@@ -68,6 +69,8 @@ import {
   WRONG_TYPE,
 } from './evidence.ts';
 import { HOUR_MS } from '../../../../src/platform/clock.ts';
+
+const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
 const OVER_CAP = 'over the cap';
 
@@ -525,21 +528,34 @@ function sortByClose(): Transform {
   };
 }
 
-/** Requires that a page of another owner lists no session of the run. */
+/**
+ * Requires that no page lists a session of another owner. The evidence is the page of an owner without
+ * sessions, while the main owner has some, and every page with a session of another owner.
+ */
 function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
-  return compareWithWhole(
-    endpoint,
-    (page) => isStep(page, endpoint, 'another owner'),
-    (page, whole) => {
-      const ownSessions = new Set(whole.sessions.map(identify));
-      const foreign = sessionsOf(page).find((session) => ownSessions.has(identify(session)));
-      if (!foreign) return [];
-      return [
-        wrongValue(page, '/items', 'no session of another owner', formatValue(foreign['url'])),
-      ];
+  const isPage = isResultsPage(endpoint);
+  return {
+    evidence(transcript) {
+      if (!hasControlApi(transcript)) return [];
+      const pages = transcript.exchanges.filter(isPage);
+      const isAnySeen = pages.some(
+        (page) => ownerOf(page) === 'main' && sessionsOf(page).length > 0,
+      );
+      return pages.filter(
+        (page) =>
+          (isAnySeen && page.step === 'another owner') || findForeignIndex(page, transcript) >= 0,
+      );
     },
-    requireControlApi(noWholeList(endpoint)),
-  );
+    judge: (evidence, transcript) =>
+      evidence.flatMap((page) => {
+        const index = findForeignIndex(page, transcript);
+        if (index < 0) return [];
+        const url = formatValue(sessionsOf(page)[index]?.['url']);
+        const expected = 'no session of another owner';
+        return [{ ...wrongValue(page, `/items/${index}`, expected, url), hint: OWNER_HINT }];
+      }),
+    unjudged: requireControlApi(noWholeList(endpoint)),
+  };
 }
 
 function countsAllSessions(): Check {

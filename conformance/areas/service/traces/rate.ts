@@ -29,6 +29,9 @@ const bursts: readonly string[] = ['rate', 'rate again', 'rate once more'];
 /** What is sent after the time in `Retry-After`. */
 const retries: readonly string[] = ['after Retry-After', 'rate again'];
 
+/** Returns whether a step belongs to a burst above the rate. */
+export const isRateStep = (step: string): boolean => bursts.includes(step);
+
 const noBurst = requireIntrusiveRun(
   unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
 );
@@ -178,6 +181,9 @@ function admittedMax(windows: number, ms: number): number {
   return MAX * windows + Math.floor((MAX * ms) / MINUTE_MS);
 }
 
+const OTHER_REFUSAL_HINT =
+  'Respond with 429 and Retry-After to requests above the rate, so that exporters wait and send them again.';
+
 const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
 
 /**
@@ -205,10 +211,12 @@ function limitsRate(): Check {
       const burst = unlimited ?? (isOverInEach ? comparable[0] : undefined);
       if (!burst) return [];
       const expected = `429 after ${MAX} requests in a minute`;
-      const otherRefusal = burst.find(
-        (exchange) => !isAccepted(exchange) && !isRateLimited(exchange),
+      // Requests without a response are not part of a burst, but show how the service refuses.
+      const otherRefusal = transcript.exchanges.find(
+        (exchange) =>
+          exchange.step === burst[0]?.step && !isAccepted(exchange) && !isRateLimited(exchange),
       );
-      if (otherRefusal) return [outcomeFinding(otherRefusal, expected)];
+      if (otherRefusal) return [outcomeFinding(otherRefusal, expected, OTHER_REFUSAL_HINT)];
       const last = burst.findLast(isAccepted);
       return last ? [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`)] : [];
     },

@@ -17,7 +17,8 @@ import { emptyTraceResponse, errorResponse } from '../transforms.ts';
 import { contains, hasType, isPlainJson, noTraces, refuses, traces } from './trace-requests.ts';
 import { isStep } from '../transcript.ts';
 
-const otherTypes = ['text/plain', 'application/octet-stream', 'application/xml'] as const;
+/** Content types that the service refuses, which are also the names of the steps. */
+export const otherTypes = ['text/plain', 'application/octet-stream', 'application/xml'] as const;
 
 const hasOtherType: When = ({ headers }) =>
   /^(text|application\/(xml|octet))/.test(headers['content-type'] ?? '');
@@ -45,6 +46,8 @@ export const refusedTraces: Subject = {
           'no id': {
             accepted:
               'Check that every span has gen_ai.conversation.id, unless X-Conversation-Id is sent, before you store any of them.',
+            crashed:
+              'Look for gen_ai.conversation.id in every span and for the header X-Conversation-Id before you use the id, and respond with 400 if both are missing.',
           },
         }),
         mutants: {
@@ -124,6 +127,7 @@ function refusesOtherTypes(): Check {
   const hint = {
     accepted:
       'Check Content-Type first: only application/json and application/x-protobuf are supported.',
+    crashed: 'Check Content-Type before you read the body, and respond with 415.',
   };
   const hints = Object.fromEntries(otherTypes.map((type) => [type, hint]));
   return checkRefused('traces', otherTypes, 415, noTraces, hints);

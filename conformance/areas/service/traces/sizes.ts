@@ -8,6 +8,9 @@ import { accepts, LOST_SPANS, noTraces, refuses, traces } from './trace-requests
 import { isStep } from '../transcript.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
+/** Returns whether a step sends a body over the limit, as it is or after it is inflated. */
+export const isLargeBodyStep = (step: string): boolean => step.endsWith('over 10 MB');
+
 const isTooLarge: When = ({ body }) => body.length > INGEST_BODY_BYTES_MAX;
 
 export const traceSizes: Subject = {
@@ -22,7 +25,8 @@ export const traceSizes: Subject = {
         check: checkRefused('traces', ['over 10 MB'], 413, requireIntrusiveRun(noTraces), {
           'over 10 MB': {
             accepted: 'Count the bytes as they arrive and stop reading after 10 MB.',
-            crashed: 'Send the 413 response before you close the connection.',
+            crashed:
+              'Respond with 413 as soon as the body is too large, and send the response before you close the connection.',
           },
         }),
         mutants: {

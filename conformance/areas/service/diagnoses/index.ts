@@ -1,0 +1,19 @@
+import type { Repair } from '../../../engine/checks/check.ts';
+import type { Transcript } from '../../../engine/transcript/reading.ts';
+import { toRepair } from '../../diagnoses/seen.ts';
+import { findErrorsSentAsSuccess } from './error-status.ts';
+import { findMixedUpOwners } from './mixed-up-owners.ts';
+import { findContradictingSummaries } from './contradicting-summaries.ts';
+import { findContradictingTotals } from './contradicting-totals.ts';
+
+/** Recognizes defects of a service that spoil many responses in the same way, and returns the repair of each. */
+export function diagnoseService(transcript: Transcript): Repair[] {
+  return [
+    findErrorsSentAsSuccess,
+    findMixedUpOwners,
+    findContradictingSummaries,
+    findContradictingTotals,
+  ]
+    .flatMap((find) => find(transcript))
+    .map(toRepair);
+}

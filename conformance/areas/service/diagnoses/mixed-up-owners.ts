@@ -1,0 +1,68 @@
+import { isObject } from '../../../../src/platform/json.ts';
+import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { describeSeen, findExample, nonEmpty, type Diagnosis } from '../../diagnoses/seen.ts';
+import { findForeignIndex, isForeign } from '../owners.ts';
+import { identify } from '../results/evidence.ts';
+import { findMatching, listPages } from '../results/listing.ts';
+import { hasControlApi, isStep, limitOf, sessionsOf, skipOf } from '../transcript.ts';
+
+type Response = NonNullable<Exchange['response']>;
+
+/** Recognizes a service that shows or closes conversations of other owners. */
+export function findMixedUpOwners(transcript: Transcript): Diagnosis[] {
+  if (!hasControlApi(transcript)) return [];
+  const pages = listPages(transcript);
+  const mixed = pages.filter((page) => findForeignIndex(page, transcript) >= 0);
+  const closed = transcript.exchanges.filter(
+    (exchange) => isStep(exchange, 'end', 'close of another') && isAccepted(exchange),
+  );
+  const seen = nonEmpty([...mixed, ...closed]);
+  if (!seen) return [];
+  const isClose = findExample(seen).endpoint === 'end';
+  return [
+    {
+      seen,
+      // Other pages of the same list, and the end call that came too late, show the consequences.
+      consequences: [
+        ...pages,
+        ...transcript.exchanges.filter((exchange) => isStep(exchange, 'end', 'close own')),
+      ],
+      fault: `${isClose ? 'a key closes a conversation' : 'a key sees sessions'} of another owner (${describeSeen(seen)})`,
+      cure: 'Find the owner by the API key, and use the owner in every query, also when a conversation is looked up by its id',
+      repair: (exchange) =>
+        exchange.endpoint === 'end'
+          ? repairClose(exchange)
+          : repairPage(exchange, pages, transcript),
+    },
+  ];
+}
+
+const withJson = (response: Response, status: number, body: unknown): Response => ({
+  ...response,
+  status,
+  body: JSON.stringify(body),
+});
+
+/** Refuses the close of the other owner, and lets the owner close the conversation for the first time. */
+function repairClose({ step, response, json }: Exchange): Response {
+  const found = response ?? { status: 404, headers: {}, body: '' };
+  if (step === 'close of another') return withJson(found, 404, { message: '' });
+  return isObject(json) ? withJson(found, found.status, { ...json, already_closed: false }) : found;
+}
+
+/** Lists only the sessions of the owner, and counts only them. */
+function repairPage(page: Exchange, pages: readonly Exchange[], transcript: Transcript): Response {
+  const found = page.response ?? { status: 200, headers: {}, body: '' };
+  if (!isObject(page.json)) return found;
+  const listed = sessionsOf(page);
+  const matching = findMatching(page, pages);
+  const own = (matching ?? listed).filter((session) => !isForeign(session, page, transcript));
+  // Without a list of all sessions, a page without foreign sessions stays as it is.
+  if (!matching && own.length === listed.length) return found;
+  const byIdentity = new Map(listed.map((session) => [identify(session), session]));
+  const skip = matching ? skipOf(page) : 0;
+  const items = own
+    .slice(skip, skip + limitOf(page))
+    .map((session) => byIdentity.get(identify(session)) ?? session);
+  return withJson(found, found.status, { ...page.json, items, total: own.length });
+}

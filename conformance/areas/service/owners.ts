@@ -1,0 +1,95 @@
+/** Which owner a request of a run belongs to, and which sessions are known to belong to whom. */
+import { listAt, resolvePointer } from '../../../src/contract/index.ts';
+import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
+import type { OwnerName } from './context.ts';
+import type { ResultsObject } from './results-api.ts';
+import { findUpload, sentSpans, sessionsOf } from './transcript.ts';
+
+/** Probes that use another owner than `main` for most of their requests. */
+const ownerByProbe: Readonly<Record<string, OwnerName>> = {
+  'service/late': 'apart',
+  'service/ids': 'apart',
+  'service/backlog': 'backlog',
+  'service/many': 'paged',
+  'service/limits': 'limits',
+  'service/rate': 'rate',
+};
+
+/** The owners of single steps. */
+const ownerByStep: Readonly<Record<string, OwnerName>> = {
+  'another owner': 'limits',
+  'close of another': 'limits',
+  'another key': 'limits',
+  bare: 'bare',
+  'close bare': 'bare',
+  'close bare again': 'bare',
+  deleted: 'deleted',
+  'close deleted': 'deleted',
+  named: 'named',
+  'close named': 'named',
+  idle: 'idle',
+  'after 23 hours': 'idle',
+  'after 24 hours': 'idle',
+  'close idle': 'idle',
+};
+
+/** Returns the owner whose key a request to the specified interface had, in a run with a control API. */
+export const ownerOf = ({ probe, step }: Exchange): OwnerName =>
+  ownerByStep[step] ?? ownerByProbe[probe] ?? 'main';
+
+/** The owners of what the run sent, uploaded, and seeded. */
+interface KnownOwners {
+  /** By conversation id. */
+  conversations: ReadonlyMap<unknown, OwnerName>;
+  /** By the name of the simulation. */
+  simulations: ReadonlyMap<unknown, OwnerName>;
+}
+
+const cache = new WeakMap<Transcript, KnownOwners>();
+
+function knownOwners(transcript: Transcript): KnownOwners {
+  const known = cache.get(transcript) ?? findKnownOwners(transcript);
+  cache.set(transcript, known);
+  return known;
+}
+
+function findKnownOwners(transcript: Transcript): KnownOwners {
+  const conversations = new Map<unknown, OwnerName>();
+  const simulations = new Map<unknown, OwnerName>();
+  for (const exchange of transcript.exchanges) {
+    if (exchange.endpoint === 'traces' && isAccepted(exchange)) {
+      for (const { attributes } of sentSpans(exchange)) {
+        const id =
+          attributes['gen_ai.conversation.id'] ?? exchange.request.headers['x-conversation-id'];
+        if (!conversations.has(id)) conversations.set(id, ownerOf(exchange));
+      }
+    }
+    const owner = exchange.step === 'many' ? 'paged' : 'main';
+    if (exchange.endpoint !== 'admin' || !['make main', 'many'].includes(exchange.step)) continue;
+    for (const simulation of listAt(exchange.sent, '/simulations')) {
+      simulations.set(resolvePointer(simulation, '/name'), owner);
+    }
+    for (const run of listAt(exchange.sent, '/runs')) {
+      for (const session of listAt(run, '/sessions')) {
+        conversations.set(resolvePointer(session, '/source_session_id'), owner);
+      }
+    }
+  }
+  const uploadId = findUpload(transcript)?.['session_id'];
+  if (uploadId !== undefined) conversations.set(uploadId, 'main');
+  return { conversations, simulations };
+}
+
+/** Returns whether a listed session is known to belong to another owner than that of the page. */
+export function isForeign(session: ResultsObject, page: Exchange, transcript: Transcript): boolean {
+  const { conversations, simulations } = knownOwners(transcript);
+  const owner =
+    page.endpoint === 'production'
+      ? conversations.get(session['source_session_id'])
+      : simulations.get(session['simulation']);
+  return owner !== undefined && owner !== ownerOf(page);
+}
+
+/** Returns the index of the first session of another owner on a page; -1 if there is none. */
+export const findForeignIndex = (page: Exchange, transcript: Transcript): number =>
+  sessionsOf(page).findIndex((session) => isForeign(session, page, transcript));

@@ -1,0 +1,196 @@
+/** A defect of a service that spoils many responses is reported as one cause. */
+import t, { type Test } from 'tap';
+import { serviceMutants } from '../../conformance/areas/mutants.ts';
+import { serviceSuite } from '../../conformance/areas/index.ts';
+import { ownerOf } from '../../conformance/areas/service/owners.ts';
+import type { ResultsObject } from '../../conformance/areas/service/results-api.ts';
+import { isStep, sessionsOf } from '../../conformance/areas/service/transcript.ts';
+import { onPages, onSessions } from '../../conformance/areas/service/transforms.ts';
+import { chain, changeResponse } from '../../conformance/engine/mutants/combinators.ts';
+import type { ProxyRequest, TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { toExchange, type Exchange } from '../../conformance/engine/transcript/transcript.ts';
+import { reportOf } from '../../conformance/index.ts';
+import { startProxy } from '../../conformance/proof/proxy.ts';
+import { replay } from '../../conformance/proof/replay.ts';
+import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { idsWith } from '../helpers/check-report.ts';
+import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
+import { recordServiceOnce } from '../helpers/recorded-runs.ts';
+
+/** Applies a defect to the recorded run of the reference service, and judges it. */
+async function reportWith(transform: TransformFactory): Promise<CheckReport> {
+  const { transcript } = await recordServiceOnce();
+  const distortion = { id: 'test', areas: ['service'] as const, transform };
+  const distorted = (await replay(distortion, serviceSuite, transcript)).transcript;
+  if (!distorted) throw new Error('The recording does not show the defect.');
+  return reportOf(distorted, transcript.run.startedAt);
+}
+
+const isSpecified = ({ path }: ProxyRequest): boolean => !path.startsWith('/__admin');
+
+const ERRORS = /: errors are sent with status 200 \(/;
+const OWNERS = /: a key (sees sessions|closes a conversation) of another owner \(/;
+const SUMMARIES = /: `outcome_summary` contradicts `eval_outcomes`: /;
+const TOTALS = /: `total` contradicts the listed sessions: /;
+const causes = [ERRORS, OWNERS, SUMMARIES, TOTALS];
+
+const swapCounts: Parameters<typeof onSessions>[1] = (session) => {
+  const summary = session['outcome_summary'] as Record<string, unknown>;
+  const { passed_count: passed, failed_count: failed } = summary;
+  Object.assign(summary, { passed_count: failed, failed_count: passed });
+};
+
+const defects: readonly {
+  title: string;
+  transform: TransformFactory;
+  says: RegExp;
+  clears: readonly string[];
+  hint?: RegExp;
+}[] = [
+  {
+    title: 'errors with status 200',
+    transform: changeResponse(isSpecified, (response) =>
+      // A burst that is never refused would go on.
+      response.status >= 400 && response.status !== 429 ? { ...response, status: 200 } : response,
+    ),
+    says: ERRORS,
+    clears: ['SERVICE-020', 'SERVICE-022', 'SERVICE-023', 'SERVICE-029', 'SERVICE-048'],
+    hint: /^The body is an error\. Send it with status 4/,
+  },
+  {
+    title: 'a count of passed outcomes that is the count of failed ones',
+    transform: chain(onSessions('production', swapCounts), onSessions('simulations', swapCounts)),
+    says: SUMMARIES,
+    clears: ['SERVICE-112', 'SERVICE-113', 'SERVICE-123', 'SERVICE-149', 'SERVICE-159'],
+  },
+  {
+    title: 'a total of one session too many',
+    transform: chain(
+      onPages('production', (page) => void (page['total'] = Number(page['total']) + 1)),
+      onPages('simulations', (page) => void (page['total'] = Number(page['total']) + 1)),
+    ),
+    says: TOTALS,
+    clears: ['SERVICE-080', 'SERVICE-116', 'SERVICE-119', 'SERVICE-135', 'SERVICE-155'],
+  },
+];
+
+for (const { title, transform, says, clears, hint } of defects) {
+  void t.test(`one cause: ${title}`, async (t) => {
+    assertOneCause(t, await reportWith(transform), says, clears, hint);
+  });
+}
+
+function assertOneCause(
+  t: Test,
+  report: CheckReport,
+  says: RegExp,
+  clears: readonly string[],
+  hint?: RegExp,
+): void {
+  t.same(findViolations('CheckReport', report), []);
+  t.equal(report.causes.length, 1, report.causes.map((cause) => cause.description).join('\n'));
+  const [cause] = report.causes;
+  t.match(cause?.description, says);
+  for (const id of clears) t.ok(cause?.clears.includes(id), `clears ${id}`);
+  t.same(
+    idsWith(report, 'fail', 'blocked').filter((id) => !cause?.clears.includes(id)),
+    [],
+    'nothing else fails',
+  );
+  t.ok(cause?.example?.expected && cause.example.received, 'has an example');
+  if (hint) t.match(cause?.example?.hint, hint);
+}
+
+void t.test('one cause: keys see the sessions of another owner', async (t) => {
+  const { transcript } = await recordServiceOnce();
+  const { run, exchanges } = transcript;
+  const seenByAll = (endpoint: Exchange['endpoint']): ResultsObject[] =>
+    exchanges.filter((page) => isStep(page, endpoint, 'whole')).flatMap(sessionsOf);
+  const mixed = exchanges.map((page) => {
+    const { json, sent, response, ...record } = page;
+    const isRead = page.endpoint === 'production' || page.endpoint === 'simulations';
+    const isOther = ['another owner', 'bare', 'after 24 hours'].includes(page.step);
+    if (!isRead || !isOther || !response) return page;
+    const items = [...seenByAll(page.endpoint), ...sessionsOf(page)];
+    const body = JSON.stringify({ ...(json as object), items, total: items.length });
+    return toExchange({ ...record, response: { ...response, body } });
+  });
+  const report = reportOf({ run, exchanges: mixed }, run.startedAt);
+  assertOneCause(t, report, OWNERS, ['SERVICE-119', 'SERVICE-121', 'SERVICE-156']);
+  t.match(report.causes[0]?.example, { expected: 'no session of another owner' });
+});
+
+void t.test('one cause: a key closes conversations of another owner', async (t) => {
+  const { transcript } = await recordServiceOnce();
+  const { run, exchanges } = transcript;
+  const closed = exchanges.map((exchange) => {
+    const { json, sent, response, ...record } = exchange;
+    if (!isStep(exchange, 'end', 'close of another') || !response) return exchange;
+    const body = '{"conversation_id":"c","status":"evaluating","evaluations_queued":0}';
+    return toExchange({ ...record, response: { ...response, status: 200, body } });
+  });
+  const report = reportOf({ run, exchanges: closed }, run.startedAt);
+  assertOneCause(t, report, OWNERS, ['SERVICE-067']);
+});
+
+const others: readonly (readonly [title: string, mutant: string, fails: string])[] = [
+  ['a service that accepts what it must refuse sends no errors', 'no-id-taken', 'SERVICE-020'],
+  [
+    'a list without one failing session has no wrong total',
+    'production-failed-one-less',
+    'SERVICE-112',
+  ],
+  [
+    'outcomes that are not listed do not make a wrong summary',
+    'failed-lists-passed',
+    'SERVICE-113',
+  ],
+  ['sessions under internal ids belong to no other owner', 'own-session-id', 'SERVICE-120'],
+];
+
+for (const [title, id, fails] of others) {
+  void t.test(`none of these causes: ${title}`, async (t) => {
+    const found = serviceMutants.find((one) => one.id.endsWith(id));
+    const transform = found?.transform;
+    if (!transform) throw new Error(`Unknown mutant ${id}`);
+    const report = await reportWith(transform);
+    t.ok(idsWith(report, 'fail').includes(fails), idsWith(report, 'fail').join());
+    t.same(
+      report.causes.filter(({ description }) => causes.some((cause) => cause.test(description))),
+      [],
+    );
+  });
+}
+
+void t.test('the owner of each request is known', async (t) => {
+  const service = await withCheckedService(t);
+  const ownerByKey = new Map<string, string>();
+  const keyByTrace = new Map<string, string>();
+  const proxy = await startProxy({
+    upstream: service.url,
+    clock: systemClock,
+    transform(request, forward) {
+      const [, owner] = /\/seed\?owner=check-\w+-(\w+)$/.exec(request.path) ?? [];
+      const keys = (request.json as { keys?: { key: string }[] } | undefined)?.keys ?? [];
+      for (const { key } of keys) if (owner !== undefined) ownerByKey.set(key, owner);
+      keyByTrace.set(
+        request.headers['traceparent'] ?? '',
+        request.headers['x-service-api-key'] ?? '',
+      );
+      return forward(request);
+    },
+  });
+  t.teardown(() => proxy.stop());
+  const { exchanges } = await recordRun({ url: proxy.url, apiKey: service.apiKey });
+  const wrong = exchanges.filter((exchange) => {
+    const key = keyByTrace.get(exchange.request.headers['traceparent'] ?? '') ?? '';
+    const owner = ownerByKey.get(key);
+    return owner !== undefined && exchange.endpoint !== 'admin' && owner !== ownerOf(exchange);
+  });
+  t.same(
+    wrong.map(({ probe, step }) => `${probe} ${step}`),
+    [],
+  );
+  t.ok(ownerByKey.size >= 10, `${ownerByKey.size} owners`);
+});

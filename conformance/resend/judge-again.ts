@@ -69,7 +69,7 @@ export function judgeAgain(
 
 function conclude(
   rows: readonly Row[],
-  { before, exchanges, breaks, label }: ResendSource,
+  { before, exchanges, breaks }: ResendSource,
   now: Exchange,
 ): Pick<ResendReport, 'verdict' | 'sentence'> {
   const idsWith = (verdict: Row['verdict']): string[] =>
@@ -106,11 +106,9 @@ function conclude(
   const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
   const conforms = `The response conforms${breaks.length > 0 ? ' now' : ''}${warnings}.`;
   const caveat =
-    label !== undefined
-      ? ' Evals score a whole session: run sandbox-kit simulate again.'
-      : breaks.length > 0
-        ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
-        : '';
+    breaks.length > 0
+      ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
+      : '';
   return { verdict: 'conforming', sentence: `${conforms}${caveat}` };
 }
 

@@ -4,6 +4,7 @@ import {
   resolvePointer,
   type ExchangeRecord,
   type ResendReport,
+  type ResentEval,
 } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { secretsOf } from '../../src/platform/connection.ts';
@@ -20,6 +21,7 @@ import {
   isUnsent,
 } from '../engine/transcript/reading.ts';
 import type { Exchange } from '../engine/transcript/transcript.ts';
+import { concludeEvals } from './conclude-evals.ts';
 import { judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
 import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
@@ -39,7 +41,17 @@ export interface ResendSettings extends Credentials {
   /** Gives the requests up. */
   signal: AbortSignal | undefined;
   names: CredentialNames;
+  /** Scores the evals of a simulated session with a new reply. */
+  scoreReply: ScoreReply | undefined;
 }
+
+/** Scores the evals that a simulated session did not pass, with the new response to a turn. */
+export type ScoreReply = (
+  turn: NonNullable<ResendSource['simulated']> & {
+    response: { status: number; contentType: string | undefined; json: unknown; latencyMs: number };
+  },
+  signal: AbortSignal,
+) => Promise<ResentEval[]>;
 
 type SideRequest = ResendReport['prepared'][number];
 
@@ -80,11 +92,14 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
     const judged = isInterrupted(sent)
       ? INTERRUPTED_VERDICT
       : judgeAgain(suiteOf(run), source, { now: sent, hasStopped: stillResponds === false });
+    const evals = await scoreEvals(settings, sent, interruption.signal);
+    const { verdict, sentence } = evals ? concludeEvals(judged, evals) : judged;
     return {
       ...base,
-      ...judged,
+      ...{ verdict, sentence, requirements: judged.requirements },
+      ...(evals && evals.length > 0 && { evals }),
       exitCode: { conforming: 0 as const, 'not-conforming': 1 as const, 'not-judged': 3 as const }[
-        judged.verdict
+        verdict
       ],
       prepared: state.prepared,
       exchange: toRecord(sent),
@@ -94,6 +109,21 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
   } finally {
     await sender.close();
   }
+}
+
+/** Scores the evals of a simulated session; undefined if there is none, or no response. */
+async function scoreEvals(
+  { source: { simulated }, scoreReply }: ResendSettings,
+  { response, json, startedMs, endedMs }: Exchange,
+  signal: AbortSignal,
+): Promise<ResentEval[] | undefined> {
+  if (!simulated || !scoreReply || !response) return undefined;
+  const { status, headers } = response;
+  const reply = { status, contentType: headers['content-type'], json };
+  return scoreReply(
+    { ...simulated, response: { ...reply, latencyMs: endedMs - startedMs } },
+    signal,
+  );
 }
 
 /**
@@ -151,11 +181,11 @@ interface State {
 }
 
 function createState(
-  { before, label }: ResendSource,
+  { before, simulated }: ResendSource,
   steps: readonly Preparation[],
   sender: Sender,
 ): State {
-  const isNumbered = label === undefined;
+  const isNumbered = simulated === undefined;
   const prepared: SideRequest[] = [];
   const existing = new Set<string>();
   // A request with the wrong key can't delete a user.

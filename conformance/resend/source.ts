@@ -1,5 +1,5 @@
 /** Where a request comes from that is sent again: a report, a recording, or a turn of a simulation. */
-import type { CheckReport, RunRecord } from '../../src/contract/index.ts';
+import type { CheckReport, RunRecord, SimulatedSessionReport } from '../../src/contract/index.ts';
 import { suiteOf } from '../areas/index.ts';
 import { judgeTranscript } from '../engine/judge/judge.ts';
 import { isVoice } from '../engine/transcript/call-messages.ts';
@@ -15,8 +15,8 @@ export interface ResendSource {
   before: Exchange;
   judgedBy: readonly string[];
   breaks: readonly string[];
-  /** What messages call the request (default: its number). */
-  label?: string;
+  /** The turn of a simulated session, if the request is one. */
+  simulated?: { session: SimulatedSessionReport; turn: number };
 }
 
 /** A request can't be sent again. The message says what to do instead. */

@@ -123,7 +123,11 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
  */
 export type Change = 'better' | 'worse' | 'unchanged' | 'unknown';
 /**
- * conforming: the response obeys the requirements. not-judged: nothing was sent, or the response alone does not decide.
+ * pass, fail: with the new reply. warn: it fails, but is not required. not_judged: one reply does not decide. elsewhere: it failed at another turn.
+ */
+export type ResentEvalVerdict = 'pass' | 'fail' | 'warn' | 'not_judged' | 'elsewhere';
+/**
+ * conforming: the response obeys the requirements and, for a turn of a simulation, passes the evals that failed at that turn. not-judged: nothing was sent, or the response alone does not decide.
  */
 export type ResendVerdict = 'conforming' | 'not-conforming' | 'not-judged';
 /**
@@ -2299,6 +2303,24 @@ export interface ProductionTurn {
   agent_response: string;
   [k: string]: unknown;
 }
+export interface ResentEval {
+  id: string;
+  name: string;
+  /**
+   * Whether its failure fails the session.
+   */
+  required: boolean;
+  verdict: ResentEvalVerdict;
+  /**
+   * What the eval looked for and found, or why it is not judged.
+   */
+  reason: string;
+  /**
+   * The other turn at which it failed, if it is one turn.
+   */
+  turn?: number;
+  [k: string]: unknown;
+}
 export interface SideRequest {
   /**
    * Number of the exchange in the run that it repeats.
@@ -2342,6 +2364,10 @@ export interface ResendReport {
    * The requirements by which the response was judged; broken ones first.
    */
   requirements: ResentRequirement[];
+  /**
+   * For a turn of a simulation: the evals that failed or errored in the run, scored with the new reply.
+   */
+  evals?: ResentEval[];
   [k: string]: unknown;
 }
 /**
@@ -3298,6 +3324,10 @@ export interface ResendableSession {
    * Present if the first turn has no line of the user.
    */
   agent_speaks_first?: true;
+  /**
+   * The evals that failed or could not be scored, to score the new reply.
+   */
+  evals?: EvalDefinition[];
 }
 /**
  * What the service sends to POST /users before a simulation.

@@ -39,7 +39,9 @@ export function buildSessionReport(
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
-    ...(verdict !== 'passed' && plan.channel === 'chat' && describeRequests(plan, session.userId)),
+    ...(verdict !== 'passed' &&
+      plan.channel === 'chat' &&
+      describeRequests(plan, session.userId, outcomes)),
     traces: session.turns.map(toTurnReport),
     ...(failedTurn && { failed_turn: failedTurn }),
     ...(session.otherSession && {
@@ -117,7 +119,10 @@ function findFailedTurn(
 function describeRequests(
   plan: SessionPlan,
   userId: string | undefined,
+  outcomes: readonly Outcome[],
 ): Pick<SimulatedSessionReport, 'resendable'> {
+  const open = outcomes.filter(({ outcome }) => outcome !== 'pass').map(({ evalId }) => evalId);
+  const evals = plan.evals.filter(({ id }) => open.includes(id));
   const { initial_messages: initial = [], user } = plan.scenario;
   const messages = initial.map((message) => ({ ...message }));
   return {
@@ -125,6 +130,7 @@ function describeRequests(
       ...(userId !== undefined && { user: toUserRequest(plan) }),
       chat_request: createChatRequest(plan, userId, messages),
       ...(user.speaks_first === false && { agent_speaks_first: true }),
+      ...(evals.length > 0 && { evals: evals.map((definition) => ({ ...definition })) }),
     },
   };
 }

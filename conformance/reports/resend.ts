@@ -35,6 +35,7 @@ export function resendText(original: ResendReport, layout: TextLayout): string {
     sideLines('Prepared', report.prepared, layout),
     report.exchange ? requestLines(report.exchange, layout) : [],
     report.exchange ? responseLines(report.exchange, layout) : [],
+    sideLines('Together', report.together ?? [], layout),
     sideLines('Cleaned up', report.cleanedUp, layout),
     ...findingBlocks(report, layout),
     holdingLines(report, layout),

@@ -15,6 +15,8 @@ export interface ResendSource {
   before: Exchange;
   judgedBy: readonly string[];
   breaks: readonly string[];
+  /** The numbers of the other exchanges that its findings are about. */
+  companions?: readonly number[];
   /** The turn of a simulated session, if the request is one. */
   simulated?: { session: SimulatedSessionReport; turn: number };
 }
@@ -50,8 +52,8 @@ export function findInReport(report: CheckReport, id: number, name: string): Res
   }
   const exchanges = rows.map(({ exchange }) => toExchange(exchange));
   const before = rejectCall(toExchange(row.exchange), resendable.run);
-  const { judgedBy, breaks } = row;
-  return { run: resendable.run, exchanges, before, judgedBy, breaks };
+  const { judgedBy, breaks, companions = [] } = row;
+  return { run: resendable.run, exchanges, before, judgedBy, breaks, companions };
 }
 
 /**
@@ -70,7 +72,12 @@ export function findInRecording(transcript: Transcript, id: number, name: string
     );
   }
   const judgment = judgeTranscript(suiteOf(run), transcript);
-  return { run, exchanges, before: rejectCall(before, run), ...findVerdicts(before, judgment) };
+  return {
+    run,
+    exchanges,
+    before: rejectCall(before, run),
+    ...findVerdicts(before, judgment, exchanges),
+  };
 }
 
 const RECORD =

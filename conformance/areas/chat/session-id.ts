@@ -7,6 +7,7 @@ import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant
 import { lacks } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
+import { closestTo } from '../../engine/transcript/repetitions.ts';
 import { isReply, noReply, noReplyHasField, optionalField, replies } from './replies.ts';
 import { inSession, sentSessionId, sessionOf, shareState } from './sessions.ts';
 
@@ -124,7 +125,8 @@ function checkEcho(): Check {
     (exchange, { exchanges }) => {
       const [expected, received] = [sentSessionId(exchange), repliedSessionId(exchange)];
       if (expected === received) return [];
-      const source = exchanges.find((other) => sentSessionId(other) === received);
+      const sources = exchanges.filter((other) => sentSessionId(other) === received);
+      const [source] = sources;
       return [
         {
           exchange: exchange.id,
@@ -134,6 +136,7 @@ function checkEcho(): Check {
                 expected: formatValue(expected),
                 received: `${formatValue(received)}, which exchange ${source.id} sent`,
                 hint: 'Look for a variable that requests share: this is the session of another request.',
+                others: closestTo(exchange, sources).map(({ id }) => id),
               }
             : describeEcho(expected, received, 'session id')),
         },

@@ -83,3 +83,19 @@ export function showsOverlap(exchange: Exchange, transcript: Exchanges): boolean
       wasAlone(other, transcript),
   );
 }
+
+/** The most exchanges that `closestTo` returns. */
+const CLOSEST_MAX = 3;
+
+/** Returns the exchanges that overlap another one, or else the last one before it. */
+export function closestTo(
+  { startedMs, endedMs }: Exchange,
+  candidates: readonly Exchange[],
+): Exchange[] {
+  const overlapping = candidates.filter(
+    (other) => other.startedMs < endedMs && other.endedMs > startedMs,
+  );
+  if (overlapping.length > 0) return overlapping.slice(0, CLOSEST_MAX);
+  const last = candidates.findLast((other) => other.endedMs <= startedMs);
+  return last ? [last] : candidates.slice(0, 1);
+}

@@ -674,6 +674,10 @@ export interface ResendableExchange {
    * Ids of those requirements that the exchange breaks.
    */
   breaks: string[];
+  /**
+   * Numbers of the other exchanges that its findings are about. They are sent again as well: at the same moment if they overlapped in the run, or else in the same order.
+   */
+  companions?: number[];
   [k: string]: unknown;
 }
 /**
@@ -2352,6 +2356,10 @@ export interface ResendReport {
    */
   prepared: SideRequest[];
   exchange?: ExchangeRecord2;
+  /**
+   * The other requests that a broken requirement is about, sent again in the recorded relation: at the same moment, or one after the other.
+   */
+  together?: SideRequest[];
   /**
    * Requests that were sent afterwards to delete what the request and its preparation created.
    */

@@ -57,6 +57,7 @@ void t.test('the evals that failed at a turn are judged with the new reply', asy
     /\nFAIL {2}eval e1: E\n {6}Looked for "refund" in the agent's messages of/,
   );
   t.match(broken.stdout, /\nWARN {2}eval e3: E\n/);
+  t.match(unwrap(broken.stdout), 'a match of /[Nn]o\\b/ in', 'the expression as it was written');
   t.match(
     unwrap(broken.stdout),
     /NOT CONFORMING The response conforms\. With this reply, evals e1, e2 still fail\./,

@@ -91,10 +91,11 @@ const optionalFields = (turn: number | undefined, reason: string | undefined) =>
  * the first required eval that failed, or else the last turn.
  */
 function findFailedTurn(
-  { scenario, persona, channel, sessionId }: SessionPlan,
-  { turns, status }: SimulatedSession,
+  plan: SessionPlan,
+  { turns, status, userId }: SimulatedSession,
   { outcomes, verdict }: SessionScore,
 ): SimulatedSessionReport['failed_turn'] {
+  const { scenario, channel } = plan;
   const last = turns.at(-1);
   if (channel !== 'chat' || verdict === 'passed' || status === 'canceled' || !last) return;
   const failed = outcomes.find(({ outcome, required }) => outcome === 'fail' && required);
@@ -107,11 +108,10 @@ function findFailedTurn(
     ]);
   return {
     session_sequence: sequence,
-    request: {
-      messages: [...(scenario.initial_messages ?? []).map((each) => ({ ...each })), ...messages],
-      session_id: sessionId,
-      metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
-    },
+    request: createChatRequest(plan, userId, [
+      ...(scenario.initial_messages ?? []).map((each) => ({ ...each })),
+      ...messages,
+    ]),
   };
 }
 

@@ -3390,7 +3390,7 @@ export interface FailedTurn {
   request: ChatRequest1;
 }
 /**
- * Body of its chat request, to send again. It has no user id, because the user was deleted.
+ * Body of its chat request, to send again. Its user was deleted at the end of the session.
  */
 export interface ChatRequest1 {
   /**

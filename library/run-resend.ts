@@ -116,5 +116,6 @@ export async function runResend(
     seed: randomSeed(),
     kitVersion: kitVersion(),
     clock: systemClock,
+    scoreReply: source.simulated && (await import('../src/service/index.ts')).scoreReply,
   });
 }

@@ -22,8 +22,8 @@ type ResendValues = ValuesOf<typeof positionals, typeof resendOptions>;
 
 export const resend = defineCommand({
   description: [
-    'Sends the request alone, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterwards.',
-    'A report has the requests of findings and crashes; a recording has all.',
+    'Sends the request alone, or with the other requests that its failure is about, with the same headers and the same body, and judges the response by the requirements that judged it in the run. If the request depends on a user, earlier turns, or a connection, it first sends the requests that created them, and it deletes the users afterwards.',
+    'A report has the requests of findings and crashes; a recording has all. A turn of a simulation is also judged by the evals that failed at it.',
   ],
   arguments: positionals,
   options: resendOptions,

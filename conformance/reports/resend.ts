@@ -1,4 +1,4 @@
-import type { ExchangeRecord, ResendReport } from '../../src/contract/index.ts';
+import type { ExchangeRecord, ResendReport, ResentEval } from '../../src/contract/index.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
@@ -35,9 +35,11 @@ export function resendText(original: ResendReport, layout: TextLayout): string {
     sideLines('Prepared', report.prepared, layout),
     report.exchange ? requestLines(report.exchange, layout) : [],
     report.exchange ? responseLines(report.exchange, layout) : [],
+    sideLines('Together', report.together ?? [], layout),
     sideLines('Cleaned up', report.cleanedUp, layout),
     ...findingBlocks(report, layout),
     holdingLines(report, layout),
+    ...evalBlocks(report, layout),
     verdict,
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -140,6 +142,27 @@ function holdingLines({ requirements }: ResendReport, { style, width }: TextLayo
   const verb = passed.length === 1 ? 'is' : 'are';
   const text = `${formatCount(passed.length, 'requirement')} ${verb} met: ${list}.${now}`;
   return labeled(`${style('green', 'PASS')}  `, text, width);
+}
+
+/** Describes each eval that the session did not pass, those that pass now last. */
+function evalBlocks({ evals = [] }: ResendReport, { style, width }: TextLayout): string[][] {
+  const labels: Record<ResentEval['verdict'], [Style, string]> = {
+    fail: ['red', 'FAIL '],
+    warn: ['yellow', 'WARN '],
+    not_judged: ['yellow', 'OPEN '],
+    elsewhere: ['dim', 'OTHER'],
+    pass: ['green', 'PASS '],
+  };
+  const order = Object.keys(labels);
+  return evals
+    .toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))
+    .map(({ id, name, verdict, reason }) => {
+      const [color, label] = labels[verdict];
+      return [
+        ...labeled(`${style(color, label)} `, `${style('bold', `eval ${id}`)}: ${name}`, width),
+        ...labeled(' '.repeat(6), reason, width),
+      ];
+    });
 }
 
 /** Says whether the sandbox still runs after a request without a response. */

@@ -4,6 +4,7 @@ import type { Judgment } from '../engine/judge/judge.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { isVoice } from '../engine/transcript/call-messages.ts';
 import { repetitionOf } from '../engine/transcript/repetitions.ts';
+import { findSuspectedDeletions } from './companions.ts';
 import { findPreparations } from './preparation.ts';
 
 export type ResendableExchange = NonNullable<CheckReport['resendable']>['exchanges'][number];
@@ -15,9 +16,11 @@ const START_LENGTH = 200;
 
 /** Returns the verdicts that are based on an exchange. */
 export function findVerdicts(
-  { id }: Pick<Exchange, 'id'>,
+  exchange: Exchange,
   { requirements }: Pick<Judgment, 'requirements'>,
-): Pick<ResendableExchange, 'judgedBy' | 'breaks'> {
+  exchanges: readonly Exchange[],
+): Pick<ResendableExchange, 'judgedBy' | 'breaks' | 'companions'> {
+  const { id } = exchange;
   const judged = [...requirements].filter(
     ([, result]) => 'evidence' in result && result.evidence.some((each) => each.id === id),
   );
@@ -26,9 +29,19 @@ export function findVerdicts(
       (result.verdict === 'fail' || result.verdict === 'warn') &&
       result.findings.some(({ exchange, isNote }) => exchange === id && !isNote),
   );
+  const cited = broken.flatMap(([, result]) =>
+    'findings' in result
+      ? result.findings
+          .filter((finding) => finding.exchange === id)
+          .flatMap(({ others = [] }) => others)
+      : [],
+  );
+  const suspected = broken.length > 0 ? findSuspectedDeletions(exchange, exchanges) : [];
+  const companions = new Set([...cited, ...suspected.map((other) => other.id)]);
   return {
     judgedBy: judged.map(([requirement]) => requirement),
     breaks: broken.map(([requirement]) => requirement),
+    ...(companions.size > 0 && { companions: [...companions].sort((a, b) => a - b) }),
   };
 }
 
@@ -47,6 +60,9 @@ export function createExcerpt(
       byId.get(exchange.control ?? 0),
       byId.get(exchange.repeats ?? 0),
       repetitionOf(exchange, { exchanges }),
+      ...(findVerdicts(exchange, judgment, exchanges).companions ?? []).map((each) =>
+        byId.get(each),
+      ),
     ].filter((each) => each !== undefined);
     for (const each of [exchange, ...related]) {
       kept.add(each);
@@ -63,7 +79,7 @@ export function createExcerpt(
       if (!isCut) bytesLeft -= bytes;
       return {
         exchange: shortenBodies(exchange, isCut),
-        ...findVerdicts(exchange, judgment),
+        ...findVerdicts(exchange, judgment, exchanges),
       };
     });
   return { resendable: { run, exchanges: rows } };

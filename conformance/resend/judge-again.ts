@@ -19,7 +19,7 @@ type Row = ResendReport['requirements'][number];
 /** The verdict on a request that was sent again. */
 export type Rejudgment = Pick<ResendReport, 'verdict' | 'sentence' | 'requirements'>;
 
-const COMPARED = 'It compares several requests of the run, so one response does not decide.';
+const COMPARED = 'It compares several requests of the run, so this response does not decide.';
 const OTHER_KIND = 'It does not apply to this kind of response.';
 
 /**
@@ -29,15 +29,18 @@ const OTHER_KIND = 'It does not apply to this kind of response.';
 export function judgeAgain(
   suite: Suite,
   source: ResendSource,
-  { now, hasStopped }: { now: Exchange; hasStopped: boolean },
+  { now, others, hasStopped }: { now: Exchange; others: readonly Exchange[]; hasStopped: boolean },
 ): Rejudgment {
   const { before, breaks, judgedBy } = source;
-  const reason = findUnjudgeable(source, now);
+  const reason = [now, ...others]
+    .map((exchange) => findUnjudgeable(source, exchange))
+    .find((each) => each !== undefined);
   if (reason !== undefined) return { verdict: 'not-judged', sentence: reason, requirements: [] };
-  const applyNow = applyChecks(suite, source, { exchange: now, hasStopped });
+  const applyNow = applyChecks(suite, source, { exchange: now, others, hasStopped });
   const isRecorded = before.response !== undefined || before.failure !== undefined;
   const applyBefore = applyChecks(suite, source, {
     exchange: before,
+    others: companionsOf(source),
     hasStopped: isConnectionFailure(before),
   });
   const isCut = before.response?.bodyBytes !== undefined;
@@ -60,7 +63,8 @@ export function judgeAgain(
     // A request that got no response may be evidence only because of that.
     const isAnswered = wasBroken && before.failure && now.response;
     if (isEvidence || isAnswered) return isJudged ? [{ ...row, verdict: 'pass' }] : [];
-    return wasBroken ? [{ ...row, verdict: 'not_judged', reason: OTHER_KIND }] : [];
+    const openReason = others.length > 0 ? COMPARED : OTHER_KIND;
+    return wasBroken ? [{ ...row, verdict: 'not_judged', reason: openReason }] : [];
   });
   const order: readonly Row['verdict'][] = ['fail', 'warn', 'not_judged', 'pass'];
   const requirements = rows.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
@@ -69,7 +73,7 @@ export function judgeAgain(
 
 function conclude(
   rows: readonly Row[],
-  { before, exchanges, breaks, label }: ResendSource,
+  { before, exchanges, breaks, companions = [], run: { target } }: ResendSource,
   now: Exchange,
 ): Pick<ResendReport, 'verdict' | 'sentence'> {
   const idsWith = (verdict: Row['verdict']): string[] =>
@@ -83,14 +87,16 @@ function conclude(
   if (open.length > 0) {
     return {
       verdict: 'not-judged',
-      sentence: `One response does not decide about ${open.map(({ id }) => id).join(', ')}. Run the check again.`,
+      sentence: `This response does not decide about ${open.map(({ id }) => id).join(', ')}. Run ${checkAgain(
+        target,
+        open.map(({ id }) => id),
+      )}`,
     };
   }
   if (isTransient(before, { exchanges }) && breaks.length > 0) {
     return {
       verdict: 'not-judged',
-      sentence:
-        'The response conforms, but in the run the request also succeeded when it was sent again alone. The fault comes and goes, or depends on other requests. Run the check again.',
+      sentence: `The response conforms, but in the run the request also succeeded when it was sent again alone. The fault comes and goes, or depends on other requests. Run ${checkAgain(target, breaks)}`,
     };
   }
   const warned = idsWith('warn');
@@ -106,13 +112,20 @@ function conclude(
   const warnings = warned.length > 0 ? `, with a warning: ${warned.join(', ')}` : '';
   const conforms = `The response conforms${breaks.length > 0 ? ' now' : ''}${warnings}.`;
   const caveat =
-    label !== undefined
-      ? ' Evals score a whole session: run sandbox-kit simulate again.'
+    companions.length > 0
+      ? ` The ${companions.length + 1} requests were sent as in the run. For the verdict, run ${checkAgain(target, breaks)}`
       : breaks.length > 0
         ? ' A fault that depends on concurrent requests does not show alone: run the check again for the verdict.'
         : '';
   return { verdict: 'conforming', sentence: `${conforms}${caveat}` };
 }
+
+const checkAgain = (target: string, ids: readonly string[]): string =>
+  `sandbox-kit check ${target} --only ${ids.join(',')}`;
+
+/** Returns the exchanges of the run that the findings of an exchange are about. */
+export const companionsOf = ({ exchanges, companions = [] }: ResendSource): Exchange[] =>
+  exchanges.filter(({ id }) => companions.includes(id));
 
 /** Returns why a response says nothing about the request; undefined if it can be judged. */
 function findUnjudgeable({ before }: ResendSource, now: Exchange): string | undefined {
@@ -144,32 +157,42 @@ function selectedIds(
   );
 }
 
-/** Applies checks to an exchange, next to its control. `hasStopped`: it stopped the sandbox. */
+/** Applies checks to an exchange, next to its control and the others that its findings are about. `hasStopped`: it stopped the sandbox. */
 function applyChecks(
   { checks }: Suite,
-  { run, exchanges }: ResendSource,
+  { run, exchanges, breaks }: ResendSource,
   {
     exchange: { repeats: _repeats, ...exchange },
+    others,
     hasStopped,
   }: {
     exchange: Exchange;
+    others: readonly Exchange[];
     hasStopped: boolean;
   },
 ): (id: RequirementId) => { isEvidence: boolean; finding: Finding | undefined } {
-  const control = exchanges.filter(({ id }) => id === exchange.control);
+  const control = exchanges.filter(
+    ({ id }) => id === exchange.control && !others.some((other) => other.id === id),
+  );
   const suspects = [exchange];
   const crash = { downMs: 0, cameBack: true, suspects, culprits: suspects, refused: [] };
   const transcript: Transcript = {
-    ...{ run, exchanges: [...control, exchange] },
+    run,
+    exchanges: [...control, ...others, exchange].sort((a, b) => a.id - b.id),
     crashes: hasStopped ? [crash] : [],
   };
+  // The same pair may fail again by the other response.
+  const isOfGroup = (id: RequirementId, number: number): boolean =>
+    breaks.includes(id) && others.some((other) => other.id === number);
   return (id) => {
     const check = checks[id];
     const evidence = check?.evidence(transcript) ?? [];
     const findings = evidence.length === 0 ? [] : check?.judge(evidence, transcript);
     return {
       isEvidence: evidence.includes(exchange),
-      finding: findings?.find((each) => each.exchange === exchange.id && !each.isNote),
+      finding: findings?.find(
+        (each) => !each.isNote && (each.exchange === exchange.id || isOfGroup(id, each.exchange)),
+      ),
     };
   };
 }

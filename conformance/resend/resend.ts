@@ -4,6 +4,7 @@ import {
   resolvePointer,
   type ExchangeRecord,
   type ResendReport,
+  type ResentEval,
 } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { secretsOf } from '../../src/platform/connection.ts';
@@ -20,7 +21,9 @@ import {
   isUnsent,
 } from '../engine/transcript/reading.ts';
 import type { Exchange } from '../engine/transcript/transcript.ts';
-import { judgeAgain } from './judge-again.ts';
+import { sendTogether } from './companions.ts';
+import { concludeEvals } from './conclude-evals.ts';
+import { companionsOf, judgeAgain } from './judge-again.ts';
 import { findPreparations, userIdOf, type Preparation } from './preparation.ts';
 import { findGap, rebuildRequest, type CredentialNames, type Credentials } from './rebuild.ts';
 import type { ResendSource } from './source.ts';
@@ -39,7 +42,17 @@ export interface ResendSettings extends Credentials {
   /** Gives the requests up. */
   signal: AbortSignal | undefined;
   names: CredentialNames;
+  /** Scores the evals of a simulated session with a new reply. */
+  scoreReply: ScoreReply | undefined;
 }
+
+/** Scores the evals that a simulated session did not pass, with the new response to a turn. */
+export type ScoreReply = (
+  turn: NonNullable<ResendSource['simulated']> & {
+    response: { status: number; contentType: string | undefined; json: unknown; latencyMs: number };
+  },
+  signal: AbortSignal,
+) => Promise<ResentEval[]>;
 
 type SideRequest = ResendReport['prepared'][number];
 
@@ -51,14 +64,15 @@ type SideRequest = ResendReport['prepared'][number];
  */
 export async function resendExchange(settings: ResendSettings): Promise<ResendReport> {
   const { source, target, kitVersion } = settings;
-  const { before, run, exchanges } = source;
-  const steps = findPreparations(before, exchanges);
-  const needed = [...steps.map(({ exchange }) => exchange), before];
+  const { before, run } = source;
+  const companions = companionsOf(source);
+  const steps = findSteps(source);
+  const needed = [...steps.map(({ exchange }) => exchange), ...companions, before];
   const base = {
     ...{ kitVersion, target, prepared: [], requirements: [], cleanedUp: [] },
     ...((before.response ?? before.failure) && { before: toRecord(before) }),
   };
-  const gap = needed.map((exchange) => findGap(exchange, run)).find((each) => each !== undefined);
+  const gap = findMissing(source) ?? firstOf(needed, (exchange) => findGap(exchange, run));
   if (gap !== undefined) return { ...base, verdict: 'not-judged', exitCode: 3, sentence: gap };
   using interruption = createInterruption(settings.signal);
   rejectMissingCredentials(source, settings);
@@ -71,23 +85,39 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
       const { prepared } = state;
       return { ...base, prepared, cleanedUp, verdict: 'not-judged', exitCode: 3, sentence: failed };
     }
-    const sent = await sender.send(before, before.connection);
-    state.note(sent);
+    const group = await sendTogether([before, ...companions], (exchange) =>
+      sender.send(exchange, exchange.connection),
+    );
+    const [sent = before, ...others] = group;
+    for (const exchange of group.toSorted((a, b) => a.id - b.id)) state.note(exchange);
     const health =
       sent.failure && !isUnsent(sent) ? await sender.send(healthRequest(before)) : undefined;
     const stillResponds = health && isUp(health);
     const cleanedUp = stillResponds === false || isUnsent(sent) ? [] : await state.cleanUp();
     const judged = isInterrupted(sent)
       ? INTERRUPTED_VERDICT
-      : judgeAgain(suiteOf(run), source, { now: sent, hasStopped: stillResponds === false });
+      : judgeAgain(suiteOf(run), source, {
+          now: sent,
+          others,
+          hasStopped: stillResponds === false,
+        });
+    const evals = await scoreEvals(settings, sent, interruption.signal);
+    const { verdict, sentence } = evals ? concludeEvals(judged, evals) : judged;
     return {
       ...base,
-      ...judged,
+      ...{ verdict, sentence, requirements: judged.requirements },
+      ...(evals && evals.length > 0 && { evals }),
       exitCode: { conforming: 0 as const, 'not-conforming': 1 as const, 'not-judged': 3 as const }[
-        judged.verdict
+        verdict
       ],
       prepared: state.prepared,
       exchange: toRecord(sent),
+      ...(others.length > 0 && {
+        together: others.map((other) => ({
+          exchange: other.id,
+          ...toSide(other, relationOf(other, before, source)),
+        })),
+      }),
       ...(stillResponds !== undefined && { stillResponds }),
       cleanedUp,
     };
@@ -96,17 +126,73 @@ export async function resendExchange(settings: ResendSettings): Promise<ResendRe
   }
 }
 
+const firstOf = <Item, Result>(
+  items: readonly Item[],
+  find: (item: Item) => Result | undefined,
+): Result | undefined => items.map(find).find((each) => each !== undefined);
+
+/** Returns what the request and those that are sent with it depend on, in order. */
+function findSteps(source: ResendSource): Preparation[] {
+  const group = [source.before, ...companionsOf(source)];
+  const steps = new Map<number, Preparation>();
+  for (const member of group) {
+    for (const step of findPreparations(member, source.exchanges)) {
+      if (!group.some(({ id }) => id === step.exchange.id)) steps.set(step.exchange.id, step);
+    }
+  }
+  return [...steps.values()].sort((a, b) => a.exchange.id - b.exchange.id);
+}
+
+/** Returns why the requests of a requirement can't be sent together; undefined if they can. */
+function findMissing({
+  run,
+  exchanges,
+  companions = [],
+  breaks,
+}: ResendSource): string | undefined {
+  const missing = companions.find(
+    (number) => !exchanges.some(({ id, call }) => id === number && !call),
+  );
+  return missing === undefined
+    ? undefined
+    : `The failure is also about exchange ${missing}, which is not stored. Run sandbox-kit check ${run.target} --only ${breaks.join(',')}`;
+}
+
+/** Says when another request is sent, relative to the request. */
+function relationOf({ id }: Exchange, before: Exchange, { exchanges }: ResendSource): string {
+  const other = exchanges.find((each) => each.id === id);
+  if (!other || (other.startedMs < before.endedMs && other.endedMs > before.startedMs)) {
+    return 'at the same moment';
+  }
+  return other.endedMs <= before.startedMs ? 'sent before it' : 'sent after it';
+}
+
+/** Scores the evals of a simulated session; undefined if there is none, or no response. */
+async function scoreEvals(
+  { source: { simulated }, scoreReply }: ResendSettings,
+  { response, json, startedMs, endedMs }: Exchange,
+  signal: AbortSignal,
+): Promise<ResentEval[] | undefined> {
+  if (!simulated || !scoreReply || !response) return undefined;
+  const { status, headers } = response;
+  const reply = { status, contentType: headers['content-type'], json };
+  return scoreReply(
+    { ...simulated, response: { ...reply, latencyMs: endedMs - startedMs } },
+    signal,
+  );
+}
+
 /**
  * Finds a missing credential before anything is sent.
  *
  * @throws {ResendError} about the first one.
  */
 export function rejectMissingCredentials(
-  { before, exchanges }: ResendSource,
+  source: ResendSource,
   settings: Credentials & { names: CredentialNames },
 ): void {
-  const steps = findPreparations(before, exchanges).map(({ exchange }) => exchange);
-  for (const exchange of [...steps, before]) {
+  const steps = findSteps(source).map(({ exchange }) => exchange);
+  for (const exchange of [...steps, ...companionsOf(source), source.before]) {
     rebuildRequest(exchange, settings, { ...settings, traceparent: '' });
   }
 }
@@ -150,12 +236,10 @@ interface State {
   cleanUp(): Promise<SideRequest[]>;
 }
 
-function createState(
-  { before, label }: ResendSource,
-  steps: readonly Preparation[],
-  sender: Sender,
-): State {
-  const isNumbered = label === undefined;
+function createState(source: ResendSource, steps: readonly Preparation[], sender: Sender): State {
+  const { before, simulated } = source;
+  const group = [before, ...companionsOf(source)];
+  const isNumbered = simulated === undefined;
   const prepared: SideRequest[] = [];
   const existing = new Set<string>();
   // A request with the wrong key can't delete a user.
@@ -174,9 +258,12 @@ function createState(
     prepared,
     note,
     async prepare() {
-      const userId = userIdOf(before);
-      const isNew = before.endpoint === 'create' && before.intent === 'valid';
-      if (isNew && userId !== undefined && steps.length === 0) {
+      const named = new Set(steps.map(({ exchange }) => userIdOf(exchange)));
+      for (const member of group) {
+        const userId = userIdOf(member);
+        const isNew = member.endpoint === 'create' && member.intent === 'valid';
+        if (!isNew || userId === undefined || named.has(userId)) continue;
+        named.add(userId);
         const exchange = await sender.send(deletion(like, userId));
         prepared.push(toSide(exchange, 'makes sure that the user does not exist'));
       }

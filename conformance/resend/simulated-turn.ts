@@ -48,10 +48,16 @@ export function findInSimulation(
     ...authorization,
   };
   const { user } = session.resendable;
-  const before = createExchange(2, 'chat', `turn ${turn}`, {
-    ...{ method: 'POST', path: '/v1/chat/completions', headers },
-    body: JSON.stringify(createBody(session, Number(turn))),
-  });
+  const sayTurn = (number: number): Exchange =>
+    createExchange(number + 1, 'chat', `turn ${number}`, {
+      ...{ method: 'POST', path: '/v1/chat/completions', headers },
+      body: JSON.stringify(createBody(session, number)),
+    });
+  const before = sayTurn(Number(turn));
+  const earlier = session.traces
+    .map(({ session_sequence: number }) => number)
+    .filter((number) => number < Number(turn))
+    .map((number) => ({ ...sayTurn(number), response: { status: 200, headers: {}, body: '' } }));
   const creation = user && {
     ...createExchange(1, 'create', 'simulated user', {
       ...{ method: 'POST', path: '/users', headers },
@@ -59,8 +65,9 @@ export function findInSimulation(
     }),
     response: { status: 201, headers: {}, body: '' },
   };
-  const exchanges = [...(creation ? [creation] : []), before];
-  return { run, exchanges, before, judgedBy: [], breaks: [], label: `turn ${address}` };
+  const exchanges = [...(creation ? [creation] : []), ...earlier, before];
+  const simulated = { session, turn: Number(turn) };
+  return { run, exchanges, before, judgedBy: [], breaks: [], simulated };
 }
 
 function createExchange(

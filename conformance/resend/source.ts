@@ -1,5 +1,5 @@
 /** Where a request comes from that is sent again: a report, a recording, or a turn of a simulation. */
-import type { CheckReport, RunRecord } from '../../src/contract/index.ts';
+import type { CheckReport, RunRecord, SimulatedSessionReport } from '../../src/contract/index.ts';
 import { suiteOf } from '../areas/index.ts';
 import { judgeTranscript } from '../engine/judge/judge.ts';
 import { isVoice } from '../engine/transcript/call-messages.ts';
@@ -15,8 +15,10 @@ export interface ResendSource {
   before: Exchange;
   judgedBy: readonly string[];
   breaks: readonly string[];
-  /** What messages call the request (default: its number). */
-  label?: string;
+  /** The numbers of the other exchanges that its findings are about. */
+  companions?: readonly number[];
+  /** The turn of a simulated session, if the request is one. */
+  simulated?: { session: SimulatedSessionReport; turn: number };
 }
 
 /** A request can't be sent again. The message says what to do instead. */
@@ -50,8 +52,8 @@ export function findInReport(report: CheckReport, id: number, name: string): Res
   }
   const exchanges = rows.map(({ exchange }) => toExchange(exchange));
   const before = rejectCall(toExchange(row.exchange), resendable.run);
-  const { judgedBy, breaks } = row;
-  return { run: resendable.run, exchanges, before, judgedBy, breaks };
+  const { judgedBy, breaks, companions = [] } = row;
+  return { run: resendable.run, exchanges, before, judgedBy, breaks, companions };
 }
 
 /**
@@ -70,7 +72,12 @@ export function findInRecording(transcript: Transcript, id: number, name: string
     );
   }
   const judgment = judgeTranscript(suiteOf(run), transcript);
-  return { run, exchanges, before: rejectCall(before, run), ...findVerdicts(before, judgment) };
+  return {
+    run,
+    exchanges,
+    before: rejectCall(before, run),
+    ...findVerdicts(before, judgment, exchanges),
+  };
 }
 
 const RECORD =

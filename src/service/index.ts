@@ -21,6 +21,7 @@ export type {
 export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
 export { findRunProblems, resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
+export { scoreReply, type ResentTurn } from './app/score-reply.ts';
 export { simulate, type SimulationSettings } from './app/simulate.ts';
 export type { SimulateOptions } from './generated/options.ts';
 export { describeCost, estimateCost } from './simulator/cost.ts';

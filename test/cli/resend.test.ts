@@ -307,15 +307,19 @@ void t.test('a failed turn of a simulation is sent again', async (t) => {
     ...['--json', path, '--seed', 's', '--concurrency', '1'],
   ]);
   t.match(simulated.stdout, `sandbox-kit resend ${path} talk-1/2\n`, simulated.stderr);
-  const sent = sandbox.requests.filter(({ route }) => route === 'chat').at(-1);
+  const sent = sandbox.chats();
   sandbox.requests.length = 0;
   const broken = await run(['resend', path, 'talk-1/2'], {});
-  const again = sandbox.requests.find(({ route }) => route === 'chat');
-  t.same(again?.body, sent?.body, 'the same conversation');
-  t.same(routesOf(sandbox), ['create', 'chat', 'delete']);
-  t.equal(broken.code, 0, 'the double sent its first reply');
-  sandbox.setBehavior({ chat: nullContent });
-  t.equal((await run(['resend', path, 'talk-1/2'])).code, 1);
+  t.same(sandbox.chats(), sent, 'the same conversation, with its earlier turns');
+  t.same(routesOf(sandbox), ['create', 'chat', 'chat', 'delete']);
+  t.equal(broken.code, 1, 'the second reply is still broken');
+  sandbox.setBehavior({ chat: reply('Done.') });
+  const repaired = await run(['resend', path, 'talk-1/2']);
+  t.equal(repaired.code, 0);
+  t.match(
+    unwrap(repaired.stdout),
+    /The response conforms\. Run sandbox-kit simulate again for the verdict on the session\./,
+  );
   assertUsageError(
     t,
     await run(['resend', path, '65']),

@@ -291,7 +291,10 @@ void t.test(
     await double.waitForRequests('chat', 2);
     t.equal(await end('SIGINT'), 3);
     t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two sessions were running');
-    t.match(read(join(FOLDER, 'early.json')).sentence, /; 50 of 50 sessions were canceled\.$/);
+    t.match(
+      read(join(FOLDER, 'early.json')).sentence,
+      /; 0 of 50 sessions were judged, and 50 were canceled\.$/,
+    );
   },
 );
 

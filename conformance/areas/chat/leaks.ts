@@ -6,6 +6,7 @@ import type { ProxyRequest } from '../../engine/mutants/mutant.ts';
 import { messagesTextOf, stringAt } from '../../engine/mutants/requests.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
+import { closestTo } from '../../engine/transcript/repetitions.ts';
 import { CONTENT, isReply, noReply, noReplyHasField, replies } from './replies.ts';
 import {
   changeReplies,
@@ -144,6 +145,7 @@ function checkLeaks(): Check {
               typeof sentSessionId(exchange) === 'string'
                 ? 'Look for state that requests share, such as a global variable or a cache.'
                 : 'Start an empty conversation for every request without a session id.',
+            others: closestTo(exchange, sources).map(({ id }) => id),
           },
         ];
       });

@@ -7,6 +7,7 @@ import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant
 import { lacks } from '../../engine/mutants/requests.ts';
 import type { DistortionEntry, Subject } from '../../engine/requirement.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
+import { closestTo, overlapping } from '../../engine/transcript/repetitions.ts';
 import { isReply, noReply, noReplyHasField, optionalField, replies } from './replies.ts';
 import { inSession, sentSessionId, sessionOf, shareState } from './sessions.ts';
 
@@ -124,11 +125,20 @@ function checkEcho(): Check {
     (exchange, { exchanges }) => {
       const [expected, received] = [sentSessionId(exchange), repliedSessionId(exchange)];
       if (expected === received) return [];
-      const source = exchanges.find((other) => sentSessionId(other) === received);
+      const sources = exchanges.filter((other) => sentSessionId(other) === received);
+      const [source] = sources;
+      // The id may also be that of a concurrent request without one.
+      const others = source
+        ? closestTo(exchange, sources)
+        : overlapping(
+            exchange,
+            exchanges.filter(({ endpoint }) => endpoint === 'chat'),
+          );
       return [
         {
           exchange: exchange.id,
           pointer: '/session_id',
+          others: others.map(({ id }) => id),
           ...(source
             ? {
                 expected: formatValue(expected),

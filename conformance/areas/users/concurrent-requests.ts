@@ -33,6 +33,9 @@ function twinOf(exchange: Exchange, { exchanges }: Transcript): Exchange | undef
 const isServerError = ({ response, failure }: Exchange): boolean =>
   failure !== undefined || (response?.status ?? 0) >= 500;
 
+/** How many usual requests a finding names next to the two at the same moment. */
+const USUAL_MAX = 2;
+
 /** Judges two exchanges once, by the first one. */
 function checkTwins(
   endpoint: 'create' | 'delete',
@@ -53,7 +56,15 @@ function checkTwins(
       },
       (exchange, transcript) => {
         const twin = twinOf(exchange, transcript);
-        return twin && twin.id > exchange.id ? find(exchange, twin, transcript) : [];
+        if (!twin || twin.id < exchange.id) return [];
+        const usual = transcript.exchanges.filter(
+          (other) => isUsual(other) || (endpoint === 'create' && isCreateStep('duplicate')(other)),
+        );
+        const ids = [exchange, twin, ...usual.slice(0, USUAL_MAX)].map(({ id }) => id);
+        return find(exchange, twin, transcript).map((finding) => ({
+          ...finding,
+          others: ids.filter((id) => id !== finding.exchange),
+        }));
       },
       unjudgedAs('not_observed', 'No two requests for one user were sent at the same moment.'),
     ),

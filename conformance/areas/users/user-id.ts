@@ -6,6 +6,7 @@ import { describeEcho } from '../../engine/checks/echo.ts';
 import { createOverlap, editAccepted, set } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
+import { closestTo } from '../../engine/transcript/repetitions.ts';
 
 /** Returns the user id of a create request. */
 export const sentUserId = ({ sent }: Exchange): unknown => resolvePointer(sent, '/user_id');
@@ -28,10 +29,13 @@ export function checkUserId(
 ): Check {
   return checkEach(
     (exchange) => exchange.intent === 'valid' && hasUserId(exchange),
-    (exchange) => {
+    (exchange, { exchanges }) => {
       const expected = requestedId(exchange);
       const received = resolvePointer(exchange.json, '/user_id');
       if (received === expected) return [];
+      const sources = exchanges.filter(
+        (other) => other.endpoint === exchange.endpoint && requestedId(other) === received,
+      );
       const keys = isObject(exchange.json) ? Object.keys(exchange.json) : [];
       const found = received === undefined ? findMisspelled('user_id', keys, []) : undefined;
       return [
@@ -40,6 +44,8 @@ export function checkUserId(
           pointer: '/user_id',
           ...describeEcho(expected, received, 'user id'),
           ...(found !== undefined && { received: describeMisspelled(found, 'user_id') }),
+          ...(typeof received === 'string' &&
+            sources.length > 0 && { others: closestTo(exchange, sources).map(({ id }) => id) }),
         },
       ];
     },

@@ -21,6 +21,8 @@ export interface Finding {
   received: string;
   /** What to do, if there is a usual cause. */
   hint?: string;
+  /** The ids of the other exchanges that the finding is about: it shows only together with them. */
+  others?: readonly number[];
   /** Makes the verdict a note at every level: worth knowing, but no rule is broken. */
   isNote?: true;
   /** The change to the response that would fix the finding. The engine tries it on the recording. */

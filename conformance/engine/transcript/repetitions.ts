@@ -83,3 +83,28 @@ export function showsOverlap(exchange: Exchange, transcript: Exchanges): boolean
       wasAlone(other, transcript),
   );
 }
+
+/** The most exchanges that `overlapping` returns: those that start later, and earlier. */
+const LATER_MAX = 2;
+const EARLIER_MAX = 1;
+
+/** Returns the exchanges that were in flight at the same time as another one. */
+export function overlapping(
+  { id, startedMs, endedMs }: Exchange,
+  candidates: readonly Exchange[],
+): Exchange[] {
+  const concurrent = candidates.filter(
+    (other) => other.id !== id && other.startedMs < endedMs && other.endedMs > startedMs,
+  );
+  const later = concurrent.filter((other) => other.startedMs >= startedMs);
+  const earlier = concurrent.filter((other) => other.startedMs < startedMs);
+  return [...later.slice(0, LATER_MAX), ...earlier.slice(-EARLIER_MAX)];
+}
+
+/** Returns the exchanges that overlap another one, or else the last one before it. */
+export function closestTo(exchange: Exchange, candidates: readonly Exchange[]): Exchange[] {
+  const concurrent = overlapping(exchange, candidates);
+  if (concurrent.length > 0) return concurrent;
+  const last = candidates.findLast((other) => other.endedMs <= exchange.startedMs);
+  return last ? [last] : candidates.slice(0, 1);
+}

@@ -123,7 +123,11 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
  */
 export type Change = 'better' | 'worse' | 'unchanged' | 'unknown';
 /**
- * conforming: the response obeys the requirements. not-judged: nothing was sent, or the response alone does not decide.
+ * pass, fail: with the new reply. warn: it fails, but is not required. not_judged: one reply does not decide. elsewhere: it failed at another turn.
+ */
+export type ResentEvalVerdict = 'pass' | 'fail' | 'warn' | 'not_judged' | 'elsewhere';
+/**
+ * conforming: the response obeys the requirements and, for a turn of a simulation, passes the evals that failed at that turn. not-judged: nothing was sent, or the response alone does not decide.
  */
 export type ResendVerdict = 'conforming' | 'not-conforming' | 'not-judged';
 /**
@@ -670,6 +674,10 @@ export interface ResendableExchange {
    * Ids of those requirements that the exchange breaks.
    */
   breaks: string[];
+  /**
+   * Numbers of the other exchanges that its findings are about. They are sent again as well: at the same moment if they overlapped in the run, or else in the same order.
+   */
+  companions?: number[];
   [k: string]: unknown;
 }
 /**
@@ -2299,6 +2307,24 @@ export interface ProductionTurn {
   agent_response: string;
   [k: string]: unknown;
 }
+export interface ResentEval {
+  id: string;
+  name: string;
+  /**
+   * Whether its failure fails the session.
+   */
+  required: boolean;
+  verdict: ResentEvalVerdict;
+  /**
+   * What the eval looked for and found, or why it is not judged.
+   */
+  reason: string;
+  /**
+   * The other turn at which it failed, if it is one turn.
+   */
+  turn?: number;
+  [k: string]: unknown;
+}
 export interface SideRequest {
   /**
    * Number of the exchange in the run that it repeats.
@@ -2331,6 +2357,10 @@ export interface ResendReport {
   prepared: SideRequest[];
   exchange?: ExchangeRecord2;
   /**
+   * The other requests that a broken requirement is about, sent again in the recorded relation: at the same moment, or one after the other.
+   */
+  together?: SideRequest[];
+  /**
    * Requests that were sent afterwards to delete what the request and its preparation created.
    */
   cleanedUp: SideRequest[];
@@ -2342,6 +2372,10 @@ export interface ResendReport {
    * The requirements by which the response was judged; broken ones first.
    */
   requirements: ResentRequirement[];
+  /**
+   * For a turn of a simulation: the evals that failed or errored in the run, scored with the new reply.
+   */
+  evals?: ResentEval[];
   [k: string]: unknown;
 }
 /**
@@ -3298,6 +3332,10 @@ export interface ResendableSession {
    * Present if the first turn has no line of the user.
    */
   agent_speaks_first?: true;
+  /**
+   * The evals that failed or could not be scored, to score the new reply.
+   */
+  evals?: EvalDefinition[];
 }
 /**
  * What the service sends to POST /users before a simulation.
@@ -3352,7 +3390,7 @@ export interface FailedTurn {
   request: ChatRequest1;
 }
 /**
- * Body of its chat request, to send again. It has no user id, because the user was deleted.
+ * Body of its chat request, to send again. Its user was deleted at the end of the session.
  */
 export interface ChatRequest1 {
   /**

@@ -61,7 +61,7 @@ export interface SimulationSettings extends Omit<SimulateOptions, OptionOfLibrar
 }
 
 /** Time limit of an eval: longer than the limits of the judge and of a pattern. */
-const SCORING_MS_MAX = 120_000;
+export const SCORING_MS_MAX = 120_000;
 
 /**
  * Runs simulated users against a sandbox and scores the sessions, without a running service. Runs with the same

@@ -5,7 +5,7 @@ import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
 import { scoreNoRepetition } from './repetition.ts';
-import { formatCount, quoteExcerpt, formatList, quote, shorten } from './quoting.ts';
+import { formatCount, quoteExcerpt, formatList, quote, quotePattern, shorten } from './quoting.ts';
 import {
   createErrorScore,
   createScore,
@@ -144,7 +144,7 @@ async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> 
   const filter = filterMessages(session, params);
   const texts = filter.messages.map(({ text }) => text);
   const result = await findFirstMatch({ pattern, flags, texts }, signal);
-  const expected = `a match of /${quote(pattern).slice(1, -1)}/${flags}`;
+  const expected = `a match of /${quotePattern(pattern)}/${flags}`;
   const search = `Looked for ${expected} in ${filter.place}`;
   switch (result.kind) {
     case 'found': {

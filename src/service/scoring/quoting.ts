@@ -16,6 +16,12 @@ export function quote(value: unknown): string {
     : shorten(toJson(value), QUOTE_CHARS_MAX);
 }
 
+/** Quotes a regular expression as it was written, on one line. */
+export const quotePattern = (pattern: string): string =>
+  quote(pattern)
+    .slice(1, -1)
+    .replaceAll(/\\(["\\])/g, '$1');
+
 /** Quotes the part of a text around a position. */
 export function quoteExcerpt(text: string, at: number): string {
   const start = Math.max(0, Math.min(at - 20, text.length - QUOTE_CHARS_MAX));

@@ -62,6 +62,10 @@ function summarize(
   sessions: readonly SimulatedSessionReport[],
 ): string {
   const canceled = sessions.filter(({ status }) => status === 'canceled').length;
-  const note = canceled === 0 ? '' : `; ${canceled} of ${sessions.length} sessions were canceled`;
+  const judged = sessions.filter(({ verdict }) => verdict !== 'undecided').length;
+  const note =
+    canceled === 0
+      ? ''
+      : `; ${judged} of ${sessions.length} sessions were judged, and ${canceled} were canceled`;
   return `${describeScenarios(scenarios)}${note}.`;
 }

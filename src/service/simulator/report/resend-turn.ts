@@ -2,7 +2,7 @@ import type { SimulatedSessionReport } from '../../../contract/index.ts';
 import { describeResend, formatResendCommand } from '../../../report-kit/resend-command.ts';
 
 /**
- * Says how to send the request of a turn again, alone; undefined if the report does not contain it.
+ * Says how to send the request of a turn again; undefined if the report does not contain it.
  *
  * @param turn The number of the turn (default: the last one).
  * @param file The JSON report, as the user named it; undefined if none is written.

@@ -39,7 +39,9 @@ export function buildSessionReport(
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
-    ...(verdict !== 'passed' && plan.channel === 'chat' && describeRequests(plan, session.userId)),
+    ...(verdict !== 'passed' &&
+      plan.channel === 'chat' &&
+      describeRequests(plan, session.userId, outcomes)),
     traces: session.turns.map(toTurnReport),
     ...(failedTurn && { failed_turn: failedTurn }),
     ...(session.otherSession && {
@@ -89,10 +91,11 @@ const optionalFields = (turn: number | undefined, reason: string | undefined) =>
  * the first required eval that failed, or else the last turn.
  */
 function findFailedTurn(
-  { scenario, persona, channel, sessionId }: SessionPlan,
-  { turns, status }: SimulatedSession,
+  plan: SessionPlan,
+  { turns, status, userId }: SimulatedSession,
   { outcomes, verdict }: SessionScore,
 ): SimulatedSessionReport['failed_turn'] {
+  const { scenario, channel } = plan;
   const last = turns.at(-1);
   if (channel !== 'chat' || verdict === 'passed' || status === 'canceled' || !last) return;
   const failed = outcomes.find(({ outcome, required }) => outcome === 'fail' && required);
@@ -105,11 +108,10 @@ function findFailedTurn(
     ]);
   return {
     session_sequence: sequence,
-    request: {
-      messages: [...(scenario.initial_messages ?? []).map((each) => ({ ...each })), ...messages],
-      session_id: sessionId,
-      metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
-    },
+    request: createChatRequest(plan, userId, [
+      ...(scenario.initial_messages ?? []).map((each) => ({ ...each })),
+      ...messages,
+    ]),
   };
 }
 
@@ -117,7 +119,10 @@ function findFailedTurn(
 function describeRequests(
   plan: SessionPlan,
   userId: string | undefined,
+  outcomes: readonly Outcome[],
 ): Pick<SimulatedSessionReport, 'resendable'> {
+  const open = outcomes.filter(({ outcome }) => outcome !== 'pass').map(({ evalId }) => evalId);
+  const evals = plan.evals.filter(({ id }) => open.includes(id));
   const { initial_messages: initial = [], user } = plan.scenario;
   const messages = initial.map((message) => ({ ...message }));
   return {
@@ -125,6 +130,7 @@ function describeRequests(
       ...(userId !== undefined && { user: toUserRequest(plan) }),
       chat_request: createChatRequest(plan, userId, messages),
       ...(user.speaks_first === false && { agent_speaks_first: true }),
+      ...(evals.length > 0 && { evals: evals.map((definition) => ({ ...definition })) }),
     },
   };
 }

@@ -1,0 +1,110 @@
+import type { ResentEval, SimulatedSessionReport } from '../../contract/index.ts';
+import { limitSignal } from '../../platform/abort.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { ScoredSession } from '../domain/scored-session.ts';
+import { scoreNewReply, type ReplyScore } from '../scoring/reply-decides.ts';
+import { readReply } from '../simulator/read-reply.ts';
+import type { SandboxResponse } from '../simulator/sandbox-http.ts';
+import { SessionError, type AgentReply } from '../simulator/simulated-session.ts';
+import { SCORING_MS_MAX } from './simulate.ts';
+
+/** A turn of a simulated session that was sent again, and the new response. */
+export interface ResentTurn {
+  session: SimulatedSessionReport;
+  /** Number of the turn. */
+  turn: number;
+  response: Omit<SandboxResponse, 'retryAfter'>;
+}
+
+const OTHER_SESSION =
+  'It depends on the session of another user before this one, which is not sent again.';
+const NO_DEFINITION = 'The report does not contain the eval. Run the simulation again.';
+
+/**
+ * Scores the evals of a session that did not pass, with the new reply to a turn. `required` evals that
+ * fail have the verdict `fail`, and others `warn`.
+ */
+export async function scoreReply(
+  { session, turn, response }: ResentTurn,
+  signal: AbortSignal,
+): Promise<ResentEval[]> {
+  const { eval_outcomes: outcomes, errored_evals: errored, resendable } = session;
+  const definitions = resendable?.evals ?? [];
+  const reply = readResponse(response);
+  const score = async (id: string): Promise<ReplyScore> => {
+    const definition = definitions.find((each) => each.id === id);
+    if (!definition) return { outcome: 'not_judged', reasoning: NO_DEFINITION };
+    if (session.other_session) return { outcome: 'not_judged', reasoning: OTHER_SESSION };
+    if (typeof reply === 'string') return { outcome: 'not_judged', reasoning: reply };
+    using limit = limitSignal(systemClock, SCORING_MS_MAX, signal);
+    const scored = toScoredSession(session);
+    const [before] = scored.turns.filter(({ sequence }) => sequence === turn);
+    const { content: agentResponse, toolCalls, latencyMs, evaluationMetadata } = reply;
+    const now = { agentResponse, toolCalls, latencyMs, evaluationMetadata, failed: false };
+    const said = { sequence: turn, userInput: before?.userInput ?? '' };
+    const replaced = { session: scored, turn: { ...said, ...now } };
+    return scoreNewReply(definition, replaced, limit.signal);
+  };
+  const failed = [
+    ...outcomes.filter(({ outcome }) => outcome === 'fail'),
+    ...errored.map((each) => ({ ...each, required: undefined })),
+  ];
+  return Promise.all(
+    failed.map(async ({ eval: evalId, eval_name: name, required }) => {
+      const id = String(evalId);
+      const isRequired =
+        required !== false && definitions.find((each) => each.id === id)?.required !== false;
+      return toRow({ id, name, isRequired }, await score(id));
+    }),
+  );
+}
+
+function toRow(
+  { id, name, isRequired }: { id: string; name: string; isRequired: boolean },
+  score: ReplyScore,
+): ResentEval {
+  const row = { id, name, required: isRequired };
+  if (score.outcome === 'elsewhere') {
+    const { turn } = score;
+    const place = turn === undefined ? 'this turn does not fail it' : `turn ${turn} failed it`;
+    const reason = `In the run, ${place}.`;
+    return { ...row, verdict: 'elsewhere', reason, ...(turn !== undefined && { turn }) };
+  }
+  const { outcome, reasoning: reason } = score;
+  return { ...row, verdict: outcome === 'fail' && !isRequired ? 'warn' : outcome, reason };
+}
+
+/** Returns the reply of a response, or why there is none. */
+function readResponse(response: ResentTurn['response']): AgentReply | string {
+  try {
+    return readReply({ ...response, retryAfter: undefined });
+  } catch (error) {
+    if (!(error instanceof SessionError)) throw error;
+    return `There is no reply to score: ${error.message}`;
+  }
+}
+
+function toScoredSession({
+  id,
+  scenario,
+  persona,
+  traces,
+  turn_latency_ms: latencies,
+}: SimulatedSessionReport): ScoredSession {
+  return {
+    ...{ sessionId: id, scenario, persona },
+    turns: traces.map((trace, index) => ({
+      sequence: trace.session_sequence,
+      userInput: trace.user_input,
+      agentResponse: trace.agent_response,
+      toolCalls: (trace.tool_calls ?? []).map(
+        ({ name, arguments: input = null, result = null }) => ({
+          name,
+          arguments: input,
+          result,
+        }),
+      ),
+      ...(latencies[index] !== undefined && { latencyMs: latencies[index] }),
+    })),
+  };
+}

@@ -1,4 +1,5 @@
 /** The judgment of clients of the service: correct ones and faulty ones. */
+import { request } from 'node:http';
 import t, { type Test } from 'tap';
 import { clientSuite } from '../../conformance/areas/index.ts';
 import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
@@ -15,7 +16,7 @@ import {
 import { runReferenceClient } from '../../conformance/proof/client/reference-client.ts';
 import { createSeedDocument } from '../../conformance/proof/client/client-runs.ts';
 import { findViolations, type ExchangeRecord } from '../../src/contract/index.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { exporters, formatMessages, startExporter } from '../helpers/exporting.ts';
@@ -23,8 +24,23 @@ import { judgeRun, retryFaults, type ClientSetup, type Target } from '../helpers
 import { atNight } from '../helpers/nightly.ts';
 import { makeHexId, makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
+import { seedRun } from '../helpers/runs.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
+
+/** More production sessions than a page has; the newest one is the conversation of the client. */
+const productionSeed = {
+  runs: [
+    seedRun(
+      'Nightly',
+      Array.from({ length: 60 }, (_, index) => ({
+        id: `conv-${index + 1}`,
+        outcome: 'pass' as const,
+        startedAt: isoTime(Date.UTC(2026, 10, 20) - index * 60_000),
+      })),
+    ),
+  ],
+};
 
 const turn = {
   'gen_ai.operation.name': 'chat',
@@ -87,7 +103,9 @@ for (const exporter of exporters) {
     for (const id of ['CLIENT-030', 'CLIENT-031', 'CLIENT-032', 'CLIENT-033', 'CLIENT-034']) {
       t.ok(ids.includes(id), `${id} passes, because the exporter sent the spans again`);
     }
-    t.match(report.notices, [/^Not exercised: GET \/api\/simulations\/sessions\/ and GET /]);
+    t.match(report.notices, [
+      /^The client never read simulation results and never read production results\.$/,
+    ]);
     t.same(findViolations('CheckReport', report), []);
   });
 }
@@ -191,6 +209,88 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
     },
     warns: ['CLIENT-042'],
   },
+  'an end call while the export is in flight': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      // Its body is complete only after the end call.
+      const late = openExport(target, makeSpan());
+      await late.arrived;
+      await end(target);
+      await late.finish();
+    },
+    warns: ['CLIENT-042'],
+  },
+  'an export that the process does not finish': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      const cut = openExport(target, makeSpan());
+      await cut.arrived;
+      await cut.abort();
+      // The service has noticed it when it has handled another request.
+      await read(target, '/api/prod-evaluations/sessions/?limit=1');
+    },
+    warns: ['CLIENT-044'],
+  },
+  'a tool call whose turn never comes': {
+    run: (target) => sendSpans(target, makeSpan({ operation: 'execute_tool' })),
+    warns: ['CLIENT-044'],
+  },
+  'spans of which some have no conversation id': {
+    run: (target) => sendSpans(target, makeSpan(), makeSpan({ conversationId: null })),
+    fails: ['CLIENT-025'],
+  },
+  'text in gen_ai.prompt': {
+    run: (target) => {
+      const { attributes, ...span } = makeSpan() as { attributes: { key: string }[] };
+      const others = attributes.filter(({ key }) => !key.endsWith('.messages'));
+      const text = { key: 'gen_ai.prompt', value: { stringValue: 'Where is my parcel?' } };
+      return sendSpans(target, { ...span, attributes: [...others, text] });
+    },
+    fails: ['CLIENT-026'],
+  },
+  'an empty reply': {
+    run: (target) => sendSpans(target, makeSpan({ agent: '' })),
+    warns: ['CLIENT-027'],
+  },
+  'messages with an unknown operation': {
+    run: (target) => sendSpans(target, makeSpan({ operation: 'completion' })),
+    warns: ['CLIENT-028'],
+  },
+  'spans that end before they start': {
+    run: (target) =>
+      sendSpans(target, makeSpan({ startMs: 1_795_000_000_000, endMs: 1_794_999_999_000 })),
+    fails: ['CLIENT-020'],
+  },
+  'times that are decades ahead': {
+    run: (target) => sendSpans(target, makeSpan({ startMs: 4_102_444_800_000 })),
+    fails: ['CLIENT-020'],
+  },
+  'another conversation id for each span': {
+    run: (target) => {
+      const parent = makeSpan({ operation: 'invoke_agent', conversationId: 'conv-a' });
+      const ids = { traceId: String(parent['traceId']), parentSpanId: String(parent['spanId']) };
+      return sendSpans(target, parent, makeSpan({ ...ids, conversationId: 'conv-b' }));
+    },
+    warns: ['CLIENT-029'],
+  },
+  'the key in the URL and in the header': {
+    run: (target) => read(target, `/api/prod-evaluations/sessions/?api_key=${target.apiKey}`),
+    fails: ['CLIENT-005'],
+  },
+  'an end call after a refused export': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan({ conversationId: null }));
+      await end(target);
+    },
+    fails: ['CLIENT-014'],
+  },
+  'an end call after spans that are ignored': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan({ operation: null }));
+      await end(target);
+    },
+    fails: ['CLIENT-017'],
+  },
   'an end call with another id': {
     run: async (target) => {
       await sendSpans(target, makeSpan());
@@ -218,6 +318,18 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
     setup: { seed },
     fails: ['CLIENT-054'],
   },
+  'a reader that polls the newest page and never finds its conversation': {
+    run: async (target) => {
+      for (let count = 0; count < 3; count += 1) await read(target, '/api/simulations/sessions/');
+    },
+    setup: { seed },
+    warns: ['CLIENT-057'],
+  },
+  'a reader of one page of a longer list': {
+    run: (target) => read(target, '/api/simulations/sessions/?limit=50'),
+    setup: { seed },
+    warns: ['CLIENT-057'],
+  },
   'a reader that steps by more than it got': {
     run: async (target) => {
       await read(target, '/api/simulations/sessions/?limit=20');
@@ -237,6 +349,101 @@ for (const [name, { run, setup, fails = [], warns = [] }] of Object.entries(faul
       t.ok(expected && received, 'the finding says what was expected and received');
       t.equal(curl, undefined, 'there is no curl command for a request of the client');
     }
+  });
+}
+
+/** Opens a trace request whose body is not complete, as when a slow exporter sends it. */
+function openExport({ url, apiKey }: Target, span: Record<string, unknown>) {
+  const body = JSON.stringify(makeTraceRequest([span]));
+  const sent = request(`${url}/v1/traces`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': apiKey,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      expect: '100-continue',
+    },
+  });
+  const closed = new Promise<void>((resolve) => {
+    sent.once('response', (response) => response.resume().once('end', resolve));
+    sent.once('error', () => resolve());
+    sent.once('close', () => resolve());
+  });
+  const arrived = new Promise<void>((resolve) => sent.once('continue', resolve));
+  sent.flushHeaders();
+  return {
+    /** Settles when the service has read the headers. */
+    arrived,
+    finish: () => {
+      sent.end(body);
+      return closed;
+    },
+    abort: () => {
+      sent.destroy();
+      return closed;
+    },
+  };
+}
+
+/** Reads pages of the simulations until one is empty. */
+async function readUntilEmpty(target: Target, limit: number): Promise<void> {
+  for (let skip = 0, count = limit; count > 0; skip += limit) {
+    const page = await read(target, `/api/simulations/sessions/?limit=${limit}&skip=${skip}`);
+    ({ length: count } = ((await page.json()) as { items: unknown[] }).items);
+  }
+}
+
+/** Ends a conversation with a chunked body that is empty, as some HTTP libraries do. */
+const endChunked = ({ url, apiKey }: Target): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const headers = { 'x-service-api-key': apiKey, 'transfer-encoding': 'chunked' };
+    request(`${url}/v1/sessions/conv-1/end`, { method: 'POST', headers }, (response) => {
+      response.resume().once('end', resolve);
+    })
+      .once('error', reject)
+      .end();
+  });
+
+/** Unusual clients that break no rule. */
+const legalClients: Readonly<Record<string, Pick<FaultyClient, 'run' | 'setup'>>> = {
+  'a reader that adds its limit to skip until a page is empty': {
+    run: (target) => readUntilEmpty(target, 25),
+    setup: { seed },
+  },
+  'a reader of the ten newest sessions': {
+    run: (target) => read(target, '/api/simulations/sessions/?limit=10'),
+    setup: { seed },
+  },
+  'a poll of the newest page until its own conversation appears': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      await end(target);
+      for (let isFound = false; !isFound;) {
+        const page = await read(target, '/api/prod-evaluations/sessions/?limit=50');
+        isFound = (await page.text()).includes('"conv-1"');
+      }
+    },
+    setup: { seed: productionSeed },
+  },
+  'an end call that is repeated until the spans have arrived': {
+    run: async (target) => {
+      await end(target);
+      await sendSpans(target, makeSpan());
+      await end(target);
+    },
+  },
+  'an end call with an empty chunked body': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      await endChunked(target);
+    },
+  },
+};
+
+for (const [name, { run, setup }] of Object.entries(legalClients)) {
+  void t.test(`a legal client: ${name}`, async (t) => {
+    const { failed, warned } = await judgeRun(t, (target) => run(target, t), setup);
+    t.same([failed, warned], [[], []]);
   });
 }
 

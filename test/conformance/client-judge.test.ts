@@ -1,5 +1,4 @@
 /** The judgment of clients of the service: correct ones and faulty ones. */
-import { request } from 'node:http';
 import t, { type Test } from 'tap';
 import { clientSuite } from '../../conformance/areas/index.ts';
 import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
@@ -16,31 +15,17 @@ import {
 import { runReferenceClient } from '../../conformance/proof/client/reference-client.ts';
 import { createSeedDocument } from '../../conformance/proof/client/client-runs.ts';
 import { findViolations, type ExchangeRecord } from '../../src/contract/index.ts';
-import { isoTime, systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { end, openExport, read, send, sendSpans } from '../helpers/client-requests.ts';
 import { exporters, formatMessages, startExporter } from '../helpers/exporting.ts';
 import { judgeRun, retryFaults, type ClientSetup, type Target } from '../helpers/judged-client.ts';
 import { atNight } from '../helpers/nightly.ts';
-import { makeHexId, makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
+import { makeHexId, makeSpan } from '../helpers/otlp.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
-import { seedRun } from '../helpers/runs.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
-
-/** More production sessions than a page has; the newest one is the conversation of the client. */
-const productionSeed = {
-  runs: [
-    seedRun(
-      'Nightly',
-      Array.from({ length: 60 }, (_, index) => ({
-        id: `conv-${index + 1}`,
-        outcome: 'pass' as const,
-        startedAt: isoTime(Date.UTC(2026, 10, 20) - index * 60_000),
-      })),
-    ),
-  ],
-};
 
 const turn = {
   'gen_ai.operation.name': 'chat',
@@ -67,28 +52,6 @@ async function exportTurn(
 }
 
 type Exporter = (typeof exporters)[number];
-
-/** Sends a request like a program that uses plain `fetch`. */
-const send = (
-  { url, apiKey }: Target,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Response> =>
-  fetch(`${url}${path}`, {
-    method,
-    headers: {
-      'x-service-api-key': apiKey,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-
-const sendSpans = (target: Target, ...spans: Record<string, unknown>[]): Promise<Response> =>
-  send(target, 'POST', '/v1/traces', makeTraceRequest(spans));
-
-const end = (target: Target, id = 'conv-1'): Promise<Response> =>
-  send(target, 'POST', `/v1/sessions/${id}/end`);
 
 for (const exporter of exporters) {
   void t.test(`the exporter of OpenTelemetry conforms: ${exporter}`, async (t) => {
@@ -141,8 +104,6 @@ interface FaultyClient {
   warns?: string[];
   setup?: ClientSetup;
 }
-
-const read = (target: Target, path: string): Promise<Response> => send(target, 'GET', path);
 
 const faultyClients: Readonly<Record<string, FaultyClient>> = {
   'an exporter without the key': {
@@ -349,101 +310,6 @@ for (const [name, { run, setup, fails = [], warns = [] }] of Object.entries(faul
       t.ok(expected && received, 'the finding says what was expected and received');
       t.equal(curl, undefined, 'there is no curl command for a request of the client');
     }
-  });
-}
-
-/** Opens a trace request whose body is not complete, as when a slow exporter sends it. */
-function openExport({ url, apiKey }: Target, span: Record<string, unknown>) {
-  const body = JSON.stringify(makeTraceRequest([span]));
-  const sent = request(`${url}/v1/traces`, {
-    method: 'POST',
-    headers: {
-      'x-service-api-key': apiKey,
-      'content-type': 'application/json',
-      'content-length': String(body.length),
-      expect: '100-continue',
-    },
-  });
-  const closed = new Promise<void>((resolve) => {
-    sent.once('response', (response) => response.resume().once('end', resolve));
-    sent.once('error', () => resolve());
-    sent.once('close', () => resolve());
-  });
-  const arrived = new Promise<void>((resolve) => sent.once('continue', resolve));
-  sent.flushHeaders();
-  return {
-    /** Settles when the service has read the headers. */
-    arrived,
-    finish: () => {
-      sent.end(body);
-      return closed;
-    },
-    abort: () => {
-      sent.destroy();
-      return closed;
-    },
-  };
-}
-
-/** Reads pages of the simulations until one is empty. */
-async function readUntilEmpty(target: Target, limit: number): Promise<void> {
-  for (let skip = 0, count = limit; count > 0; skip += limit) {
-    const page = await read(target, `/api/simulations/sessions/?limit=${limit}&skip=${skip}`);
-    ({ length: count } = ((await page.json()) as { items: unknown[] }).items);
-  }
-}
-
-/** Ends a conversation with a chunked body that is empty, as some HTTP libraries do. */
-const endChunked = ({ url, apiKey }: Target): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const headers = { 'x-service-api-key': apiKey, 'transfer-encoding': 'chunked' };
-    request(`${url}/v1/sessions/conv-1/end`, { method: 'POST', headers }, (response) => {
-      response.resume().once('end', resolve);
-    })
-      .once('error', reject)
-      .end();
-  });
-
-/** Unusual clients that break no rule. */
-const legalClients: Readonly<Record<string, Pick<FaultyClient, 'run' | 'setup'>>> = {
-  'a reader that adds its limit to skip until a page is empty': {
-    run: (target) => readUntilEmpty(target, 25),
-    setup: { seed },
-  },
-  'a reader of the ten newest sessions': {
-    run: (target) => read(target, '/api/simulations/sessions/?limit=10'),
-    setup: { seed },
-  },
-  'a poll of the newest page until its own conversation appears': {
-    run: async (target) => {
-      await sendSpans(target, makeSpan());
-      await end(target);
-      for (let isFound = false; !isFound;) {
-        const page = await read(target, '/api/prod-evaluations/sessions/?limit=50');
-        isFound = (await page.text()).includes('"conv-1"');
-      }
-    },
-    setup: { seed: productionSeed },
-  },
-  'an end call that is repeated until the spans have arrived': {
-    run: async (target) => {
-      await end(target);
-      await sendSpans(target, makeSpan());
-      await end(target);
-    },
-  },
-  'an end call with an empty chunked body': {
-    run: async (target) => {
-      await sendSpans(target, makeSpan());
-      await endChunked(target);
-    },
-  },
-};
-
-for (const [name, { run, setup }] of Object.entries(legalClients)) {
-  void t.test(`a legal client: ${name}`, async (t) => {
-    const { failed, warned } = await judgeRun(t, (target) => run(target, t), setup);
-    t.same([failed, warned], [[], []]);
   });
 }
 

@@ -91,14 +91,9 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
         for (const { length } of entry.chunks.splice(0)) bytesLeft += length;
       }
     });
-    const end = (): void => {
+    watchEnd(reply, (isAborted) => {
+      entry.isAborted = isAborted;
       entry.endedMs ??= now();
-    };
-    // From here on the client can act on the response, so its next request may start.
-    reply.raw.once('finish', end).once('close', () => {
-      // The service responds with 400 to a body that was cut off, but the client is gone.
-      entry.isAborted = !reply.raw.writableFinished;
-      end();
     });
   };
   const keepResponse = (request: FastifyRequest, payload: unknown): void => {
@@ -151,6 +146,15 @@ async function waitUntilClosed(entries: readonly Pending[], clock: Clock): Promi
     ({ reply }) => new Promise<void>((resolve) => reply.raw.once('close', resolve)),
   );
   await Promise.race([Promise.all(closed), passed]);
+}
+
+/**
+ * Calls `onEnd` when the response is sent, or its connection closes before that. From then on the
+ * client can act on the response, so its next request may start.
+ */
+function watchEnd({ raw }: FastifyReply, onEnd: (isAborted: boolean) => void): void {
+  // The service responds with 400 to a body that was cut off, but the client is gone.
+  raw.once('finish', () => onEnd(false)).once('close', () => onEnd(!raw.writableFinished));
 }
 
 /**

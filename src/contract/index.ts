@@ -27,6 +27,25 @@ export {
   type TraceSpan,
 } from './otlp-request.ts';
 export {
+  CONVERSATION_ID_KEY,
+  findOtherText,
+  findTimeFault,
+  hasReply,
+  hasValidIds,
+  INPUT_KEY,
+  isConversationId,
+  isSpanId,
+  isTraceId,
+  OPERATION_KEY,
+  OUTPUT_KEY,
+  readConversationId,
+  readMessagesAttribute,
+  readOperation,
+  TOOL_DETAIL_KEYS,
+  TURN_OPERATIONS,
+  type TimeFault,
+} from './span-rules.ts';
+export {
   formatValue,
   describeMisspelled,
   describeViolations,

@@ -18,10 +18,11 @@ import { findViolations, type ExchangeRecord } from '../../src/contract/index.ts
 import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { end, openExport, read, send, sendSpans } from '../helpers/client-requests.ts';
 import { exporters, formatMessages, startExporter } from '../helpers/exporting.ts';
 import { judgeRun, retryFaults, type ClientSetup, type Target } from '../helpers/judged-client.ts';
 import { atNight } from '../helpers/nightly.ts';
-import { makeHexId, makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
+import { makeHexId, makeSpan } from '../helpers/otlp.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 
 const seed = createSeedDocument(systemClock.nowMs());
@@ -52,28 +53,6 @@ async function exportTurn(
 
 type Exporter = (typeof exporters)[number];
 
-/** Sends a request like a program that uses plain `fetch`. */
-const send = (
-  { url, apiKey }: Target,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Response> =>
-  fetch(`${url}${path}`, {
-    method,
-    headers: {
-      'x-service-api-key': apiKey,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-
-const sendSpans = (target: Target, ...spans: Record<string, unknown>[]): Promise<Response> =>
-  send(target, 'POST', '/v1/traces', makeTraceRequest(spans));
-
-const end = (target: Target, id = 'conv-1'): Promise<Response> =>
-  send(target, 'POST', `/v1/sessions/${id}/end`);
-
 for (const exporter of exporters) {
   void t.test(`the exporter of OpenTelemetry conforms: ${exporter}`, async (t) => {
     const client = async (target: Target): Promise<void> => {
@@ -87,7 +66,9 @@ for (const exporter of exporters) {
     for (const id of ['CLIENT-030', 'CLIENT-031', 'CLIENT-032', 'CLIENT-033', 'CLIENT-034']) {
       t.ok(ids.includes(id), `${id} passes, because the exporter sent the spans again`);
     }
-    t.match(report.notices, [/^Not exercised: GET \/api\/simulations\/sessions\/ and GET /]);
+    t.match(report.notices, [
+      /^The client never read simulation results and never read production results\.$/,
+    ]);
     t.same(findViolations('CheckReport', report), []);
   });
 }
@@ -123,8 +104,6 @@ interface FaultyClient {
   warns?: string[];
   setup?: ClientSetup;
 }
-
-const read = (target: Target, path: string): Promise<Response> => send(target, 'GET', path);
 
 const faultyClients: Readonly<Record<string, FaultyClient>> = {
   'an exporter without the key': {
@@ -191,6 +170,88 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
     },
     warns: ['CLIENT-042'],
   },
+  'an end call while the export is in flight': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      // Its body is complete only after the end call.
+      const late = openExport(target, makeSpan());
+      await late.arrived;
+      await end(target);
+      await late.finish();
+    },
+    warns: ['CLIENT-042'],
+  },
+  'an export that the process does not finish': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan());
+      const cut = openExport(target, makeSpan());
+      await cut.arrived;
+      await cut.abort();
+      // The service has noticed it when it has handled another request.
+      await read(target, '/api/prod-evaluations/sessions/?limit=1');
+    },
+    warns: ['CLIENT-044'],
+  },
+  'a tool call whose turn never comes': {
+    run: (target) => sendSpans(target, makeSpan({ operation: 'execute_tool' })),
+    warns: ['CLIENT-044'],
+  },
+  'spans of which some have no conversation id': {
+    run: (target) => sendSpans(target, makeSpan(), makeSpan({ conversationId: null })),
+    fails: ['CLIENT-025'],
+  },
+  'text in gen_ai.prompt': {
+    run: (target) => {
+      const { attributes, ...span } = makeSpan() as { attributes: { key: string }[] };
+      const others = attributes.filter(({ key }) => !key.endsWith('.messages'));
+      const text = { key: 'gen_ai.prompt', value: { stringValue: 'Where is my parcel?' } };
+      return sendSpans(target, { ...span, attributes: [...others, text] });
+    },
+    fails: ['CLIENT-026'],
+  },
+  'an empty reply': {
+    run: (target) => sendSpans(target, makeSpan({ agent: '' })),
+    warns: ['CLIENT-027'],
+  },
+  'messages with an unknown operation': {
+    run: (target) => sendSpans(target, makeSpan({ operation: 'completion' })),
+    warns: ['CLIENT-028'],
+  },
+  'spans that end before they start': {
+    run: (target) =>
+      sendSpans(target, makeSpan({ startMs: 1_795_000_000_000, endMs: 1_794_999_999_000 })),
+    fails: ['CLIENT-020'],
+  },
+  'times that are decades ahead': {
+    run: (target) => sendSpans(target, makeSpan({ startMs: 4_102_444_800_000 })),
+    fails: ['CLIENT-020'],
+  },
+  'another conversation id for each span': {
+    run: (target) => {
+      const parent = makeSpan({ operation: 'invoke_agent', conversationId: 'conv-a' });
+      const ids = { traceId: String(parent['traceId']), parentSpanId: String(parent['spanId']) };
+      return sendSpans(target, parent, makeSpan({ ...ids, conversationId: 'conv-b' }));
+    },
+    warns: ['CLIENT-029'],
+  },
+  'the key in the URL and in the header': {
+    run: (target) => read(target, `/api/prod-evaluations/sessions/?api_key=${target.apiKey}`),
+    fails: ['CLIENT-005'],
+  },
+  'an end call after a refused export': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan({ conversationId: null }));
+      await end(target);
+    },
+    fails: ['CLIENT-014'],
+  },
+  'an end call after spans that are ignored': {
+    run: async (target) => {
+      await sendSpans(target, makeSpan({ operation: null }));
+      await end(target);
+    },
+    fails: ['CLIENT-017'],
+  },
   'an end call with another id': {
     run: async (target) => {
       await sendSpans(target, makeSpan());
@@ -217,6 +278,18 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
     run: (target) => read(target, '/api/simulations/sessions/'),
     setup: { seed },
     fails: ['CLIENT-054'],
+  },
+  'a reader that polls the newest page and never finds its conversation': {
+    run: async (target) => {
+      for (let count = 0; count < 3; count += 1) await read(target, '/api/simulations/sessions/');
+    },
+    setup: { seed },
+    warns: ['CLIENT-057'],
+  },
+  'a reader of one page of a longer list': {
+    run: (target) => read(target, '/api/simulations/sessions/?limit=50'),
+    setup: { seed },
+    warns: ['CLIENT-057'],
   },
   'a reader that steps by more than it got': {
     run: async (target) => {

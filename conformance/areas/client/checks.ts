@@ -11,18 +11,35 @@ export interface Fault {
   expected: string;
   received: string;
   hint?: string | undefined;
+  /** Worth knowing, but no rule is broken. */
+  isNote?: boolean;
+}
+
+/** What is wrong with a span. The other fields replace those of its check. */
+export interface SpanFault extends Partial<Pick<Fault, 'expected' | 'hint' | 'isNote'>> {
+  received: string;
 }
 
 /** Returns the finding about a request. */
-export function toFinding({ id }: Exchange, { expected, received, hint }: Fault): Finding {
-  return { exchange: id, pointer: '', expected, received, ...(hint !== undefined && { hint }) };
+export function toFinding(
+  { id }: Exchange,
+  { expected, received, hint, isNote = false }: Fault,
+): Finding {
+  return {
+    ...{ exchange: id, pointer: '', expected, received },
+    ...(hint !== undefined && { hint }),
+    ...(isNote && { isNote }),
+  };
 }
 
 /** Returns why nothing was judged: the client did not send what a requirement is about. */
-export const notObserved = (reason: string): Check['unjudged'] =>
-  unjudgedAs('not_observed', reason);
+export const notObserved = (reason: string, remedy?: string): Check['unjudged'] =>
+  unjudgedAs('not_observed', reason, remedy);
 
-export const NO_TRACES = notObserved('The client sent no traces.');
+export const NO_TRACES = notObserved(
+  'The client never sent traces.',
+  'Let the command export a conversation.',
+);
 
 /** Creates a check that judges each of the selected requests on its own. */
 export function checkRequests(
@@ -40,26 +57,38 @@ export function checkRequests(
   );
 }
 
-/** Creates a check that judges the spans of each request, and reports each request once. */
+/** Creates a check that judges the spans of each request, and reports each cure once per request. */
 export function checkSpans(
-  selectSpans: (exchange: Exchange) => readonly TraceSpan[],
+  selectSpans: (exchange: Exchange, transcript: Transcript) => readonly TraceSpan[],
   unjudged: Check['unjudged'],
   {
     findFault,
-    ...fault
+    ...shared
   }: Omit<Fault, 'at' | 'received'> & {
-    findFault: (span: TraceSpan) => string | undefined;
+    findFault: (
+      span: TraceSpan,
+      exchange: Exchange,
+      transcript: Transcript,
+    ) => SpanFault | string | undefined;
   },
 ): Check {
   return checkRequests(
-    (exchange) => selectSpans(exchange).length > 0,
+    (exchange, transcript) => selectSpans(exchange, transcript).length > 0,
     unjudged,
-    (exchange) => {
-      const faults = selectSpans(exchange).flatMap((span) => {
-        const found = findFault(span);
-        return found === undefined ? [] : [`${nameSpan(span)}: ${found}`];
+    (exchange, transcript) => {
+      const faults = selectSpans(exchange, transcript).flatMap((span) => {
+        const found = findFault(span, exchange, transcript);
+        if (found === undefined) return [];
+        const { received, ...own } = typeof found === 'string' ? { received: found } : found;
+        return [{ ...shared, ...own, received: `${nameSpan(span)}: ${received}` }];
       });
-      return faults.length === 0 ? undefined : { ...fault, received: listSome(faults) };
+      const byCure = Map.groupBy(faults, ({ expected, hint = '' }) => `${expected}\n${hint}`);
+      return [...byCure.values()].flatMap(([first, ...others]) => {
+        if (!first) return [];
+        return [
+          { ...first, received: listSome([first, ...others].map((fault) => fault.received)) },
+        ];
+      });
     },
   );
 }

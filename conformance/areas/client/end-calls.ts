@@ -1,6 +1,6 @@
 /** `POST /v1/sessions/{conversation_id}/end`: which conversations end, and when (spec 3.1, 4.2). */
 import { formatValue } from '../../../src/contract/index.ts';
-import { computeOnce } from '../../../src/platform/compute-once.ts';
+import { formatCount } from '../../../src/report-kit/format.ts';
 import type { Finding } from '../../engine/checks/check.ts';
 import { changeRequest, to, withBody } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
@@ -8,10 +8,20 @@ import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { checkRequests, type Fault, notObserved, toFinding } from './checks.ts';
 import { secondBatch, SPAN_CONVERSATION } from './reference.ts';
-import { conversationsOf, conversationSpansOf, isTraces, spanKeyOf } from './sent-traces.ts';
-import { changePath, omit, sendTwice, storedResponse } from './transforms.ts';
+import {
+  endedConversationOf,
+  isEnd,
+  mayContainConversation,
+  sentConversationsOf,
+} from './sent-conversations.ts';
+import { conversationsOf, conversationSpansOf, spanKeyOf } from './sent-traces.ts';
+import { changePath, omit, sendTwice, setHeaders, storedResponse } from './transforms.ts';
 
-const NO_END = notObserved('The client never sent POST /v1/sessions/{conversation_id}/end.');
+const NO_END = notObserved(
+  'The client never closed a conversation.',
+  'Let the command send POST /v1/sessions/{conversation_id}/end.',
+);
+const SPANS_NOT_STORED = notObserved('The service did not store the spans of the conversation.');
 
 const end = to('end');
 
@@ -22,7 +32,12 @@ export const endCalls: Subject = {
       section: '4.2',
       statements: ['3.1.19', '4.2.1', '4.2.2', '4.2.6', '7.a3'],
       reason: 'The service responds with 404, and the conversation stays open for 24 hours.',
-      check: checkRequests(isEnd, NO_END, findUnknownConversation),
+      check: checkRequests(
+        (exchange, transcript) => isEnd(exchange) && !isConsequence(exchange, transcript),
+        (transcript) =>
+          transcript.exchanges.some(isEnd) ? SPANS_NOT_STORED(transcript) : NO_END(transcript),
+        findUnknownConversation,
+      ),
       mutants: {
         'ends-unknown': {
           description: 'Ends a conversation with an id that no span has.',
@@ -40,15 +55,11 @@ export const endCalls: Subject = {
       rule: '`POST /v1/sessions/{conversation_id}/end` has no body.',
       statements: ['4.2.4'],
       reason: 'Other implementations of the service may refuse a request with a body.',
-      check: checkRequests(isEnd, NO_END, ({ request: { headers } }) => {
-        const hasBody =
-          Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-        return hasBody
-          ? {
-              expected: 'no body',
-              received: `a body of ${headers['content-length'] ?? 'unknown'} bytes`,
-            }
-          : undefined;
+      check: checkRequests(isEnd, NO_END, ({ request: { headers, body } }) => {
+        const length = headers['content-length'] ?? (body === undefined ? '0' : 'unknown');
+        return length === '0'
+          ? undefined
+          : { expected: 'no body', received: `a body of ${length} bytes` };
       }),
       mutants: {
         'end-with-body': {
@@ -58,17 +69,24 @@ export const endCalls: Subject = {
           ),
         },
       },
+      legal: {
+        'ends-with-empty-body': {
+          description: 'Sends the end call with a content type and an empty body.',
+          transform: setHeaders(end, { 'content-type': 'application/json' }),
+        },
+      },
     },
     'CLIENT-042': {
       level: 'should',
-      rule: 'A conversation ends after its last span has been sent.',
+      rule: 'A conversation ends after the service has acknowledged its last span.',
       section: '3.1',
       statements: ['1.9', '3.1.1', '3.1.4'],
       reason: 'The evals score an incomplete conversation, or the end call gets a 404.',
       check: checkRequests(
         (exchange, transcript) => {
           const id = endedConversationOf(exchange);
-          const isDecided = isAccepted(exchange) || exchange.response?.status === 404;
+          const isDecided =
+            isAccepted(exchange) || (is404(exchange) && !isEndedLater(exchange, transcript));
           return isEnd(exchange) && isDecided && sentConversationsOf(transcript).has(id ?? '');
         },
         notObserved('No end call has the id of a conversation whose spans were sent.'),
@@ -111,51 +129,50 @@ export const endCalls: Subject = {
   },
 };
 
-function isEnd({ endpoint }: Exchange): boolean {
-  return endpoint === 'end';
+const is404 = ({ response }: Exchange): boolean => response?.status === 404;
+
+/** Returns whether the client ended a conversation successfully after a first attempt. */
+function isEndedLater(endCall: Exchange, { exchanges }: Transcript): boolean {
+  const id = endedConversationOf(endCall);
+  return exchanges.some(
+    (exchange) =>
+      isEnd(exchange) &&
+      exchange.id > endCall.id &&
+      isAccepted(exchange) &&
+      endedConversationOf(exchange) === id,
+  );
 }
 
-/** Returns the conversation id in an end call; undefined if its encoding is invalid. */
-function endedConversationOf({ request }: Exchange): string | undefined {
-  const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
-  try {
-    return id === undefined ? undefined : decodeURIComponent(id);
-  } catch {
-    return undefined;
-  }
+/** Returns whether the service knows no such conversation because its spans were refused or ignored. */
+function isConsequence(endCall: Exchange, transcript: Transcript): boolean {
+  return is404(endCall) && mayContainConversation(endedConversationOf(endCall) ?? '', transcript);
 }
-
-/** The requests that sent spans of a conversation, by its id. */
-type SentConversations = ReadonlyMap<string, [Exchange, ...Exchange[]]>;
-
-const sentConversationsOf = computeOnce((transcript: Transcript): SentConversations => {
-  const conversations = conversationsOf(transcript);
-  const sent = new Map<string, [Exchange, ...Exchange[]]>();
-  for (const exchange of transcript.exchanges.filter(isTraces)) {
-    const ids = conversationSpansOf(exchange).flatMap((span) => conversations.get(span) ?? []);
-    for (const id of new Set(ids)) {
-      const requests = sent.get(id);
-      if (requests) requests.push(exchange);
-      else sent.set(id, [exchange]);
-    }
-  }
-  return sent;
-});
 
 function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fault | undefined {
   const id = endedConversationOf(exchange);
   const sent = sentConversationsOf(transcript);
   const isSent = id !== undefined && sent.has(id);
-  if (exchange.response?.status !== 404 || isSent) return undefined;
+  if (!is404(exchange) || isSent) return undefined;
   const known = [...sent.keys()];
   return {
     expected: 'the gen_ai.conversation.id of spans that were sent',
     received: `${formatValue(id)}, which no span has`,
-    hint:
-      known.length === 0
-        ? 'The client sent no span of a conversation. Flush the exporter before the end call.'
-        : `The client sent spans of ${formatValue(known.at(-1))}.`,
+    hint: explainUnknownId(id ?? '', known),
   };
+}
+
+/** Names the known conversation that the client probably meant, or the cause if there is none. */
+function explainUnknownId(id: string, known: readonly string[]): string {
+  const last = known.at(-1);
+  if (last === undefined) {
+    return 'The client sent no span of a conversation. Flush the exporter before the end call.';
+  }
+  const encoded = known.find((other) => encodeURIComponent(other) === id);
+  if (encoded !== undefined) return 'The id is percent-encoded twice. Encode it once.';
+  const similar = known.find((other) => other.trim().toLowerCase() === id.trim().toLowerCase());
+  return similar === undefined
+    ? `The client sent spans of ${formatValue(last)}.`
+    : `The client sent spans of ${formatValue(similar)}. Use the same spelling.`;
 }
 
 /** Finds spans of a conversation that arrive for the first time after its end call. */
@@ -167,21 +184,25 @@ function findLateSpans(endCall: Exchange, transcript: Transcript): Fault | undef
     conversationSpansOf(exchange)
       .filter((span) => conversations.get(span) === id)
       .map(spanKeyOf);
-  const isBefore = ({ id: nth, startedMs }: Exchange): boolean =>
-    nth < endCall.id && startedMs < endCall.startedMs;
+  const isBefore = ({ endedMs }: Exchange): boolean => endedMs <= endCall.startedMs;
   // Only new spans are late: the service ignores repeated spans. A refused request stores no spans.
   const isStored = (exchange: Exchange): boolean =>
     isBefore(exchange) && (isAccepted(exchange) || exchange.failure !== undefined);
   const sent = new Set(requests.filter(isStored).flatMap(keysOf));
   const late = requests.find(
-    (exchange) => !isBefore(exchange) && keysOf(exchange).some((key) => !sent.has(key)),
+    (exchange) =>
+      !isBefore(exchange) && isAccepted(exchange) && keysOf(exchange).some((key) => !sent.has(key)),
   );
   if (!late) return undefined;
+  const count = formatCount(keysOf(late).filter((key) => !sent.has(key)).length, 'new span');
   return {
     at: late,
     expected: `no new spans of ${formatValue(id)} after its end call (exchange ${endCall.id})`,
-    received: `${keysOf(late).filter((key) => !sent.has(key)).length} new spans`,
-    hint: 'Flush the exporter before you end the conversation.',
+    received:
+      late.startedMs < endCall.startedMs
+        ? `${count} in a request that was not yet acknowledged`
+        : count,
+    hint: 'Flush the exporter, and wait for its result, before you end the conversation.',
   };
 }
 

@@ -2,6 +2,7 @@ import { createArea } from '../../engine/area.ts';
 import { serviceEndpoints } from '../../engine/checks/route-names.ts';
 import type { BlockingCause } from '../../engine/preflight/blocking-cause.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
+import { conversationIds } from './conversation-ids.ts';
 import { endCalls } from './end-calls.ts';
 import { modelCalls } from './model-calls.ts';
 import { listNotices } from './notices.ts';
@@ -11,13 +12,17 @@ import { queries } from './queries.ts';
 import { isForInterface, requests } from './requests.ts';
 import { retries } from './retries.ts';
 import { spans } from './spans.ts';
+import { turnTexts } from './turn-texts.ts';
 import { traceRequests } from './trace-requests.ts';
 
 /** A client of the service (spec area A). The evidence is the recording of the service. */
 export const client = createArea({
   name: 'client',
   endpoints: [...serviceEndpoints, 'elsewhere'],
-  subjects: [requests, traceRequests, spans, modelCalls, retries, endCalls, queries, pages],
+  subjects: [
+    ...[requests, traceRequests, conversationIds, spans, modelCalls, turnTexts],
+    ...[retries, endCalls, queries, pages],
+  ],
   probes: [],
   observe: observeClient,
   notices: listNotices,

@@ -1,7 +1,15 @@
 import { formatList } from '../../../src/report-kit/format.ts';
-import { routeNames, serviceEndpoints } from '../../engine/checks/route-names.ts';
+import { serviceEndpoints } from '../../engine/checks/route-names.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { isInjected, isUnavailable } from './attempts.ts';
+
+/** What a client did not do that never used a route. */
+const OMISSIONS: Readonly<Record<(typeof serviceEndpoints)[number], string>> = {
+  traces: 'never sent traces',
+  end: 'never closed a conversation',
+  simulations: 'never read simulation results',
+  production: 'never read production results',
+};
 
 /** Returns notices about unused routes, missing retries, and requests that were not recorded. */
 export function listNotices(
@@ -12,7 +20,7 @@ export function listNotices(
   const unused = serviceEndpoints.filter((endpoint) =>
     exchanges.every((exchange) => exchange.endpoint !== endpoint),
   );
-  const names = unused.map((endpoint) => routeNames[endpoint]);
+  const omissions = unused.map((endpoint) => OMISSIONS[endpoint]);
   const isRefused = exchanges.some(
     (exchange) =>
       isInjected(exchange) || isUnavailable(exchange) || exchange.response?.status === 429,
@@ -20,7 +28,7 @@ export function listNotices(
   const { length: unrecorded } = exchanges.filter(({ request }) => request.bodyBytes !== undefined);
   const { droppedRequests = 0 } = run;
   return [
-    ...(names.length === 0 ? [] : [`Not exercised: ${formatList(names)}.`]),
+    ...(omissions.length === 0 ? [] : [`The client ${formatList(omissions)}.`]),
     ...(isRefused
       ? []
       : [

@@ -1,4 +1,5 @@
 /** How a client reads the pages of a list (spec 4.3, 4.4, 8). */
+import { PAGE_LIMIT_DEFAULT } from '../../../src/contract/index.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import type { Check, Finding } from '../../engine/checks/check.ts';
@@ -17,10 +18,12 @@ import { queryParameter } from '../service/results-api.ts';
 import { type Fault, notObserved, toFinding } from './checks.ts';
 import { isRead, queryOf } from './queries.ts';
 import { pagedRead, plainRead } from './reference.ts';
+import { sentConversationsOf } from './sent-conversations.ts';
 import { omit, sendTwice } from './transforms.ts';
 
 const NO_PAGES = notObserved(
-  'The client read no list that has more than one page. Use seed data with more sessions.',
+  'The client read no list that has more than one page.',
+  'Use --seed-file with more sessions than a page has.',
 );
 
 const skipOf = ({ path }: { path: string }): string | undefined => queryParameter(path, 'skip');
@@ -33,11 +36,11 @@ export const pages: Subject = {
       rule: 'A client that reads pages, or reads without `limit`, continues until `skip + len(items) >= total`.',
       statements: ['4.3.r3', '8.a6'],
       reason: 'The client misses the sessions on the other pages.',
-      check: checkReadings((reading) => {
+      check: checkReadings((reading, transcript) => {
         const { end, afterGap } = coverageOf(reading);
         const last = reading.at(-1) ?? reading[0];
         // CLIENT-055 reports a gap.
-        if (afterGap || end >= last.total) return undefined;
+        if (afterGap || end >= last.total || hasOwn(last, transcript)) return undefined;
         return {
           at: last.exchange,
           expected: `pages with all ${last.total} sessions`,
@@ -60,12 +63,9 @@ export const pages: Subject = {
           description: 'Continues to read until a page is empty.',
           transform: setTotal(plainRead, 61),
         },
-        'looks-at-newest': {
-          description: 'Reads only the ten newest sessions of a list.',
-          transform: chain(
-            setTotal(plainRead, 10),
-            changeQuery(plainRead, (query) => query.set('limit', '10')),
-          ),
+        'one-more-page': {
+          description: 'Adds the limit to skip until a page is empty.',
+          transform: readUntilEmpty,
         },
       },
     },
@@ -118,6 +118,38 @@ export const pages: Subject = {
         },
       },
     },
+    'CLIENT-057': {
+      level: 'should',
+      rule: 'A client that reads only the newest sessions of a longer list finds its own conversation among them.',
+      statements: ['4.3.r3', '4.3.16'],
+      reason: 'More sessions can arrive than a page has, and the client misses the others.',
+      check: {
+        evidence: (transcript) =>
+          readingsOf(transcript).flatMap(([{ exchange, items, total }]) =>
+            items < total ? [exchange] : [],
+          ),
+        judge: (_evidence, transcript) => findPartialReads(transcript),
+        unjudged: NO_PAGES,
+      },
+      mutants: {
+        'reads-a-part': {
+          description: 'Reads 50 sessions of a longer list, and no other page.',
+          transform: chain(
+            setTotal(plainRead, 50),
+            changeQuery(plainRead, (query) => query.set('limit', '50')),
+          ),
+        },
+      },
+      legal: {
+        'looks-at-newest': {
+          description: 'Reads only the ten newest sessions of a list.',
+          transform: chain(
+            setTotal(plainRead, 10),
+            changeQuery(plainRead, (query) => query.set('limit', '10')),
+          ),
+        },
+      },
+    },
   },
   legal: {
     'reads-nothing': {
@@ -133,15 +165,16 @@ export const pages: Subject = {
 
 /** Creates a check of every reading that continues after the first page. */
 function checkReadings(
-  findFault: (reading: Reading) => (Fault & { at: Exchange }) | undefined,
+  findFault: (reading: Reading, transcript: Transcript) => (Fault & { at: Exchange }) | undefined,
 ): Check {
-  const paged = (transcript: Transcript): Reading[] => readingsOf(transcript).filter(isPaged);
+  const paged = (transcript: Transcript): Reading[] =>
+    readingsOf(transcript).filter((reading) => isPaged(reading) && !isLook(reading, transcript));
   return {
     evidence: (transcript) =>
       paged(transcript).flatMap((reading) => reading.map(({ exchange }) => exchange)),
     judge: (_evidence, transcript) =>
       paged(transcript).flatMap((reading) => {
-        const fault = findFault(reading);
+        const fault = findFault(reading, transcript);
         return fault ? [toFinding(fault.at, fault)] : [];
       }),
     unjudged: NO_PAGES,
@@ -169,6 +202,35 @@ function findChangedFilters({ exchanges }: Transcript): Finding[] {
   });
 }
 
+/** Judges the last look at each list of which a client read only the newest sessions. */
+function findPartialReads(transcript: Transcript): Finding[] {
+  const looks = readingsOf(transcript).filter((reading) => isLook(reading, transcript));
+  const byList = Map.groupBy(looks, ([{ list }]) => list);
+  return [...byList.values()].flatMap((readings) => {
+    const last = readings.at(-1)?.[0];
+    if (!last || hasOwn(last, transcript)) return [];
+    const { exchange, items, total } = last;
+    const finding = toFinding(exchange, {
+      expected: `all ${total} sessions, or the conversation of the client among the newest`,
+      received: `the ${items} newest sessions${readings.length > 1 ? `, ${readings.length} times` : ''}`,
+      hint: 'Read the other pages with skip, or filter the list, for example by started_after.',
+    });
+    // A client that asks for fewer sessions than the default page has wants only the newest ones.
+    return [items < PAGE_LIMIT_DEFAULT ? { ...finding, isNote: true as const } : finding];
+  });
+}
+
+/** Continues to read after the last page, as clients do that add their limit to skip. */
+function readUntilEmpty(): ReturnType<TransformFactory> {
+  return async (request, forward) => {
+    const response = await forward(request);
+    if (pagedRead(request) && skipOf(request) === '50') {
+      await forward({ ...request, path: request.path.replace('skip=50', 'skip=75') });
+    }
+    return response;
+  };
+}
+
 /** Sets the `total` of pages, by which a client ends its reads. */
 function setTotal(when: When, total: number): TransformFactory {
   return changeResponse(when, (response, request) =>
@@ -186,6 +248,8 @@ interface Page {
   total: number;
   /** Whether the request has the parameter `limit`. */
   hasLimit: boolean;
+  /** The conversation ids of its sessions; simulations have none. */
+  conversations: readonly unknown[];
   /** The endpoint and the filters, which all pages of a list share. */
   list: string;
 }
@@ -205,6 +269,7 @@ function pageOf(exchange: Exchange): Page | undefined {
     .sort();
   return {
     ...{ exchange, skip, items: items.length, total },
+    conversations: items.map((item) => isObject(item) && item['source_session_id']),
     hasLimit: query.has('limit'),
     list: [endpoint, ...filters].join(' '),
   };
@@ -234,12 +299,32 @@ function isPaged([first, ...others]: Reading): boolean {
   return others.length > 0 || (!first.hasLimit && first.total > first.items);
 }
 
+/**
+ * Returns whether a client looked only at the newest sessions: it limited their number, read the list
+ * repeatedly, or found its own conversation.
+ */
+function isLook(reading: Reading, transcript: Transcript): boolean {
+  const [first, ...others] = reading;
+  if (others.length > 0 || first.items >= first.total) return false;
+  const isRepeated = readingsOf(transcript).some(
+    (other) => other !== reading && other[0].list === first.list,
+  );
+  return first.hasLimit || isRepeated || hasOwn(first, transcript);
+}
+
+/** Returns whether a page has a conversation whose spans the client sent. */
+function hasOwn({ conversations }: Page, transcript: Transcript): boolean {
+  const sent = sentConversationsOf(transcript);
+  return conversations.some((id) => typeof id === 'string' && sent.has(id));
+}
+
 /** Returns the end of the pages that have no gap before them, and the first page after a gap. */
 function coverageOf(reading: Reading): { end: number; afterGap: Page | undefined } {
   let end = 0;
   const pages = [...reading].sort((left, right) => left.skip - right.skip);
   for (const page of pages) {
-    if (page.skip > end) return { end, afterGap: page };
+    // Clients that add their limit to skip read one more page after the last session.
+    if (page.skip > end && end < page.total) return { end, afterGap: page };
     end = Math.max(end, page.skip + page.items);
   }
   return { end, afterGap: undefined };

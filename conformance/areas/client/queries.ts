@@ -8,7 +8,10 @@ import { checkRequests, type Fault, listSome, notObserved } from './checks.ts';
 import { pagedRead } from './reference.ts';
 import { changePath } from './transforms.ts';
 
-export const NO_READ = notObserved('The client read no results.');
+export const NO_READ = notObserved(
+  'The client never read results.',
+  'Let the command read the results of a conversation or a simulation.',
+);
 
 const production = to('production');
 

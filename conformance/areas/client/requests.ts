@@ -1,5 +1,6 @@
 /** What every request needs: the key, and a route of the interface (spec 4, 5, 9). */
 import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
+import { REDACTED } from '../../../src/platform/redaction.ts';
 import { changeRequest, to, withBody } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import { type Exchange, toPrintable, type Transcript } from '../../engine/transcript/reading.ts';
@@ -71,6 +72,31 @@ export const requests: Subject = {
           transform: setHeaders(production, {
             [SERVICE_API_KEY_HEADER]: 'a-key-of-another-service',
           }),
+        },
+      },
+    },
+    'CLIENT-005': {
+      rule: 'No URL contains the API key.',
+      section: '5',
+      statements: ['5.a1'],
+      reason: 'Proxies and servers write URLs into their logs, so that others can read the key.',
+      check: checkRequests(isForInterface, NO_REQUEST, ({ request: { path } }) =>
+        // Recordings have no keys, only where one was.
+        path.includes(REDACTED)
+          ? {
+              expected: 'the key only in its header',
+              received: 'a key in the URL',
+              hint: 'Remove it from the URL, and replace the key if the URL was logged.',
+            }
+          : undefined,
+      ),
+      mutants: {
+        'key-in-url': {
+          description: 'Also sends the key in the URL when it reads results.',
+          transform: changeRequest(production, (request) => ({
+            ...request,
+            path: `${request.path}&api_key=${request.headers[SERVICE_API_KEY_HEADER] ?? ''}`,
+          })),
         },
       },
     },
@@ -160,6 +186,10 @@ function suggestRoute(exchange: Exchange): string | undefined {
   if (/\/v1\/v1\//.test(path)) return 'Remove /v1 from the base URL: the path already contains it.';
   if (path.startsWith('/v1/traces')) return 'Traces go to POST /v1/traces.';
   if (path.includes('trace')) return 'Traces go to POST /v1/traces. Check the base URL.';
+  if (/^\/v1\/sessions\/[^/]+\/end\/?$/.test(path)) {
+    return path.endsWith('/') ? 'Remove the slash at the end.' : 'Use the method POST.';
+  }
+  if (path === '/v1/sessions/end') return 'The id of the conversation is part of the path.';
   if (/\/(end|close)\/?$/.test(path) || path.includes('/sessions/')) {
     return 'A conversation ends with POST /v1/sessions/{conversation_id}/end. Percent-encode the id.';
   }

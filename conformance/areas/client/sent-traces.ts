@@ -1,6 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import {
+  hasValidIds,
+  OPERATION_KEY,
   OtlpError,
+  readConversationId,
+  readOperation,
   readTraceRequest,
   type TraceRequest,
   type TraceSpan,
@@ -8,12 +12,8 @@ import {
 import { decodeTraceRequest } from '../../../src/contract/otlp.ts';
 import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { parseJson } from '../../../src/platform/json.ts';
-import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { errorCode } from '../../../src/platform/error-origin.ts';
-
-/** The attributes that decide how the service uses a span (spec 2.1). */
-export const OPERATION = 'gen_ai.operation.name';
-export const CONVERSATION = 'gen_ai.conversation.id';
 
 /** The two formats of a trace request (spec 4.1). */
 export type TraceFormat = 'application/json' | 'application/x-protobuf';
@@ -46,10 +46,7 @@ export function conversationSpansOf(exchange: Exchange): TraceSpan[] {
 }
 
 /** Returns whether a span is part of a conversation. */
-export function hasOperation({ attributes }: TraceSpan): boolean {
-  const operation = attributes[OPERATION];
-  return typeof operation === 'string' && operation.trim() !== '';
-}
+export const hasOperation = (span: TraceSpan): boolean => readOperation(span) !== undefined;
 
 /** Returns whether an exchange is a trace request. */
 export const isTraces = ({ endpoint }: Exchange): boolean => endpoint === 'traces';
@@ -110,6 +107,9 @@ function inflate(bytes: Uint8Array): Uint8Array {
 function readJson(bytes: Uint8Array): TraceRequest {
   const json = parseJson(Buffer.from(bytes).toString('utf8'));
   if (json !== undefined) return readTraceRequest(json);
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    throw new OtlpError('The body is gzip data, but Content-Encoding is not gzip.');
+  }
   throw new OtlpError(bytes.length === 0 ? 'The body is empty.' : 'The body is not JSON.');
 }
 
@@ -127,7 +127,7 @@ export function rawJsonOf(exchange: Exchange): unknown {
 
 /** Returns the name of a span in findings, without any content: `chat span 00f067aa0ba902b7`. */
 export function nameSpan({ attributes, spanId }: TraceSpan): string {
-  const operation = attributes[OPERATION];
+  const operation = attributes[OPERATION_KEY];
   // A value of another form might contain text of the conversation.
   const kind = typeof operation === 'string' && /^\w{1,40}$/.test(operation) ? operation : '';
   const id = /^[\da-f]{1,16}$/.test(spanId) ? ` ${spanId}` : '';
@@ -136,12 +136,6 @@ export function nameSpan({ attributes, spanId }: TraceSpan): string {
 
 /** Identifies a span among all spans of a recording. */
 export const spanKeyOf = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
-
-/** Returns the conversation id in the attribute of a span; undefined unless it is a non-empty string. */
-export function ownConversationOf({ attributes }: TraceSpan): string | undefined {
-  const id = attributes[CONVERSATION];
-  return typeof id === 'string' && id.trim() !== '' ? id : undefined;
-}
 
 /** Returns the conversation id in the header of a request. */
 export function headerConversationOf({ request }: Exchange): string | undefined {
@@ -152,7 +146,7 @@ export function headerConversationOf({ request }: Exchange): string | undefined 
 /** Returns whether a request names a conversation, in its header or on one of its spans. */
 export const hasConversation = (exchange: Exchange): boolean =>
   headerConversationOf(exchange) !== undefined ||
-  conversationSpansOf(exchange).some((span) => ownConversationOf(span) !== undefined);
+  conversationSpansOf(exchange).some((span) => readConversationId(span) !== undefined);
 
 /**
  * Returns the conversation id of each span that has one: from its attribute, from the header of its
@@ -163,17 +157,60 @@ export const conversationsOf = computeOnce(
     const byTrace = new Map<string, string>();
     const requests = transcript.exchanges.filter(isTraces);
     for (const span of requests.flatMap(spansOf)) {
-      const id = ownConversationOf(span);
+      const id = readConversationId(span);
       if (id !== undefined && !byTrace.has(span.traceId)) byTrace.set(span.traceId, id);
     }
     const conversations = new Map<TraceSpan, string>();
     for (const exchange of requests) {
       const header = headerConversationOf(exchange);
       for (const span of conversationSpansOf(exchange)) {
-        const id = ownConversationOf(span) ?? header ?? byTrace.get(span.traceId);
+        const id = readConversationId(span) ?? header ?? byTrace.get(span.traceId);
         if (id !== undefined) conversations.set(span, id);
       }
     }
     return conversations;
+  },
+);
+
+/** When the service first stored a span with a conversation, by trace id; in milliseconds of the run. */
+const storedTracesOf = computeOnce(({ exchanges }: Transcript): ReadonlyMap<string, number> => {
+  const stored = new Map<string, number>();
+  for (const exchange of exchanges.filter(isTraces).filter(isAccepted)) {
+    const header = headerConversationOf(exchange);
+    for (const span of conversationSpansOf(exchange)) {
+      const isNamed = header !== undefined || readConversationId(span) !== undefined;
+      if (isNamed && !stored.has(span.traceId)) stored.set(span.traceId, exchange.endedMs);
+    }
+  }
+  return stored;
+});
+
+/**
+ * Returns the spans that the service drops from an accepted request: neither they, nor another span of
+ * their trace that it knows by then, name their conversation.
+ */
+export function droppedSpansOf(exchange: Exchange, transcript: Transcript): TraceSpan[] {
+  if (!isAccepted(exchange) || headerConversationOf(exchange) !== undefined) return [];
+  const named = new Set(
+    spansOf(exchange).flatMap((span) =>
+      readConversationId(span) === undefined ? [] : span.traceId,
+    ),
+  );
+  const stored = storedTracesOf(transcript);
+  return conversationSpansOf(exchange).filter((span) => {
+    const isKnown = (stored.get(span.traceId) ?? Infinity) <= exchange.endedMs;
+    return hasValidIds(span) && !named.has(span.traceId) && !isKnown;
+  });
+}
+
+/** Returns all spans of conversations, by trace id. Each span occurs once, although it may be sent twice. */
+export const tracesOf = computeOnce(
+  ({ exchanges }: Transcript): ReadonlyMap<string, readonly TraceSpan[]> => {
+    const byKey = new Map<string, TraceSpan>();
+    for (const span of exchanges.filter(isTraces).flatMap(conversationSpansOf)) {
+      const key = spanKeyOf(span);
+      if (!byKey.has(key)) byKey.set(key, span);
+    }
+    return Map.groupBy(byKey.values(), ({ traceId }) => traceId);
   },
 );

@@ -1,22 +1,25 @@
-/** Spans: their conversation, operation, ids, and times (spec 2.1, 3.1). */
-import { listAt, type TraceSpan } from '../../../src/contract/index.ts';
+/** Spans: their operation, ids, and times (spec 2.1, 3.1). */
+import {
+  findTimeFault,
+  INPUT_KEY,
+  isSpanId,
+  isTraceId,
+  listAt,
+  OPERATION_KEY,
+  OUTPUT_KEY,
+  readOperation,
+  TOOL_DETAIL_KEYS,
+  TURN_OPERATIONS,
+  type TimeFault,
+  type TraceSpan,
+} from '../../../src/contract/index.ts';
 import { describeType, isObject } from '../../../src/platform/json.ts';
 import type { Check, Finding } from '../../engine/checks/check.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import type { Exchange } from '../../engine/transcript/reading.ts';
-import { checkAttributes, checkSpans, listSome, notObserved, toFinding } from './checks.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import { checkSpans, listSome, notObserved, type SpanFault, toFinding } from './checks.ts';
 import { secondBatch } from './reference.ts';
-import {
-  CONVERSATION,
-  conversationSpansOf,
-  hasConversation,
-  hasOperation,
-  headerConversationOf,
-  nameSpan,
-  OPERATION,
-  rawJsonOf,
-  spansOf,
-} from './sent-traces.ts';
+import { conversationSpansOf, hasOperation, nameSpan, rawJsonOf, spansOf } from './sent-traces.ts';
 import {
   changeBody,
   dropAttribute,
@@ -30,64 +33,16 @@ import {
 const NO_SPANS = notObserved('The client sent no spans that can be read.');
 
 /** Attributes that only spans of a conversation have. */
-const CONTENT = [
-  'gen_ai.input.messages',
-  'gen_ai.output.messages',
-  'gen_ai.tool.call.arguments',
-  'gen_ai.tool.call.result',
-];
-const OPERATIONS: readonly unknown[] = ['chat', 'execute_tool', 'invoke_agent'];
+const CONTENT = [INPUT_KEY, OUTPUT_KEY, ...TOOL_DETAIL_KEYS];
+
+const OPERATION_LIST = 'chat, execute_tool, or invoke_agent';
+
+const hasContent = ({ attributes }: TraceSpan): boolean => CONTENT.some((key) => key in attributes);
+
+const isOfTurn = (span: TraceSpan): boolean => TURN_OPERATIONS.has(readOperation(span) ?? '');
 
 export const spans: Subject = {
   requirements: {
-    'CLIENT-015': {
-      level: 'should',
-      rule: 'Every span with `gen_ai.operation.name` has `gen_ai.conversation.id`, unless the request has the header `X-Conversation-Id`.',
-      section: '2.1',
-      statements: ['1.8', '2.1.2', '2.1.3'],
-      reason:
-        'A service may drop spans without the id, because it does not know their conversation.',
-      check: checkSpans(
-        // CLIENT-014 judges requests without any id.
-        (exchange) =>
-          headerConversationOf(exchange) === undefined && hasConversation(exchange)
-            ? conversationSpansOf(exchange)
-            : [],
-        notObserved('No span has gen_ai.conversation.id in a request without X-Conversation-Id.'),
-        {
-          expected: 'gen_ai.conversation.id on every span',
-          findFault: ({ attributes }) =>
-            CONVERSATION in attributes ? undefined : `no ${CONVERSATION}`,
-        },
-      ),
-      mutants: {
-        'id-on-root-only': {
-          description: 'Sets the conversation id on the root span only.',
-          transform: dropAttribute(
-            'gen_ai.conversation.id',
-            (span) => span.parentSpanId !== undefined,
-          ),
-        },
-      },
-    },
-    'CLIENT-016': {
-      rule: '`gen_ai.conversation.id` is a non-empty string.',
-      statements: ['2.1.1'],
-      reason: 'The service ignores the id, and the span belongs to no conversation.',
-      check: checkAttributes([CONVERSATION], 'a non-empty string', (id) =>
-        typeof id === 'string' && id.trim() !== '' ? undefined : describeType(id),
-      ),
-      mutants: {
-        'numeric-conversation': {
-          description: 'Sends the conversation id of a span as an integer.',
-          transform: setAttribute(
-            'gen_ai.conversation.id',
-            { intValue: '17' },
-            isOperation('execute_tool'),
-          ),
-        },
-      },
-    },
     'CLIENT-017': {
       rule: 'Spans with messages or tool calls have `gen_ai.operation.name`.',
       statements: ['2.1.4', '2.1.r2'],
@@ -106,15 +61,49 @@ export const spans: Subject = {
       statements: ['2.1.5', '2.1.6', '2.1.7'],
       reason:
         'Turns and tool calls come only from these spans; the results do not contain other spans.',
-      check: checkSpans(conversationSpansOf, notObserved(`No span has ${OPERATION}.`), {
-        expected: 'chat, execute_tool, or invoke_agent',
-        findFault: ({ attributes }) =>
-          OPERATIONS.includes(attributes[OPERATION]) ? undefined : 'another operation',
+      check: checkSpans(conversationSpansOf, notObserved(`No span has ${OPERATION_KEY}.`), {
+        expected: OPERATION_LIST,
+        // CLIENT-028 judges spans with content.
+        findFault: (span) => (isOfTurn(span) || hasContent(span) ? undefined : 'another operation'),
       }),
       legal: {
         'other-operation': {
-          description: 'Sends a span with another operation.',
-          transform: setAttribute('gen_ai.operation.name', { stringValue: 'embeddings' }),
+          description: 'Also sends a span with another operation, and without messages.',
+          transform: editSpans((sent) => {
+            const [span] = sent;
+            if (!span) return;
+            const attributes = span.attributes.map(({ key, value }) =>
+              key === OPERATION_KEY
+                ? { key, value: { stringValue: 'embeddings' } }
+                : { key, value },
+            );
+            sent.push({ ...span, spanId: 'b29'.padEnd(16, '0'), attributes });
+          }),
+        },
+      },
+    },
+    'CLIENT-028': {
+      level: 'should',
+      rule: 'The operation of a span with messages or a tool call is `chat`, `execute_tool`, or `invoke_agent`.',
+      statements: ['2.1.5', '2.1.6', '2.1.7'],
+      reason: 'The service stores the span, but no turn has its text.',
+      check: checkSpans(
+        (exchange) => conversationSpansOf(exchange).filter(hasContent),
+        notObserved(`No span with ${OPERATION_KEY} has messages or a tool call.`),
+        {
+          expected: OPERATION_LIST,
+          findFault: (span) => (isOfTurn(span) ? undefined : 'another operation'),
+          hint: 'Set gen_ai.operation.name to chat for a model call, or to execute_tool for a tool call.',
+        },
+      ),
+      mutants: {
+        'unknown-operation': {
+          description: 'Sends a model call with another operation.',
+          transform: setAttribute(
+            OPERATION_KEY,
+            { stringValue: 'completion' },
+            isOperation('chat'),
+          ),
         },
       },
     },
@@ -125,7 +114,6 @@ export const spans: Subject = {
       check: checkSpans(spansOf, NO_SPANS, {
         expected: 'a traceId of 32 and a spanId of 16 hexadecimal digits',
         findFault: findIdFault,
-        hint: 'In OTLP/JSON, write ids in hexadecimal, not in base64.',
       }),
       mutants: {
         'base64-ids': {
@@ -155,7 +143,7 @@ export const spans: Subject = {
       },
     },
     'CLIENT-020': {
-      rule: '`startTimeUnixNano` and `endTimeUnixNano` are nanoseconds since 1970, and strings in OTLP/JSON.',
+      rule: '`startTimeUnixNano` and `endTimeUnixNano` are nanoseconds since 1970, and strings in OTLP/JSON. A span does not end before it starts.',
       statements: ['2.1.r1', '2.1.r3b'],
       reason: 'Turns get the wrong order and date, and JSON numbers lose digits.',
       check: checkTimes(),
@@ -167,11 +155,36 @@ export const spans: Subject = {
             span.endTimeUnixNano = span.endTimeUnixNano.slice(0, 13);
           }),
         },
+        'ends-before-start': {
+          description: 'Swaps the start and the end of spans.',
+          transform: editEachSpan((span) => {
+            const { startTimeUnixNano, endTimeUnixNano } = span;
+            span.startTimeUnixNano = endTimeUnixNano;
+            span.endTimeUnixNano = startTimeUnixNano;
+          }),
+        },
+        'future-times': {
+          description: 'Sends times that are decades ahead.',
+          transform: editEachSpan((span) => {
+            span.startTimeUnixNano = span.startTimeUnixNano.replace(/^1/, '2');
+            span.endTimeUnixNano = span.endTimeUnixNano.replace(/^1/, '2');
+          }),
+        },
         'times-as-numbers': {
           description: 'Sends times as JSON numbers.',
           transform: changeBody(secondBatch, (body) =>
             body.replaceAll(/(TimeUnixNano":)"(\d+)"/g, '$1$2'),
           ),
+        },
+      },
+      legal: {
+        'instant-spans': {
+          description: 'Sends spans that end when they start, from a clock that is an hour ahead.',
+          transform: editEachSpan((span) => {
+            const aheadNs = BigInt(span.startTimeUnixNano) + 3_600_000_000_000n;
+            span.startTimeUnixNano = String(aheadNs);
+            span.endTimeUnixNano = String(aheadNs);
+          }),
         },
       },
     },
@@ -209,9 +222,9 @@ function checkOperation(): Check {
     findFault(span) {
       const { attributes } = span;
       if (hasOperation(span) || !CONTENT.some((key) => key in attributes)) return undefined;
-      return OPERATION in attributes
-        ? `${OPERATION} is ${describeType(attributes[OPERATION])}`
-        : `no ${OPERATION}`;
+      return OPERATION_KEY in attributes
+        ? `${OPERATION_KEY} is ${describeType(attributes[OPERATION_KEY])}`
+        : `no ${OPERATION_KEY}`;
     },
     hint: 'Set gen_ai.operation.name to chat, execute_tool, or invoke_agent.',
   });
@@ -224,35 +237,46 @@ function checkOperation(): Check {
       if (evidence.some((exchange) => conversationSpansOf(exchange).length > 0)) return [];
       return [
         toFinding(first, {
-          expected: `a span with ${OPERATION}`,
+          expected: `a span with ${OPERATION_KEY}`,
           received: 'no such span in the whole run',
-          hint: `Set ${OPERATION} on the spans of a conversation, for example to chat.`,
+          hint: `Set ${OPERATION_KEY} on the spans of a conversation, for example to chat.`,
         }),
       ];
     },
   };
 }
 
-function findIdFault({ traceId, spanId }: TraceSpan): string | undefined {
-  if (!isHexId(traceId, 32)) return `traceId has ${describeId(traceId, 32)}`;
-  return isHexId(spanId, 16) ? undefined : `spanId has ${describeId(spanId, 16)}`;
+function findIdFault({ traceId, spanId }: TraceSpan): SpanFault | undefined {
+  if (!isTraceId(traceId)) return describeId('traceId', traceId, 32);
+  return isSpanId(spanId) ? undefined : describeId('spanId', spanId, 16);
 }
 
-function isHexId(id: string, digits: number): boolean {
-  return id.length === digits && /^[\da-f]+$/.test(id) && !/^0+$/.test(id);
-}
-
-function describeId(id: string, digits: number): string {
-  if (id === '') return 'no value';
-  if (/^0+$/.test(id)) return 'only zeros';
-  return id.length === digits ? 'invalid characters' : `${id.length} characters`;
+/** Describes an invalid id, and what to change, by its form. */
+function describeId(name: string, id: string, digits: number): SpanFault {
+  if (id === '') return { received: `no ${name}`, hint: `Set ${name} on every span.` };
+  if (/^0+$/.test(id)) {
+    return {
+      received: `${name} has only zeros`,
+      hint: 'Generate a random id for each span and trace.',
+    };
+  }
+  const isBase64 = /^[\da-z+/]+={0,2}$/i.test(id) && id.length === Math.ceil(digits / 6) * 4;
+  const hint = isBase64
+    ? 'In OTLP/JSON, write ids in hexadecimal, not in base64.'
+    : /^[\da-f]+(-[\da-f]+)+$/i.test(id)
+      ? `Remove the hyphens, and use ${digits} hexadecimal digits.`
+      : `Use ${digits} random hexadecimal digits.`;
+  const fault = id.length === digits ? 'invalid characters' : `${id.length} characters`;
+  return { received: `${name} has ${fault}`, hint };
 }
 
 function checkTimes(): Check {
   const check = checkSpans(spansOf, NO_SPANS, {
     expected: 'nanoseconds since 1970',
-    findFault: findTimeFault,
-    hint: 'Multiply milliseconds by 1000000.',
+    findFault(span, { endedMs }, { run }: Transcript) {
+      const fault = findTimeFault(span, Date.parse(run.startedAt) + endedMs);
+      return fault && describeTimeFault(fault);
+    },
   });
   return {
     ...check,
@@ -270,18 +294,46 @@ function checkTimes(): Check {
 
 const TIME_KEYS = ['startTimeUnixNano', 'endTimeUnixNano'] as const;
 
-/** The year 2000 in nanoseconds. A smaller number is a time in another unit. */
-const NANOSECONDS_MIN = 946_684_800_000_000_000n;
-
-function findTimeFault({ startNs, endNs }: TraceSpan): string | undefined {
-  for (const [name, value] of [
-    ['startTimeUnixNano', startNs],
-    ['endTimeUnixNano', endNs],
-  ] as const) {
-    if (value === 0n) return `${name} is missing`;
-    if (value < NANOSECONDS_MIN) return `${name} is ${value}, before the year 2000`;
+/** Describes a wrong time, and what to change, by its magnitude. */
+function describeTimeFault({ kind, name, ns }: TimeFault): SpanFault {
+  switch (kind) {
+    case 'missing':
+      return { received: `no ${name}`, hint: 'Set both times of every span.' };
+    case 'ends_before_start':
+      return {
+        expected: 'an end that is not before the start',
+        received: 'it ends before it starts',
+        hint: 'Take both times from the same clock.',
+      };
+    case 'too_late':
+      return {
+        received: `${name} is ${ns}, more than a day in the future`,
+        hint: 'Check the clock, and that the time is in nanoseconds.',
+      };
+    case 'too_early':
+      return { received: `${name} is ${ns}, before the year 2000`, hint: findUnitHint(ns) };
   }
-  return undefined;
+}
+
+/** Units that clients confuse with nanoseconds, and the nanoseconds in each. */
+const UNITS = [
+  { name: 'seconds', factor: 1_000_000_000 },
+  { name: 'milliseconds', factor: 1_000_000 },
+  { name: 'microseconds', factor: 1_000 },
+] as const;
+
+/** The years 2000 and 2100 in nanoseconds since 1970. */
+const CENTURY_NS = [946_684_800_000_000_000n, 4_102_444_800_000_000_000n] as const;
+
+/** Finds the unit in which a time is a time of this century. */
+function findUnitHint(time: bigint): string {
+  const unit = UNITS.find(({ factor }) => {
+    const ns = time * BigInt(factor);
+    return ns >= CENTURY_NS[0] && ns < CENTURY_NS[1];
+  });
+  return unit
+    ? `Multiply ${unit.name} by ${unit.factor}.`
+    : 'Send the time since 1970, not since the start of the process.';
 }
 
 /** Returns the first time in OTLP/JSON that is not a string. */
@@ -303,7 +355,7 @@ function findTimeAsNumber(exchange: Exchange): string | undefined {
 function findReusedIds(evidence: readonly Exchange[]): Finding[] {
   const first = new Map<string, TraceSpan>();
   return evidence.flatMap((exchange) => {
-    const valid = spansOf(exchange).filter(({ spanId }) => isHexId(spanId, 16));
+    const valid = spansOf(exchange).filter(({ spanId }) => isSpanId(spanId));
     const reused = valid.filter((span) => {
       const known = first.get(span.spanId);
       if (!known) first.set(span.spanId, span);

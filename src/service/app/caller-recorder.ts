@@ -53,6 +53,8 @@ interface Pending {
   bodyBytes: number;
   isBodyStored: boolean;
   response: string;
+  /** Whether the connection closed before the response was sent. */
+  isAborted: boolean;
 }
 
 /** Creates a recorder without exchanges. */
@@ -75,7 +77,7 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
     redaction.learn(request.raw.headers);
     const entry: Pending = {
       ...{ request, reply, startedMs: now(), endedMs: undefined },
-      ...{ chunks: [], bodyBytes: 0, isBodyStored: true, response: '' },
+      ...{ chunks: [], bodyBytes: 0, isBodyStored: true, response: '', isAborted: false },
     };
     all.push(entry);
     pending.set(request, entry);
@@ -89,11 +91,10 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
         for (const { length } of entry.chunks.splice(0)) bytesLeft += length;
       }
     });
-    const end = (): void => {
+    watchEnd(reply, (isAborted) => {
+      entry.isAborted = isAborted;
       entry.endedMs ??= now();
-    };
-    // From here on the client can act on the response, so its next request may start.
-    reply.raw.once('finish', end).once('close', end);
+    });
   };
   const keepResponse = (request: FastifyRequest, payload: unknown): void => {
     const entry = pending.get(request);
@@ -148,6 +149,15 @@ async function waitUntilClosed(entries: readonly Pending[], clock: Clock): Promi
 }
 
 /**
+ * Calls `onEnd` when the response is sent, or its connection closes before that. From then on the
+ * client can act on the response, so its next request may start.
+ */
+function watchEnd({ raw }: FastifyReply, onEnd: (isAborted: boolean) => void): void {
+  // The service responds with 400 to a body that was cut off, but the client is gone.
+  raw.once('finish', () => onEnd(false)).once('close', () => onEnd(!raw.writableFinished));
+}
+
+/**
  * Calls `onChunk` with each part of a body as it arrives. A listener for `data` would start the
  * stream before the route reads it.
  */
@@ -165,7 +175,7 @@ function toRecord(
   endedMs: number,
   { redactText, redactHeaders, redactPath }: Redaction,
 ): ExchangeRecord {
-  const { request, reply, startedMs, response } = entry;
+  const { request, reply, startedMs, response, isAborted } = entry;
   const { method = '', url = '', headers } = request.raw;
   const fault = reply.getHeader(FAULT_HEADER);
   const body = toRecordedBody(entry);
@@ -180,7 +190,7 @@ function toRecord(
       ...body,
       ...(body.body !== undefined && { body: redactText(body.body) }),
     },
-    ...(reply.raw.headersSent
+    ...(reply.raw.headersSent && !isAborted
       ? {
           response: {
             status: reply.statusCode,

@@ -1,23 +1,4 @@
-import type { TraceSpan } from '../../contract/index.ts';
-
-/** The specification sets no limit, but the database index needs one. */
-const CONVERSATION_ID_LENGTH_MAX = 1_024;
-
-/** The attribute with the conversation id of a span (spec 2.1). */
-export const CONVERSATION_ID_KEY = 'gen_ai.conversation.id';
-
-/** Returns whether a value is a valid conversation id. */
-export function isConversationId(value: unknown): value is string {
-  return (
-    typeof value === 'string' && value.trim() !== '' && value.length <= CONVERSATION_ID_LENGTH_MAX
-  );
-}
-
-/** Returns the conversation id in the span's own attributes. */
-export function readConversationId(span: TraceSpan): string | undefined {
-  const id = span.attributes[CONVERSATION_ID_KEY];
-  return isConversationId(id) ? id : undefined;
-}
+import { readConversationId, type TraceSpan } from '../../contract/index.ts';
 
 /** Other sources of conversation ids. */
 export interface ConversationSources {

@@ -86,6 +86,12 @@ export const logMessages = {
       'them yourself as JSON, for example ' +
       '[{"role":"user","parts":[{"type":"text","content":"Hello"}]}].',
   },
+  other_text: {
+    level: 'warn',
+    message:
+      'Stored without text: the chat span has its text in an attribute that is not read. Record it in ' +
+      'gen_ai.input.messages and gen_ai.output.messages, as a JSON array of messages.',
+  },
   malformed_messages: {
     level: 'warn',
     message:
@@ -109,8 +115,8 @@ export const logMessages = {
   implausible_time: {
     level: 'warn',
     message:
-      'Stored, but the span starts before the year 2000 or more than a day in the future. Times are ' +
-      'nanoseconds since the Unix epoch, not milliseconds or microseconds.',
+      'Stored, but a time of the span is before the year 2000 or more than a day in the future. Times ' +
+      'are nanoseconds since the Unix epoch, not milliseconds or microseconds.',
   },
   shortened_tags: {
     level: 'info',

@@ -1,22 +1,19 @@
-import type { TraceRequest, TraceSpan } from '../../contract/index.ts';
-import type { IngestLogEntry, NewSpan, SpanLink, TraceRequestRows } from '../store/store.ts';
 import {
   CONVERSATION_ID_KEY,
+  hasValidIds,
   isConversationId,
+  OPERATION_KEY,
   readConversationId,
-  resolveConversations,
-} from './conversation-ids.ts';
+  readOperation,
+  type TraceRequest,
+  type TraceSpan,
+} from '../../contract/index.ts';
+import type { IngestLogEntry, NewSpan, SpanLink, TraceRequestRows } from '../store/store.ts';
+import { resolveConversations } from './conversation-ids.ts';
 import { createDialectFinder } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
 import { RequestLogEntries, logMessages, type LogCode } from './log-entries.ts';
-import {
-  hasTurnText,
-  hasValidIds,
-  OPERATION_KEY,
-  readOperation,
-  toSpanLink,
-  toSpanRow,
-} from './span-row.ts';
+import { hasTurnText, toSpanLink, toSpanRow } from './span-row.ts';
 import { TagCollector } from './tags.ts';
 
 /** What is known about a request besides its spans. */

@@ -169,13 +169,23 @@ void t.test('Messages are stored as text, regardless of their form', (t) => {
   t.end();
 });
 
+void t.test('Text in attributes that are not read is logged', (t) => {
+  const attributes = { ...conversation('c'), 'gen_ai.prompt': 'Hello' };
+  const span = makeWireSpan({ id: 'a1', attributes });
+  t.strictSame(listCodes(readSketches([span])), ['other_text']);
+  t.end();
+});
+
 void t.test('Implausible times are stored and logged', (t) => {
   const codesOf = (wire: Partial<Span>): string[] => {
     const span = makeWireSpan({ id: 'a1', attributes: conversation('c'), wire });
     return listCodes(readSketches([span])).filter((code) => code !== 'no_messages');
   };
   t.strictSame(codesOf({}), []);
-  t.strictSame(codesOf({ endTimeUnixNano: '1' }), ['ends_before_start']);
+  const before = `${START_MS - 1}000000`;
+  t.strictSame(codesOf({ endTimeUnixNano: before }), ['ends_before_start']);
+  t.strictSame(codesOf({ endTimeUnixNano: '1' }), ['implausible_time']);
+  t.strictSame(codesOf({ endTimeUnixNano: '4102444800000000000' }), ['implausible_time']);
   const inMs = { startTimeUnixNano: String(START_MS), endTimeUnixNano: String(START_MS) };
   t.strictSame(codesOf(inMs), ['implausible_time']);
   const late = '18446744073709551615';

@@ -1,0 +1,263 @@
+/** What evals read of a turn: what the user said, and what the agent replied (spec 1, 2.1). */
+import {
+  findOtherText,
+  hasReply,
+  INPUT_KEY,
+  OUTPUT_KEY,
+  readMessagesAttribute,
+  readOperation,
+  type TraceSpan,
+} from '../../../src/contract/index.ts';
+import type { Subject } from '../../engine/requirement.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+import type { Finding } from '../../engine/checks/check.ts';
+import { findNextAttempt } from './attempts.ts';
+import { checkSpans, listSome, notObserved, type SpanFault, toFinding } from './checks.ts';
+import { sentConversationsOf } from './sent-conversations.ts';
+import {
+  conversationsOf,
+  conversationSpansOf,
+  isTraces,
+  nameSpan,
+  tracesOf,
+} from './sent-traces.ts';
+import {
+  dropAttribute,
+  editAttributes,
+  editSpans,
+  isOperation,
+  setAttribute,
+} from './transforms.ts';
+
+const NO_TURN = notObserved('The client sent no chat span and no invoke_agent span.');
+
+const isTurn = (span: TraceSpan): boolean =>
+  ['chat', 'invoke_agent'].includes(readOperation(span) ?? '');
+
+const turnSpansOf = (exchange: Exchange): TraceSpan[] =>
+  conversationSpansOf(exchange).filter(isTurn);
+
+const modelCallsOf = (exchange: Exchange): TraceSpan[] =>
+  conversationSpansOf(exchange).filter((span) => readOperation(span) === 'chat');
+
+/** Returns the name of an attribute with the text of a span that has no messages. */
+function findMisplacedText({ attributes }: TraceSpan): string | undefined {
+  return INPUT_KEY in attributes || OUTPUT_KEY in attributes
+    ? undefined
+    : findOtherText(attributes);
+}
+
+export const turnTexts: Subject = {
+  requirements: {
+    'CLIENT-026': {
+      rule: 'The text of a turn is in `gen_ai.input.messages` and `gen_ai.output.messages`.',
+      statements: ['2.1.8', '2.1.10'],
+      reason: 'The service reads no other attribute, so the turn has no text.',
+      check: checkSpans(turnSpansOf, NO_TURN, {
+        expected: 'gen_ai.input.messages and gen_ai.output.messages',
+        findFault: (span) => findMisplacedText(span),
+        hint: 'Upgrade the instrumentation, or copy the text to these attributes as JSON messages.',
+      }),
+      mutants: {
+        'older-attributes': {
+          description: 'Sends the text of a model call in gen_ai.prompt and gen_ai.completion.',
+          transform: editAttributes((attributes) =>
+            attributes.map(({ key, value }) => ({
+              key: key
+                .replace(/^gen_ai\.input\.messages$/, 'gen_ai.prompt')
+                .replace(/^gen_ai\.output\.messages$/, 'gen_ai.completion'),
+              value,
+            })),
+          ),
+        },
+      },
+    },
+    'CLIENT-027': {
+      level: 'should',
+      rule: 'A model call has what the user said and what the agent replied, on its span or on the `invoke_agent` span of its trace.',
+      section: '2.1',
+      statements: ['2.1.8', '2.1.10'],
+      reason: 'Evals score a turn without a reply, or a reply to nothing.',
+      check: checkSpans(modelCallsOf, notObserved('The client sent no chat span.'), {
+        expected: 'gen_ai.input.messages and gen_ai.output.messages with text',
+        findFault: (span, _exchange, transcript) => findMissingText(span, transcript),
+      }),
+      mutants: {
+        'no-output': {
+          description: 'Sends a model call without the reply.',
+          transform: dropAttribute('gen_ai.output.messages'),
+        },
+        'empty-output': {
+          description: 'Sends a model call whose reply is empty.',
+          transform: setAttribute('gen_ai.output.messages', {
+            stringValue: '[{"role":"assistant","parts":[{"type":"text","content":""}]}]',
+          }),
+        },
+        'no-input': {
+          description: 'Sends a model call without what the user said.',
+          transform: dropAttribute('gen_ai.input.messages'),
+        },
+      },
+      legal: {
+        'no-content': {
+          description: 'Sends a model call without any text, to protect it.',
+          transform: editAttributes((attributes) =>
+            attributes.filter(({ key }) => !key.endsWith('.messages')),
+          ),
+        },
+        'text-on-wrapper': {
+          description: 'Sends the text of a turn on its invoke_agent span.',
+          transform: editSpans((spans) => {
+            const wrapper = spans.find(isOperation('invoke_agent'));
+            const call = spans.find(isOperation('chat'));
+            if (!wrapper || !call) return;
+            const texts = call.attributes.filter(({ key }) => key.endsWith('.messages'));
+            wrapper.attributes.push(...texts);
+            call.attributes = call.attributes.filter((attribute) => !texts.includes(attribute));
+          }),
+        },
+        'failed-call': {
+          description: 'Sends a failed model call, which has no reply.',
+          transform: editSpans((spans) => {
+            const call = spans.find(isOperation('chat'));
+            if (!call) return;
+            call.status = { code: 2 };
+            call.attributes = call.attributes.filter(({ key }) => key !== 'gen_ai.output.messages');
+          }),
+        },
+        'agent-speaks-first': {
+          description: 'Sends a turn in which the agent speaks first.',
+          transform: setAttribute('gen_ai.input.messages', { stringValue: '[]' }),
+        },
+      },
+    },
+    'CLIENT-044': {
+      level: 'should',
+      rule: 'All spans of a turn arrive: a conversation has a `chat` or `invoke_agent` span, and the parents of its spans are sent too.',
+      section: '1',
+      statements: ['1.8', '1.9'],
+      reason: 'A process that exits before its exporter has sent everything loses the last spans.',
+      check: {
+        evidence: ({ exchanges }) =>
+          exchanges.filter(
+            (exchange) =>
+              conversationSpansOf(exchange).length > 0 ||
+              (isTraces(exchange) && exchange.failure !== undefined),
+          ),
+        judge: (_evidence, transcript) => [
+          ...findAbandonedRequests(transcript),
+          ...findTurnlessConversations(transcript),
+          ...findLostParents(transcript),
+        ],
+        unjudged: notObserved('The client sent no spans of a conversation.'),
+      },
+      mutants: {
+        'loses-wrapper': {
+          description: 'Does not send the root span of a turn, which ends last.',
+          transform: editSpans((spans) => {
+            const index = spans.findIndex(isOperation('invoke_agent'));
+            spans.splice(index, 1);
+          }),
+        },
+      },
+      legal: {
+        'parent-elsewhere': {
+          description: 'Continues the trace of another program, which sends its own spans.',
+          transform: editSpans((spans) => {
+            const root = spans.find(isOperation('invoke_agent'));
+            if (root) root.parentSpanId = 'f'.repeat(16);
+          }),
+        },
+      },
+    },
+  },
+};
+
+/** Returns what a model call lacks that no `invoke_agent` span of its trace has. */
+function findMissingText(span: TraceSpan, transcript: Transcript): SpanFault | undefined {
+  if (findMisplacedText(span) !== undefined) return undefined;
+  const wrappers = (tracesOf(transcript).get(span.traceId) ?? []).filter(
+    (other) => readOperation(other) === 'invoke_agent',
+  );
+  const has = (key: string): boolean =>
+    [span, ...wrappers].some(({ attributes }) => attributes[key] !== undefined);
+  if (!has(INPUT_KEY) && !has(OUTPUT_KEY)) {
+    return {
+      received: 'neither',
+      isNote: true,
+      hint: 'If evals shall read the conversation, turn on the capture of messages.',
+    };
+  }
+  // An agent that speaks first has an input without messages.
+  if (!has(INPUT_KEY)) {
+    return { received: `no ${INPUT_KEY}`, hint: `Record ${INPUT_KEY} on the span.` };
+  }
+  const isReplied = [span, ...wrappers].some(({ attributes }) => hasReply(attributes[OUTPUT_KEY]));
+  // CLIENT-021 reports messages that can't be read.
+  const { isReadable } = readMessagesAttribute(span.attributes[OUTPUT_KEY]);
+  if (span.statusCode === 2 || isReplied || !isReadable) return undefined;
+  return has(OUTPUT_KEY)
+    ? {
+        received: `no text with the role assistant in ${OUTPUT_KEY}`,
+        hint: 'Set the attribute when the response is complete, also if it is streamed.',
+      }
+    : { received: `no ${OUTPUT_KEY}`, hint: `Record ${OUTPUT_KEY} on the span.` };
+}
+
+const FLUSH = {
+  expected: 'all spans of the turn',
+  hint: 'Flush the exporter and wait for its result before the process exits, for example with shutdown().',
+};
+
+/** Finds trace requests whose connection the client closed before the response, and did not repeat. */
+function findAbandonedRequests(transcript: Transcript): Finding[] {
+  return transcript.exchanges
+    .filter(isTraces)
+    .filter((exchange) => exchange.failure !== undefined && !findNextAttempt(exchange, transcript))
+    .map((exchange) =>
+      toFinding(exchange, {
+        ...FLUSH,
+        expected: 'a connection that stays open until the response',
+        received: 'the client closed it, and did not send the spans again',
+      }),
+    );
+}
+
+/** Finds conversations of which only tool calls arrived. */
+function findTurnlessConversations(transcript: Transcript): Finding[] {
+  const traces = tracesOf(transcript);
+  const conversations = conversationsOf(transcript);
+  return [...sentConversationsOf(transcript)].flatMap(([id, requests]) => {
+    const spans = requests.flatMap(conversationSpansOf);
+    const own = spans.filter((span) => conversations.get(span) === id);
+    // A turn under another id is the subject of CLIENT-029, and one with another operation of CLIENT-028.
+    const all = own.flatMap(({ traceId }) => traces.get(traceId) ?? []);
+    if (all.some((span) => readOperation(span) !== 'execute_tool')) return [];
+    const received = `only tool calls, without a chat or invoke_agent span: ${listSome(own.map(nameSpan))}`;
+    return [toFinding(requests[0], { ...FLUSH, received })];
+  });
+}
+
+/** Finds traces without the `invoke_agent` span around their spans, if other traces have it. */
+function findLostParents(transcript: Transcript): Finding[] {
+  const requests = transcript.exchanges.filter(isTraces);
+  const known = new Set(requests.flatMap(conversationSpansOf).map(({ spanId }) => spanId));
+  const isWrapped = (trace: readonly TraceSpan[]): boolean =>
+    trace.some((span) => readOperation(span) === 'invoke_agent');
+  const traces = tracesOf(transcript);
+  if (![...traces.values()].some(isWrapped)) return [];
+  const reported = new Set<string>();
+  return requests.flatMap((exchange) => {
+    const orphans = conversationSpansOf(exchange).filter(
+      ({ traceId, parentSpanId }) =>
+        parentSpanId !== '' &&
+        !known.has(parentSpanId) &&
+        !isWrapped(traces.get(traceId) ?? []) &&
+        !reported.has(traceId),
+    );
+    if (orphans.length === 0) return [];
+    for (const { traceId } of orphans) reported.add(traceId);
+    const received = `the parent never arrived of ${listSome(orphans.map(nameSpan))}`;
+    return [toFinding(exchange, { ...FLUSH, received })];
+  });
+}

@@ -1,0 +1,142 @@
+/**
+ * The rules for the spans of conversations (spec 2.1). Ingest and `lint-traces` log what breaks them,
+ * and the judgment of a client reports it, so that all of them agree.
+ */
+import { DAY_MS } from '../platform/clock.ts';
+import { isObject, parseJson } from '../platform/json.ts';
+import type { Attributes, AttributeValue, TraceSpan } from './otlp-request.ts';
+
+/** The attributes that decide how the service uses a span. */
+export const OPERATION_KEY = 'gen_ai.operation.name';
+export const CONVERSATION_ID_KEY = 'gen_ai.conversation.id';
+export const INPUT_KEY = 'gen_ai.input.messages';
+export const OUTPUT_KEY = 'gen_ai.output.messages';
+
+/** The details of a tool call. */
+export const TOOL_DETAIL_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'] as const;
+
+/** Returns the operation of a span; undefined for spans that are not part of a conversation. */
+export function readOperation({ attributes }: TraceSpan): string | undefined {
+  const operation = attributes[OPERATION_KEY];
+  return typeof operation === 'string' && operation.trim() !== '' ? operation : undefined;
+}
+
+/** The operations of turns and their tool calls. Spans with another one are part of no turn. */
+export const TURN_OPERATIONS: ReadonlySet<string> = new Set([
+  'chat',
+  'execute_tool',
+  'invoke_agent',
+]);
+
+/** The specification sets no limit, but the database index needs one. */
+const CONVERSATION_ID_LENGTH_MAX = 1_024;
+
+/** Returns whether a value is a valid conversation id. */
+export function isConversationId(value: unknown): value is string {
+  return (
+    typeof value === 'string' && value.trim() !== '' && value.length <= CONVERSATION_ID_LENGTH_MAX
+  );
+}
+
+/** Returns the conversation id in the span's own attributes. */
+export function readConversationId(span: TraceSpan): string | undefined {
+  const id = span.attributes[CONVERSATION_ID_KEY];
+  return isConversationId(id) ? id : undefined;
+}
+
+/** Returns whether an id is valid in OTLP: full length, hexadecimal, not zero. */
+export const isTraceId = (id: string): boolean => isId(id, 32);
+export const isSpanId = (id: string): boolean => isId(id, 16);
+
+/** Returns whether the trace id and the span id are valid. */
+export const hasValidIds = ({ traceId, spanId }: TraceSpan): boolean =>
+  isTraceId(traceId) && isSpanId(spanId);
+
+function isId(id: string, digits: number): boolean {
+  return id.length === digits && /^[\da-f]+$/.test(id) && !/^0+$/.test(id);
+}
+
+/** Nanoseconds. Smaller numbers are times in another unit. */
+const YEAR_2000_NS = 946_684_800_000_000_000n;
+
+/** Something that is wrong with a time of a span. The clocks of machines differ, but by less than a day. */
+export interface TimeFault {
+  kind: 'missing' | 'too_early' | 'too_late' | 'ends_before_start';
+  /** The name of the time in OTLP/JSON. */
+  name: 'startTimeUnixNano' | 'endTimeUnixNano';
+  ns: bigint;
+}
+
+/** Returns what is wrong with the times of a span that arrived at a time in milliseconds. */
+export function findTimeFault(
+  { startNs, endNs }: Pick<TraceSpan, 'startNs' | 'endNs'>,
+  receivedAtMs: number,
+): TimeFault | undefined {
+  const latestNs = BigInt(Math.floor(receivedAtMs) + DAY_MS) * 1_000_000n;
+  for (const [name, ns] of [
+    ['startTimeUnixNano', startNs],
+    ['endTimeUnixNano', endNs],
+  ] as const) {
+    if (ns === 0n) return { kind: 'missing', name, ns };
+    if (ns < YEAR_2000_NS) return { kind: 'too_early', name, ns };
+    if (ns > latestNs) return { kind: 'too_late', name, ns };
+  }
+  return endNs < startNs
+    ? { kind: 'ends_before_start', name: 'endTimeUnixNano', ns: endNs }
+    : undefined;
+}
+
+/**
+ * Returns messages as JSON text. They arrive as text (spec 2.1) or as structured values, which the
+ * OpenTelemetry conventions prefer.
+ */
+export function readMessagesAttribute(value: AttributeValue | undefined): {
+  text: string | undefined;
+  isReadable: boolean;
+} {
+  if (value === undefined || value === null) return { text: undefined, isReadable: true };
+  if (typeof value === 'string')
+    return { text: value, isReadable: Array.isArray(parseJson(value)) };
+  return { text: JSON.stringify(value), isReadable: Array.isArray(value) };
+}
+
+/** Returns whether messages have a reply of the agent: text or another part such as a tool call. */
+export const hasReply = (value: AttributeValue | undefined): boolean =>
+  hasMessageContent(value, (role) => !['user', 'system', 'tool'].includes(String(role)));
+
+/** Returns whether a `gen_ai.*.messages` attribute has text, or a part of another type such as a tool call. */
+function hasMessageContent(
+  value: AttributeValue | undefined,
+  isCounted: (role: unknown) => boolean,
+): boolean {
+  const { text = '[]' } = readMessagesAttribute(value);
+  const messages = parseJson(text);
+  return (
+    Array.isArray(messages) &&
+    messages.some(
+      (message: unknown) =>
+        isCounted(isObject(message) ? message['role'] : undefined) && hasContent(message),
+    )
+  );
+}
+
+function hasContent(message: unknown): boolean {
+  if (!isObject(message)) return message !== null && message !== '';
+  const { parts, content, tool_calls: calls } = message;
+  if (!Array.isArray(parts)) return isText(content) || calls !== undefined;
+  return parts.some(
+    (part) => !isObject(part) || part['type'] !== 'text' || isText(part['content']),
+  );
+}
+
+const isText = (value: unknown): boolean =>
+  typeof value === 'string' ? value.trim() !== '' : value !== undefined && value !== null;
+
+/** Attributes with the text of a model call in other conventions, which the service does not read. */
+const OTHER_TEXT =
+  /^(gen_ai\.(prompt|completion|content\.(prompt|completion))|llm\.(prompts?|completions?)|(input|output)\.value)(\.|$)/;
+
+/** Returns the name of an attribute that has the text of a model call under another name. */
+export function findOtherText(attributes: Attributes): string | undefined {
+  return Object.keys(attributes).find((key) => OTHER_TEXT.test(key));
+}

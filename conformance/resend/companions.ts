@@ -47,7 +47,7 @@ export async function sendTogether(
   const inOrder = group.toSorted((a, b) => a.startedMs - b.startedMs || a.id - b.id);
   for (const exchange of inOrder) {
     const before = inOrder.filter(({ endedMs }) => endedMs <= exchange.startedMs);
-    await Promise.all(before.map((other) => sent.get(other)));
+    await Promise.all(before.map(async (other) => sent.get(other)));
     sent.set(exchange, send(exchange));
   }
   return Promise.all(group.map(async (exchange) => (await sent.get(exchange)) ?? exchange));

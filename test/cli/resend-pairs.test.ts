@@ -71,7 +71,12 @@ void t.test(
         const user = { user_id: id, deleted_at: time, status: 'deleted' };
         (isKnown ? respondWith(200, user) : refusal(404, 'not_found'))(response, request);
       };
-    const sandbox = await withSandboxDouble(t, { create, delete: removeBy(() => users.clear()) });
+    const sandbox = await withSandboxDouble(t, {
+      create,
+      delete: removeBy(() => {
+        users.clear();
+      }),
+    });
     const path = join(FOLDER, 'clears.json');
     await run(['check', sandbox.url, '--area', 'users', '--seed', 'pairs', '--json', path]);
     const report = JSON.parse(readFileSync(path, 'utf8')) as CheckReport;

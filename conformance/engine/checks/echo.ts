@@ -38,7 +38,7 @@ const changes: readonly (readonly [change: (id: string) => string, cure: string]
   [(id) => id.trim(), 'with the space around it'],
   [(id) => decodeUrl(id), "unchanged: don't URL-decode it"],
   [(id) => decodeUrl(id.replaceAll('+', ' ')), "unchanged: don't URL-decode it"],
-  [(id) => encodeURIComponent(id), "unchanged: don't URL-encode it"],
+  [encodeUrl, "unchanged: don't URL-encode it"],
   [
     (id) => id.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
     "unchanged: don't escape it as HTML",
@@ -53,6 +53,11 @@ const changes: readonly (readonly [change: (id: string) => string, cure: string]
   [(id) => id.toLowerCase(), 'without changing uppercase or lowercase'],
   [(id) => id.toUpperCase(), 'without changing uppercase or lowercase'],
 ];
+
+/** Half of a surrogate pair has no encoding: such an id stays as it is. */
+function encodeUrl(id: string): string {
+  return id.isWellFormed() ? encodeURIComponent(id) : id;
+}
 
 function decodeUrl(id: string): string {
   try {

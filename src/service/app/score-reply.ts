@@ -43,7 +43,7 @@ export async function scoreReply(
     const now = { agentResponse, toolCalls, latencyMs, evaluationMetadata, failed: false };
     const said = { sequence: turn, userInput: before?.userInput ?? '' };
     const replaced = { session: scored, turn: { ...said, ...now } };
-    return scoreNewReply(definition, replaced, limit.signal);
+    return await scoreNewReply(definition, replaced, limit.signal);
   };
   const failed = [
     ...outcomes.filter(({ outcome }) => outcome === 'fail'),

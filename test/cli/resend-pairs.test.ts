@@ -58,7 +58,10 @@ void t.test(
     const time = '2026-11-20T09:30:00Z';
     const create: RouteBehavior = (response, request) => {
       const id = (request.body as { user_id?: unknown } | undefined)?.user_id;
-      if (typeof id !== 'string') return refusal(400, 'bad_request')(response, request);
+      if (typeof id !== 'string') {
+        refusal(400, 'bad_request')(response, request);
+        return;
+      }
       users.add(id);
       respondWith(201, { user_id: id, created_at: time, status: 'active' })(response, request);
     };

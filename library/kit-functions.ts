@@ -17,6 +17,14 @@ export function createKitFunctions(): KitFunctions {
         ...(isMessage('Health', body) && { health: body.status }),
       };
     },
+    async planTest(test) {
+      const { planTest } = await import('./agent-tests.ts');
+      return planTest(test);
+    },
+    async runTest(test, run) {
+      const { runTest } = await import('./agent-tests.ts');
+      return runTest(test, run);
+    },
     async readDocument(text, name) {
       const { readDocumentText } = await import('./input/documents.ts');
       return readDocumentText(text, name);

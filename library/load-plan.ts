@@ -13,6 +13,7 @@ import type { LoadPlan } from '../src/contract/index.ts';
 import { withDefaults } from '../src/options/table.ts';
 import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
 import { systemClock } from '../src/platform/clock.ts';
+import { formatCount } from '../src/report-kit/format.ts';
 import { resolveCallTarget } from './call-target.ts';
 import type { Reject } from './rejection.ts';
 import { findShardConflict, resolveShard } from './load-shard.ts';
@@ -176,4 +177,28 @@ function sizeOf(plan: LoadPlan, findMax: { stepMs: number } | undefined): LoadSi
 export function findSizeProblem({ requests }: LoadSize, show: ShowOption): string | undefined {
   if (requests <= REQUESTS_MAX) return undefined;
   return `A run can send at most ${REQUESTS_MAX} requests, but this one would send ${requests}. Reduce ${show('rate')} or ${show('durationMs')}.`;
+}
+
+/** Returns what a run will send, in one sentence. */
+export function describeLoadPlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
+  const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
+  const { connections } = plan;
+  const windowSeconds = plan.windowMs / 1000;
+  if (findMax) {
+    return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
+  }
+  if (connections !== undefined) {
+    return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
+  }
+  if (profile === 'voice') {
+    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;
+  }
+  const traffic =
+    simulatedUsers === undefined
+      ? `${ratePerSecond} requests per second`
+      : `${simulatedUsers} simulated users`;
+  const withCalls = calls === undefined ? '' : ` and ${calls} calls`;
+  const beforeSeconds = ((plan.warmUpMs + plan.rampMs) / 1000).toFixed(1);
+  const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
+  return `Sends ${part}about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${traffic}${withCalls} for ${windowSeconds} s, after ${beforeSeconds} s of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
 }

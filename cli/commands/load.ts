@@ -2,6 +2,7 @@ import { loadOptions, placesCalls, THRESHOLDS_MAX } from '../../load/options.ts'
 import type { LoadReport } from '../../src/contract/index.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
 import {
+  describeLoadPlan,
   findLoadConflict,
   findSizeProblem,
   prepareOrReject,
@@ -17,7 +18,6 @@ import { flagNameOf, libraryValues } from '../../src/options/table.ts';
 import { sandboxUrl } from '../../src/options/values.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { isLoopbackUrl } from '../../src/platform/loopback.ts';
-import { formatCount } from '../../src/report-kit/format.ts';
 import { wrap } from '../../src/report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { rejectFlags, UsageError } from '../errors.ts';
@@ -103,7 +103,7 @@ export const load = defineCommand({
     };
     rejectLargeRun(values, prepared.size, origin);
     const out = openOutputs(values, process);
-    const planText = `${describePlan(prepared)} Seed ${seed}.`;
+    const planText = `${describeLoadPlan(prepared)} Seed ${seed}.`;
     out.write(`${out.style('bold', `sandbox-kit load ${url}`)}\n`);
     out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
     const terminal = createTerminal(process.stderr, process.env);
@@ -204,28 +204,4 @@ function rejectLargeRun(values: LoadValues, size: LoadSize, origin: ValueOrigin)
       ? `This run would send as many requests to ${host} as it answers; all of them reach a model and may cost money. Confirm with --yes.`
       : `This run would send up to ${requests} requests to ${host}; ${modelCalls} of them reach a model and may cost money. Confirm with --yes.`,
   );
-}
-
-/** Returns what a run will send, in one sentence. */
-function describePlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
-  const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
-  const { connections } = plan;
-  const windowSeconds = plan.windowMs / 1000;
-  if (findMax) {
-    return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
-  }
-  if (connections !== undefined) {
-    return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
-  }
-  if (profile === 'voice') {
-    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;
-  }
-  const traffic =
-    simulatedUsers === undefined
-      ? `${ratePerSecond} requests per second`
-      : `${simulatedUsers} simulated users`;
-  const withCalls = calls === undefined ? '' : ` and ${calls} calls`;
-  const beforeSeconds = ((plan.warmUpMs + plan.rampMs) / 1000).toFixed(1);
-  const part = shard ? `shard ${shard.index}/${shard.count} of ` : '';
-  return `Sends ${part}about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${traffic}${withCalls} for ${windowSeconds} s, after ${beforeSeconds} s of warm-up and ramp-up (profile ${profile}, engine ${engine}).`;
 }

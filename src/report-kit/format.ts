@@ -40,6 +40,17 @@ export function formatNumber(number: number, decimals = 0): string {
   return rounded.toLocaleString('en-US', { maximumFractionDigits: decimals });
 }
 
+/** Formats how long ago something was, such as "3 hours ago". */
+export function formatAge(ageMs: number): string {
+  const minutes = Math.floor(ageMs / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${formatCount(minutes, 'minute')} ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48
+    ? `${formatCount(hours, 'hour')} ago`
+    : `${formatCount(Math.floor(hours / 24), 'day')} ago`;
+}
+
 /** Formats a share, 0 to 1, as a rounded percentage. Only everything is 100%, and only nothing is 0%. */
 export function formatShare(share: number, decimals = 3): string {
   const factor = 10 ** decimals;

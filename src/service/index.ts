@@ -13,6 +13,8 @@ export type { MoveProgress } from './store/move/move-data.ts';
 export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
 export type { ConversationScenario } from './domain/conversation-scenario.ts';
 export type {
+  AgentTest,
+  AgentTestRun,
   ConnectionReport,
   KitFunctions,
   ReadDocument,

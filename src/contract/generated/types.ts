@@ -2307,6 +2307,117 @@ export interface ProductionTurn {
   agent_response: string;
   [k: string]: unknown;
 }
+/**
+ * Whether an agent is ready to onboard, and what shows it.
+ */
+export interface ReadinessReport {
+  agent: ReadinessAgent;
+  /**
+   * ready: every part passed. not_ready: a part failed. not_judged: evidence is missing.
+   */
+  readiness: 'ready' | 'not_ready' | 'not_judged';
+  /**
+   * The readiness with its reasons.
+   */
+  sentence: string;
+  /**
+   * When the oldest evidence ended (ISO 8601); null without evidence.
+   */
+  as_of: string | null;
+  /**
+   * Connection, conformance, load, and simulations.
+   */
+  parts: ReadinessPartReport[];
+  [k: string]: unknown;
+}
+export interface ReadinessAgent {
+  id: string;
+  name: string;
+  /**
+   * Base URL of its sandbox.
+   */
+  url: string;
+  [k: string]: unknown;
+}
+export interface ReadinessPartReport {
+  id: 'connection' | 'check' | 'load' | 'simulations';
+  name: string;
+  /**
+   * warn: evidence is missing, or proves nothing.
+   */
+  standing: 'pass' | 'fail' | 'warn';
+  /**
+   * The result in a few words.
+   */
+  verdict: string;
+  detail: string;
+  /**
+   * When the run that shows it ended (ISO 8601); of simulations, the oldest one that counts.
+   */
+  ended_at?: string;
+  /**
+   * Version of the kit that ran it.
+   */
+  kit_version?: string;
+  /**
+   * The requirement set by which a check judged.
+   */
+  requirement_set?: string;
+  /**
+   * The requirements of a check, by area.
+   */
+  areas?: ReadinessArea[];
+  /**
+   * The targets of a load test.
+   */
+  targets?: ReadinessTarget[];
+  /**
+   * The newest result of each scenario.
+   */
+  scenarios?: ReadinessScenario[];
+  /**
+   * Causes of failures in a check, the one that clears most first: at most ten.
+   */
+  fix_first?: string[];
+  /**
+   * What to do about a part that did not pass.
+   */
+  next_step?: string;
+  [k: string]: unknown;
+}
+export interface ReadinessArea {
+  area: string;
+  passed: number;
+  failed: number;
+  warned: number;
+  not_judged: number;
+  [k: string]: unknown;
+}
+export interface ReadinessTarget {
+  statement: string;
+  verdict: string;
+  target: number;
+  measured: number | null;
+  unit: string;
+  [k: string]: unknown;
+}
+export interface ReadinessScenario {
+  scenario_id: string;
+  /**
+   * The simulation of the result.
+   */
+  run_id: string;
+  verdict: 'passed' | 'failed' | 'undecided';
+  /**
+   * Sessions that passed.
+   */
+  passed: number;
+  /**
+   * Sessions of the scenario.
+   */
+  samples: number;
+  [k: string]: unknown;
+}
 export interface ResentEval {
   id: string;
   name: string;
@@ -3828,6 +3939,7 @@ export interface Messages {
   Persona: Persona;
   ProductionSessionPage: ProductionSessionPage;
   ProductionSession: ProductionSession;
+  ReadinessReport: ReadinessReport;
   ResendReport: ResendReport;
   ResetRequest: ResetRequest;
   RunRecord: RunRecord;

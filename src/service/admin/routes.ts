@@ -14,6 +14,7 @@ import type { KitFunctions } from '../domain/kit-functions.ts';
 import type { StateSharing } from '../domain/shared-state.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import type { FindSettingsWarnings } from '../operations/settings.ts';
+import type { AgentTests } from '../operations/agent-tests.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { Store } from '../store/store.ts';
 import type { IngestLogLine } from './controls.ts';
@@ -41,6 +42,7 @@ export interface AdminOptions extends WorkOptions {
   findUnreadyReason: FindUnreadyReason;
   journal: RequestJournal;
   simulations: Simulations;
+  agentTests: Pick<AgentTests, 'cancelAll'>;
   kit: KitFunctions | undefined;
   findWarnings: FindSettingsWarnings;
   /** Returns the base URL of the deep links; it is known once the service listens. */
@@ -163,10 +165,11 @@ function addClockRoutes(app: FastifyInstance, options: AdminOptions): void {
 
 /** Deletes an owner's data, except its keys, and optionally restores its seed data. */
 export async function resetOwner(
-  { store, seeder, clearMemory, simulations }: AdminOptions,
+  { store, seeder, clearMemory, simulations, agentTests }: AdminOptions,
   ownerId: string,
   to: 'seed' | 'empty',
 ): Promise<void> {
+  await agentTests.cancelAll(ownerId);
   await simulations.cancelAll(ownerId);
   if (to === 'seed') await seeder.resetToSeed(ownerId);
   else await store.deleteOwnerData(ownerId);

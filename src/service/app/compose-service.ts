@@ -90,6 +90,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
     // Connections close in real time, even if the service clock was changed.
     await closeServer(server.app, systemClock);
     await closing.idleCloser.stop();
+    await server.operations.agentTests.stop();
     await server.operations.backlog.drain();
   });
   return { ...server, ...access, ...startKeys, store, log, guard, address };

@@ -12,6 +12,7 @@ import { createRateLimiter, type RateLimiter } from '../domain/rate-limiter.ts';
 import type { Sweeper } from '../domain/sweeper.ts';
 import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
+import { createAgentTests, type AgentTests } from '../operations/agent-tests.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
 import { createDryRun } from '../operations/dry-run.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';
@@ -133,12 +134,13 @@ export interface Operations {
   backlog: Backlog;
   findWarnings: FindSettingsWarnings;
   simulations: Simulations;
+  agentTests: AgentTests;
   seeder: Seeder;
 }
 
 function createOperations(
   { store, clock, log }: Base,
-  { workers, access, lifecycle, hasUserModel }: ServerParts,
+  { workers, access, lifecycle, hasUserModel, kit }: ServerParts,
 ): Operations {
   const { scoring, simulator, closing } = workers;
   const { wake, hasJudge } = scoring;
@@ -150,6 +152,7 @@ function createOperations(
     backlog: createBacklog({ store, clock, log, makeSessionId, wake, stopping }),
     findWarnings: createSettingsWarnings({ evals: store.evals, hasJudge, log }),
     simulations: createSimulations({ store, clock, runner: simulator, appUrl, ...models }),
+    agentTests: createAgentTests({ store, clock, log, kit }),
     seeder: createSeeder({ store, clock, wake }),
   };
 }
@@ -180,7 +183,7 @@ function addPages(
   pages: FastifyInstance,
   { store, clock, log }: Base,
   { workers, access, problems, lifecycle, kit }: ServerParts,
-  { backlog, findWarnings, simulations }: Operations,
+  { backlog, findWarnings, simulations, agentTests }: Operations,
 ): void {
   const { wake, hasJudge, scoreEval } = workers.scoring;
   const { authentication, apiKeyHeader, owners } = access;
@@ -188,7 +191,7 @@ function addPages(
   const { stopping } = lifecycle;
   addPageRoutes(pages, {
     ...{ store, clock, authentication, apiKeyHeader, rejectedRequests, kit, stopping },
-    ...{ wake, hasJudge, backlog, findWarnings, simulations },
+    ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests },
     sdkSettings: listSdkSettings(),
     close: (conversation) => workers.closing.close(conversation),
     runDry: createDryRun({ store, scoreEval, machineClock: systemClock, log }),
@@ -205,7 +208,7 @@ function collectAdminParts(
   operations: Operations,
 ): Parameters<typeof addAdminRoutes>[1] {
   const { spanRemover, simulator, scoring, closing } = workers;
-  const { backlog } = operations;
+  const { backlog, agentTests } = operations;
   const { authentication, owners, appUrl } = access;
   const { faults, journal } = tests;
   const { wake } = scoring;
@@ -216,7 +219,7 @@ function collectAdminParts(
     isSimulating: () => !simulator.isIdle(),
     async drain() {
       // In this order, because sessions are scored after they end, or are queued.
-      for (const worker of [simulator, backlog, scoring.runner]) await worker.drain();
+      for (const worker of [agentTests, simulator, backlog, scoring.runner]) await worker.drain();
     },
     async settle() {
       await closing.idleCloser.sweep();

@@ -1,6 +1,9 @@
 import type {
+  CheckReport,
   EvalDefinition,
   Health,
+  LoadProfileName,
+  LoadReport,
   MessageName,
   Messages,
   Persona,
@@ -14,6 +17,13 @@ import type {
 export interface KitFunctions {
   /** Tests the address, TLS, the key, and one request per endpoint of a sandbox, as `doctor` does. */
   diagnose(sandbox: DiagnosedSandbox): Promise<ConnectionReport>;
+  /** Returns what a test of an agent sends. */
+  planTest(test: AgentTest): Promise<AgentTestPlan>;
+  /**
+   * Tests an agent as the command of the same name does, and returns the report that its `--json`
+   * writes. Everything that the sandbox does is in the report.
+   */
+  runTest(test: AgentTest, run: AgentTestRun): Promise<CheckReport | LoadReport>;
   /** Reads a document in YAML or JSON, and checks it against its message. */
   readDocument<Name extends MessageName>(text: string, name: Name): Promise<ReadDocument<Name>>;
   /** Writes a document as YAML. */
@@ -22,15 +32,54 @@ export interface KitFunctions {
   readStarters(): Promise<Readonly<Record<'general' | 'shop', Starters>>>;
 }
 
-/** A sandbox to test. */
-export interface DiagnosedSandbox {
+/** Where a sandbox is, and the key that it expects. */
+export interface SandboxAddress {
   url: string;
   voiceUrl: string | undefined;
   apiKey: string | undefined;
+}
+
+/** A sandbox to test. */
+export interface DiagnosedSandbox extends SandboxAddress {
   /** Time limit of each request. */
   timeoutMs: number;
   /** Interrupts the test. */
   signal: AbortSignal;
+}
+
+/** A test of an agent: every area of `check`, or `load` with a profile without calls. */
+export type AgentTest =
+  | { kind: 'check' }
+  | {
+      kind: 'load';
+      profile: Extract<LoadProfileName, 'mixed' | 'chat' | 'health'>;
+      ratePerSecond: number;
+      durationMs: number;
+    };
+
+/** What a test sends, at most. */
+export interface AgentTestPlan {
+  /** What it sends, and how often it reaches a model, in a sentence. */
+  sentence: string;
+  requests: number;
+  modelRequests: number;
+}
+
+/** A run of a test. */
+export interface AgentTestRun extends SandboxAddress {
+  /** Interrupts the test. What it created is deleted. */
+  signal: AbortSignal;
+  onProgress: (progress: AgentTestProgress) => void;
+}
+
+/** How far a test is. */
+export interface AgentTestProgress {
+  /** What has happened so far, in a few words. */
+  state: string;
+  /** From 0 to 1. */
+  share: number;
+  /** An estimate; undefined while too little is measured. */
+  leftMs?: number | undefined;
 }
 
 /** Whether a sandbox can be reached, with the requests that were sent. */

@@ -1,3 +1,4 @@
+import type { ReadinessScenario } from '../../contract/index.ts';
 import type { AgentReport, AgentReportKind, RunSummary, Store } from '../store/store.ts';
 import type { Simulations } from './simulations.ts';
 
@@ -15,6 +16,8 @@ export interface ReadinessPart {
   report?: AgentReport;
   /** The simulation that shows it. */
   run?: RunSummary;
+  /** The newest result of each scenario. */
+  scenarios?: readonly ReadinessScenario[];
 }
 
 /** What shows whether agents are ready. */

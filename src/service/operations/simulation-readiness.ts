@@ -41,19 +41,23 @@ export async function judgeSimulations(
   const found = await findNewestResults(deps, ownerId, ofUrl);
   const ends = found.map(({ run }) => run.newestEndMs ?? run.newestStartMs ?? 0);
   const run = found.find(({ result }) => result.verdict === 'failed')?.run ?? found[0]?.run;
-  const shown = { ...part, atMs: Math.min(...ends), ...(run && { run }) };
+  const scenarios = found.map(({ run: { id }, result }) => ({
+    ...{ scenario_id: result.scenario_id, run_id: id, verdict: result.verdict },
+    ...{ passed: result.passed, samples: result.samples },
+  }));
+  const shown = { ...part, scenarios, atMs: Math.min(...ends), ...(run && { run }) };
   const count = (verdict: ScenarioResult['verdict']): number =>
     found.filter(({ result }) => result.verdict === verdict).length;
   const [passed, failed] = [count('passed'), count('failed')];
-  const scenarios = formatCount(found.length, 'scenario');
-  const verdict = `${passed} of ${scenarios} passed`;
+  const all = formatCount(found.length, 'scenario');
+  const verdict = `${passed} of ${all} passed`;
   const newestRun = `in ${found.length === 1 ? 'its' : 'their'} newest run`;
   const stopped = await explainStop(deps, ownerId, found);
   if (stopped !== undefined) {
     return { ...shown, standing: 'fail', verdict: 'All sessions stopped', detail: stopped };
   }
   if (failed > 0) {
-    const detail = `${scenarios}, ${failed} failed ${newestRun}.`;
+    const detail = `${all}, ${failed} failed ${newestRun}.`;
     return { ...shown, standing: 'fail', verdict, detail };
   }
   const running = found.find(({ isRunning }) => isRunning);
@@ -62,10 +66,10 @@ export async function judgeSimulations(
     return { ...shown, verdict: 'Running', detail, run: running.run };
   }
   if (passed < found.length) {
-    const detail = `${scenarios}, ${found.length - passed} not judged ${newestRun}.`;
+    const detail = `${all}, ${found.length - passed} not judged ${newestRun}.`;
     return { ...shown, verdict, detail };
   }
-  return { ...shown, standing: 'pass', verdict, detail: `${scenarios}, none failed ${newestRun}.` };
+  return { ...shown, standing: 'pass', verdict, detail: `${all}, none failed ${newestRun}.` };
 }
 
 /** Returns the newest result of each scenario, those of the newest runs first. */

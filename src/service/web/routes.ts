@@ -35,6 +35,7 @@ export interface PageParts
     Pick<TranscriptOptions, 'wake'> {
   store: Store;
   authentication: PageAuthentication;
+  agentTests: AgentPageOptions['tests'];
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -61,7 +62,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addSessionRoutes(pages, { store, close: parts.close });
   addRunRoutes(pages, { store, simulations, clock });
   addCompareRoutes(pages, { store, simulations });
-  addAgentRoutes(pages, { store, simulations, clock, kit });
+  addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });
   addScenarioRoutes(pages, { store, simulations, kit });
   addEvalRoutes(pages, { store, runDry: parts.runDry });
   const { backlog, findWarnings, hasJudge } = parts;

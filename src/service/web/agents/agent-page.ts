@@ -1,17 +1,20 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { isLoopbackUrl } from '../../../platform/loopback.ts';
 import { quoteArgument } from '../../../platform/shell.ts';
-import { formatInstant, formatList } from '../../../report-kit/format.ts';
+import { formatInstant } from '../../../report-kit/format.ts';
 import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { reportKindNames } from '../../domain/agent-reports.ts';
 import type { AgentReadiness } from '../../operations/agent-readiness.ts';
+import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { ReadinessPart } from '../../operations/readiness-part.ts';
+import { describeReadiness } from '../../operations/readiness-report.ts';
 import type { AgentReport, Page, StoredAgent } from '../../store/store.ts';
 import { formatCurl, renderKeyHint } from '../frame/commands.ts';
 import { isFlawless } from '../frame/field-problems.ts';
 import { renderField } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
+import { renderLive, type LiveContent } from '../frame/live.ts';
 import {
   linkTo,
   renderNotice,
@@ -19,22 +22,31 @@ import {
   renderServicePage,
   type PageContext,
 } from '../frame/page-frame.ts';
+import { PROGRESS_CSS } from '../runs/progress.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
+import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
+
+/** What shows whether an agent is ready. */
+export interface ReadinessContent {
+  readiness: AgentReadiness;
+  /** What to do about the newest failed connection check. */
+  cure: string | undefined;
+  /** The test that runs, or that ended without a report. */
+  test: WatchedTest | undefined;
+  /** Whether the service can check connections and run tests. */
+  canTest: boolean;
+}
 
 /** The content of the page of an agent. */
-export interface AgentPage extends Page {
-  readiness: AgentReadiness;
+export interface AgentPage extends ReadinessContent, Page {
   reports: readonly AgentReport[];
   total: number;
   query: URLSearchParams;
-  /** What to do about the newest failed connection check. */
-  cure: string | undefined;
   draft: AgentDraft;
   /** What is wrong with an uploaded report. */
   uploadProblem?: string | undefined;
-  canCheckConnection: boolean;
 }
 
 const NOTICES = {
@@ -45,6 +57,7 @@ const NOTICES = {
     'The report was attached, but does not count: it is older than another report of its kind.',
   foreign: 'The report was attached, but does not count: it is about another URL.',
   checked: 'The connection was checked.',
+  canceled: 'The test was canceled.',
 };
 
 /** Renders the page of an agent: whether it is ready, its simulations, its reports, and its settings. */
@@ -54,11 +67,12 @@ export function renderAgentPage(content: AgentPage, context: PageContext): strin
     {
       title: agent.name,
       section: 'Agents',
-      css: CSS,
+      css: `${PROGRESS_CSS}${CSS}`,
       main: html`<h1>${agent.name}</h1>
         <p class="soft">${agent.url}</p>
         ${isPlain(agent) && html`<p class="remark">${agent.has_api_key ? 'Its key and its conversations' : 'Its conversations'} are sent unencrypted to another machine, because the URL starts with <code>http://</code>. Use <code>https://</code> if the sandbox has it.</p>`}
-        ${renderNotice(context, NOTICES)} ${renderReadiness(content, context)}
+        ${renderNotice(context, NOTICES)}
+        ${renderLive(linkTo(context, `/agents/${agent.id}/live`), renderReadiness(content, context))}
         <h2 id="simulations">Simulations</h2>
         ${runs.length === 0 ? html`<p>No simulation with this agent has ended yet.</p>` : renderRuns(runs, 'simulation', context)}
         <h2 id="reports">Reports</h2>
@@ -92,28 +106,40 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
     </details>`;
 }
 
-function renderReadiness(content: AgentPage, context: PageContext): Html {
-  const { parts } = content.readiness;
-  return html`<p class="ready">${describeReadiness(content.readiness)}</p>
-    <ul class="parts" aria-label="Readiness">
-      ${parts.map((part) => renderPart(part, content, context))}
-    </ul>`;
+/** Renders what changes while a test runs: whether the agent is ready, and the progress. */
+export function renderReadiness(
+  content: ReadinessContent,
+  context: PageContext,
+): LiveContent {
+  const { readiness, test } = content;
+  const { agent, parts } = readiness;
+  const path = `/agents/${agent.id}/readiness`;
+  return {
+    content: html`<p class="ready">${renderVerdict(readiness)}</p>
+      <p class="soft">
+        Export: <a href="${linkTo(context, path, { format: 'html' })}">page</a>,
+        <a href="${linkTo(context, path, { format: 'json' })}">JSON</a>,
+        <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
+      </p>
+      ${test && renderTest(agent.id, test, context)}
+      <ul class="parts" aria-label="Readiness">
+        ${parts.map((part) => renderPart(part, content, context))}
+      </ul>`,
+    isFinal: test === undefined || test.problem !== undefined,
+  };
 }
 
-function describeReadiness({ parts, readiness, asOfMs }: AgentReadiness): Html {
+function renderVerdict(readiness: AgentReadiness): Html {
+  const { headline, reasons } = describeReadiness(readiness);
+  const { asOfMs } = readiness;
   const asOf = asOfMs === undefined ? '' : ` As of ${formatInstant(isoTime(asOfMs))}.`;
-  if (readiness === 'yes') return html`<b class="passed">Ready to onboard.</b>${asOf}`;
-  if (readiness === 'unknown') {
-    const open = parts.filter(({ standing }) => standing !== 'pass');
-    const names = formatList(open.map(({ name }) => name.toLowerCase()));
-    return html`<b class="undecided">Not judged yet:</b> evidence is missing for ${names}.${asOf}`;
-  }
-  const failed = parts.filter(({ standing }) => standing === 'fail');
-  const reasons = failed.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
-  return html`<b class="failed">Not ready:</b> ${reasons.join(' ')}${asOf}`;
+  return html`<b class="${VERDICT_CLASSES[readiness.readiness]}">${headline}</b>
+    ${reasons}${asOf}`;
 }
 
-function renderPart(part: ReadinessPart, content: AgentPage, context: PageContext): Html {
+const VERDICT_CLASSES = { yes: 'passed', no: 'failed', unknown: 'undecided' } as const;
+
+function renderPart(part: ReadinessPart, content: ReadinessContent, context: PageContext): Html {
   const { name, verdict, detail, report, run } = part;
   const endMs = part.atMs ?? (report ? Date.parse(report.summary.endedAt) : run?.newestEndMs);
   const time = endMs === undefined ? undefined : formatInstant(isoTime(endMs));
@@ -138,7 +164,7 @@ function renderPart(part: ReadinessPart, content: AgentPage, context: PageContex
 /** Renders what to do about a part of the readiness. */
 function renderNextStep(
   { id, report }: ReadinessPart,
-  { readiness, canCheckConnection }: AgentPage,
+  { readiness, canTest, test }: ReadinessContent,
   context: PageContext,
 ): Html | undefined {
   const { agent } = readiness;
@@ -146,17 +172,25 @@ function renderNextStep(
     const link = linkTo(context, '/scenarios', { agent: agent.id });
     return html`<p><a href="${link}">Run scenarios</a></p>`;
   }
-  if (id !== 'connection') {
-    if (report || context.token === undefined) return undefined;
-    return html`<p><a href="#attach">Attach a report</a></p>`;
+  if (id === 'connection') {
+    if (!canTest) return undefined;
+    return renderForm(context, {
+      action: `/agents/${agent.id}/connection`,
+      className: 'action',
+      body: html`<button>Check connection</button>
+        <p class="soft">
+          Sends one request per endpoint. One reaches the model. Takes up to 30 s.
+        </p>`,
+    });
   }
-  if (!canCheckConnection) return undefined;
-  return renderForm(context, {
-    action: `/agents/${agent.id}/connection`,
-    className: 'action',
-    body: html`<button>Check connection</button>
-      <p class="soft">Sends one request per endpoint. One reaches the model. Takes up to 30 s.</p>`,
-  });
+  if (context.token === undefined) return undefined;
+  const isRunning = test !== undefined && test.problem === undefined;
+  return html`${
+    canTest &&
+    !isRunning &&
+    html`<p><a href="${linkTo(context, pathOfTest(agent.id, id))}">${TEST_LINKS[id]}</a></p>`
+  }
+  ${report ? undefined : html`<p><a href="#attach">Attach a report</a></p>`}`;
 }
 
 const pathOf = ({ agentId, id }: AgentReport): string => `/agents/${agentId}/reports/${id}`;

@@ -1,9 +1,16 @@
+import type { FastifyRequest } from 'fastify';
 import type { TestedAgent } from '../../../contract/index.ts';
+import { HTML_TYPE, pageHeaders, prefersHtml } from '../../../http-kit/pages.ts';
+import { readQuery } from '../../../http-kit/query.ts';
+import { sendPrettyJson } from '../../../http-kit/server.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { parseBoundedJson } from '../../domain/bounded-json.ts';
-import type { ConnectionReport } from '../../domain/kit-functions.ts';
+import type { AgentTest, ConnectionReport } from '../../domain/kit-functions.ts';
 import { findReadiness } from '../../operations/agent-readiness.ts';
+import type { AgentTests } from '../../operations/agent-tests.ts';
 import type { ReadinessDeps } from '../../operations/readiness-part.ts';
+import { reportReadiness } from '../../operations/readiness-report.ts';
+import type { StoredAgent } from '../../store/store.ts';
 import {
   attachReport,
   changeAgent,
@@ -22,11 +29,13 @@ import {
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
-import { goTo, type Pages, type Visit } from '../frame/pages.ts';
+import { goTo, type Answer, type Pages, type Visit } from '../frame/pages.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
-import { renderAgentPage } from './agent-page.ts';
+import { renderAgentPage, renderReadiness, type ReadinessContent } from './agent-page.ts';
 import { renderAgentsPage } from './agents-page.ts';
+import { renderBadge, renderReadinessPage } from './readiness-page.ts';
 import { renderReportPage } from './report-page.ts';
+import { readLoadTest, renderTestPage, type TestStart } from './test-pages.ts';
 
 const AGENTS_PER_PAGE = 50;
 const REPORTS_PER_PAGE = 20;
@@ -35,13 +44,16 @@ const RUNS_MAX = 5;
 /** What the pages of agents read and change. */
 export interface AgentPageOptions extends AgentDeps, ReadinessDeps {
   store: AgentDeps['store'] & ReadinessDeps['store'];
+  tests: AgentTests;
 }
 
 /** Adds the pages of agents: list, editor, connection check, and reports. */
 export function addAgentRoutes(pages: Pages, options: AgentPageOptions): void {
   addListRoutes(pages, options);
   addAgentPageRoutes(pages, options);
+  addTestRoutes(pages, options);
   addReportRoutes(pages, options);
+  addReadinessRoutes(pages, options);
 }
 
 function addListRoutes({ page, form }: Pages, options: AgentPageOptions): void {
@@ -90,18 +102,15 @@ interface Mistake {
   uploadProblem?: string;
 }
 
-async function renderAgent(
+/** Reads what shows whether an agent is ready. @throws RequestError `not_found`. */
+async function loadReadiness(
   options: AgentPageOptions,
-  { ownerId, context, query, params: { id } }: Visit<'id'>,
-  { draft, uploadProblem }: Mistake = {},
-): Promise<string> {
-  const { store, kit } = options;
+  ownerId: string,
+  id: string,
+): Promise<ReadinessContent & { agent: StoredAgent }> {
+  const { store, tests } = options;
   const agent = await findDocument(store, ownerId, 'agent', id);
-  const page = readPage(query, REPORTS_PER_PAGE);
-  const [[readiness], found] = await Promise.all([
-    findReadiness(options, ownerId, [agent], RUNS_MAX),
-    listReports({ store }, ownerId, id, page),
-  ]);
+  const [readiness] = await findReadiness(options, ownerId, [agent], RUNS_MAX);
   if (!readiness) throw new RequestError('not_found', 'This agent does not exist.');
   const connection = readiness.parts.find((part) => part.id === 'connection')?.report;
   const checked =
@@ -109,15 +118,26 @@ async function renderAgent(
       ? await store.agentReports.find(ownerId, id, connection.id)
       : undefined;
   const cure = (checked?.report as ConnectionReport | undefined)?.blockedBy?.cure;
-  const content = { readiness, ...found, ...page, query, cure, draft: draft ?? toDraft(agent) };
-  return renderAgentPage(
-    { ...content, uploadProblem, canCheckConnection: kit !== undefined },
-    context,
-  );
+  const test = tests.watch(ownerId, id);
+  return { agent, readiness, cure, test, canTest: tests.isAvailable };
+}
+
+async function renderAgent(
+  options: AgentPageOptions,
+  { ownerId, context, query, params: { id } }: Visit<'id'>,
+  { draft, uploadProblem }: Mistake = {},
+): Promise<string> {
+  const page = readPage(query, REPORTS_PER_PAGE);
+  const [{ agent, ...content }, found] = await Promise.all([
+    loadReadiness(options, ownerId, id),
+    listReports(options, ownerId, id, page),
+  ]);
+  const shown = { ...content, ...found, ...page, query, draft: draft ?? toDraft(agent) };
+  return renderAgentPage({ ...shown, uploadProblem }, context);
 }
 
 function addAgentPageRoutes({ page, form }: Pages, options: AgentPageOptions): void {
-  const { store } = options;
+  const { store, tests } = options;
   page('/agents/:id', (visit) => renderAgent(options, visit));
   form(
     '/agents/:id',
@@ -138,12 +158,74 @@ function addAgentPageRoutes({ page, form }: Pages, options: AgentPageOptions): v
     },
   );
   form('/agents/:id/delete', async ({ ownerId, context, params }) => {
+    await tests.cancel(ownerId, params.id);
     await removeDocument(store, ownerId, 'agent', params.id);
     return goTo(context, '/agents', { notice: 'deleted' });
   });
   form('/agents/:id/connection', async ({ ownerId, context, params: { id } }) => {
     await checkConnection(options, ownerId, id);
     return goTo(context, `/agents/${id}`, { notice: 'checked' });
+  });
+}
+
+/** Adds what starts, shows, and cancels tests of agents. */
+function addTestRoutes({ page, form, live }: Pages, options: AgentPageOptions): void {
+  const { store, tests } = options;
+  const renderStart = async (
+    { ownerId, context, params: { id } }: Visit<'id'>,
+    { test, ...start }: { test: AgentTest | undefined } & Pick<TestStart, 'kind' | 'draft'>,
+  ): Promise<string> => {
+    const agent = await findDocument(store, ownerId, 'agent', id);
+    const plan = test && (await tests.plan(ownerId, id, test));
+    return renderTestPage({ agent, plan, ...start }, context);
+  };
+  const start = async (
+    { ownerId, context, params: { id } }: Visit<'id'>,
+    test: AgentTest,
+  ): Promise<Answer> => {
+    await tests.start(ownerId, id, test);
+    return goTo(context, `/agents/${id}`);
+  };
+  const check = { kind: 'check' } as const;
+  page('/agents/:id/check', (visit) => renderStart(visit, { ...check, test: check }));
+  form('/agents/:id/check', (sent) => start(sent, check));
+  page('/agents/:id/load', (visit) =>
+    renderStart(visit, { kind: 'load', ...readLoadTest(visit.query) }),
+  );
+  form('/agents/:id/load', async (sent) => {
+    const { draft, test } = readLoadTest(sent.form);
+    if (test && readText(sent.form, 'start') === 'yes') return start(sent, test);
+    const shown = await renderStart(sent, { kind: 'load', draft, test });
+    return { status: test ? 200 : 400, page: shown };
+  });
+  form('/agents/:id/cancel', async ({ ownerId, context, params: { id } }) => {
+    await tests.cancel(ownerId, id);
+    return goTo(context, `/agents/${id}`);
+  });
+  live('/agents/:id/live', ({ ownerId, context, params: { id } }) => async () => {
+    return renderReadiness(await loadReadiness(options, ownerId, id), context);
+  });
+}
+
+/** Adds the readiness of an agent as a page of its own, as JSON, and as a badge. */
+function addReadinessRoutes({ app, findViewer }: Pages, options: AgentPageOptions): void {
+  const { clock } = options;
+  const load = async (request: FastifyRequest<{ Params: { id: string } }>) => {
+    const { ownerId } = await findViewer(request);
+    const { readiness } = await loadReadiness(options, ownerId, request.params.id);
+    return reportReadiness(options, ownerId, readiness);
+  };
+  app.get<{ Params: { id: string } }>('/agents/:id/readiness', async (request, reply) => {
+    const report = await load(request);
+    const format = readQuery(request).get('format');
+    const isPage = format === null ? prefersHtml(request.headers.accept ?? '') : format === 'html';
+    reply.headers(pageHeaders).header('vary', 'accept');
+    if (!isPage) return sendPrettyJson(reply, report);
+    return reply.type(HTML_TYPE).send(renderReadinessPage(report, clock.nowMs()));
+  });
+  app.get<{ Params: { id: string } }>('/agents/:id/badge.svg', async (request, reply) => {
+    const badge = renderBadge(await load(request));
+    return reply.headers(pageHeaders).type('image/svg+xml').send(badge);
   });
 }
 

@@ -1,0 +1,160 @@
+import { formatValue } from '../../contract/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
+import type { Log } from '../../platform/log.ts';
+import { RequestError } from '../domain/errors.ts';
+import type {
+  AgentTest,
+  AgentTestPlan,
+  AgentTestProgress,
+  KitFunctions,
+} from '../domain/kit-functions.ts';
+import type { Store } from '../store/store.ts';
+import { attachReport } from './agents.ts';
+import { findDocument } from './documents.ts';
+
+/** The most tests that run in a process at the same time: they share its cores with the service. */
+const RUNNING_MAX = 4;
+
+/** The most ended tests whose end is remembered. */
+const ENDED_MAX = 1_000;
+
+/** A test that runs, or that ended without a report. */
+export interface WatchedTest {
+  kind: AgentTest['kind'];
+  plan: AgentTestPlan;
+  startedAtMs: number;
+  progress: AgentTestProgress;
+  /** Why there is no report; undefined while the test runs. */
+  problem: string | undefined;
+}
+
+/** Checks and load tests of agents that the pages start. Each attaches its report to the agent. */
+export interface AgentTests {
+  /** Whether this service can run tests. */
+  isAvailable: boolean;
+  /** Returns what a test sends. @throws RequestError `not_found`. */
+  plan(ownerId: string, agentId: string, test: AgentTest): Promise<AgentTestPlan>;
+  /**
+   * Starts a test.
+   * @throws RequestError `not_found`; `conflict` if a test of the agent runs; `busy` if too many tests run.
+   */
+  start(ownerId: string, agentId: string, test: AgentTest): Promise<void>;
+  /** Returns the test of an agent that runs, or the newest one if it ended without a report. */
+  watch(ownerId: string, agentId: string): WatchedTest | undefined;
+  /** Cancels the test of an agent, and waits until what it created is deleted. */
+  cancel(ownerId: string, agentId: string): Promise<void>;
+  /** Cancels all tests of an owner. */
+  cancelAll(ownerId: string): Promise<void>;
+  /** Waits until no test runs. */
+  drain(): Promise<void>;
+  /** Cancels all tests. */
+  stop(): Promise<void>;
+}
+
+/** What tests of agents need. */
+export interface AgentTestDeps {
+  store: Pick<Store, 'documents' | 'evals' | 'agentReports'>;
+  /** The service clock. */
+  clock: Clock;
+  log: Log;
+  kit: KitFunctions | undefined;
+}
+
+interface Run {
+  ownerId: string;
+  watched: WatchedTest;
+  control: AbortController;
+  /** Resolves when the test has ended; never rejects. */
+  ended: Promise<void>;
+}
+
+/** Creates what runs tests of agents in this process. Other replicas see only their reports. */
+export function createAgentTests(deps: AgentTestDeps): AgentTests {
+  const { store, clock, log, kit } = deps;
+  const runs = new Map<string, Run>();
+  const keyOf = (ownerId: string, agentId: string): string => `${ownerId} ${agentId}`;
+  const isRunning = ({ watched }: Run): boolean => watched.problem === undefined;
+  const listRunning = (): Run[] => [...runs.values()].filter(isRunning);
+  const requireKit = (): KitFunctions => {
+    if (kit) return kit;
+    throw new RequestError('not_found', 'This service was started without tests of agents.');
+  };
+  const stopRuns = async (stopped: readonly Run[]): Promise<void> => {
+    for (const { control } of stopped) control.abort();
+    await Promise.all(stopped.map(({ ended }) => ended));
+  };
+  const forgetOldest = (): void => {
+    for (const [key, run] of runs) {
+      if (runs.size <= ENDED_MAX) return;
+      if (!isRunning(run)) runs.delete(key);
+    }
+  };
+
+  return {
+    isAvailable: kit !== undefined,
+    async plan(ownerId, agentId, test) {
+      await findDocument(store, ownerId, 'agent', agentId);
+      return requireKit().planTest(test);
+    },
+    async start(ownerId, agentId, test) {
+      const { runTest, planTest } = requireKit();
+      const { url, voice_url: voiceUrl } = await findDocument(store, ownerId, 'agent', agentId);
+      const apiKey = await store.documents.findApiKey(ownerId, agentId);
+      const plan = await planTest(test);
+      const key = keyOf(ownerId, agentId);
+      const running = listRunning();
+      if (running.some((run) => run === runs.get(key))) {
+        const message = `A test of the agent ${formatValue(agentId)} is running. Wait for its end, or cancel it.`;
+        throw new RequestError('conflict', message);
+      }
+      if (running.length >= RUNNING_MAX) {
+        const message = `${RUNNING_MAX} tests of agents are running. Wait for the end of one.`;
+        throw new RequestError('busy', message);
+      }
+      const control = new AbortController();
+      const watched: WatchedTest = {
+        ...{ kind: test.kind, plan, startedAtMs: clock.nowMs(), problem: undefined },
+        progress: { state: 'starting', share: 0 },
+      };
+      const { signal } = control;
+      const runNow = async (): Promise<string | undefined> => {
+        const onProgress = (progress: AgentTestProgress): void => {
+          watched.progress = progress;
+        };
+        const report = await runTest(test, { url, voiceUrl, apiKey, signal, onProgress });
+        // Half a report would hide the last whole one.
+        if (signal.aborted) return 'was canceled. It left no report.';
+        await attachReport(deps, ownerId, agentId, report);
+        return undefined;
+      };
+      const run: Run = { ownerId, watched, control, ended: Promise.resolve() };
+      runs.delete(key);
+      runs.set(key, run);
+      forgetOldest();
+      run.ended = runNow()
+        .catch((error: unknown) => explainFailure(error, log))
+        .then((problem) => {
+          watched.problem = problem;
+          if (problem === undefined && runs.get(key) === run) runs.delete(key);
+        });
+    },
+    watch: (ownerId, agentId) => runs.get(keyOf(ownerId, agentId))?.watched,
+    async cancel(ownerId, agentId) {
+      const run = runs.get(keyOf(ownerId, agentId));
+      if (run && isRunning(run)) await stopRuns([run]);
+    },
+    cancelAll: (ownerId) => stopRuns(listRunning().filter((run) => run.ownerId === ownerId)),
+    async drain() {
+      await Promise.all(listRunning().map(({ ended }) => ended));
+    },
+    stop: () => stopRuns(listRunning()),
+  };
+}
+
+/** Returns why a test left no report, to follow its name. */
+function explainFailure(error: unknown, log: Log): string {
+  if (error instanceof RequestError) return `left no report: ${error.message}`;
+  log.error('agent_test_failed', { ...errorOrigin(error) });
+  return 'failed with an internal error. See the log of this service.';
+}

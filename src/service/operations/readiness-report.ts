@@ -1,0 +1,142 @@
+import type {
+  CheckReport,
+  LoadReport,
+  ReadinessArea,
+  ReadinessPartReport,
+  ReadinessReport,
+  ReadinessTarget,
+} from '../../contract/index.ts';
+import { isSameUrl } from '../../platform/base-url.ts';
+import { isoTime } from '../../platform/clock.ts';
+import { formatList } from '../../report-kit/format.ts';
+import type { ConnectionReport } from '../domain/kit-functions.ts';
+import type { AgentReport, Store } from '../store/store.ts';
+import type { AgentReadiness } from './agent-readiness.ts';
+import type { ReadinessPart } from './readiness-part.ts';
+
+/** The most causes, targets, and scenarios of a part. */
+const CAUSES_MAX = 10;
+const ROWS_MAX = 100;
+/** The most requirements that are named for a cause. */
+const IDS_MAX = 10;
+
+/** Returns the readiness of an agent, with what the newest reports say in detail. */
+export async function reportReadiness(
+  { store }: { store: Pick<Store, 'agentReports'> },
+  ownerId: string,
+  readiness: AgentReadiness,
+): Promise<ReadinessReport> {
+  const { agent, asOfMs, parts } = readiness;
+  const { headline, reasons } = describeReadiness(readiness);
+  const described = parts.map(async (part) => {
+    // A report about another URL says nothing about this agent.
+    const { report } = part;
+    const found =
+      report && isSameUrl(report.summary.target, agent.url)
+        ? await store.agentReports.find(ownerId, agent.id, report.id)
+        : undefined;
+    return describePart(part, found);
+  });
+  return {
+    agent: { id: agent.id, name: agent.name, url: agent.url },
+    readiness: READINESS[readiness.readiness],
+    sentence: `${headline} ${reasons}`.trim(),
+    as_of: asOfMs === undefined ? null : isoTime(asOfMs),
+    parts: await Promise.all(described),
+  };
+}
+
+const READINESS = { yes: 'ready', no: 'not_ready', unknown: 'not_judged' } as const;
+
+/** Returns whether an agent is ready in a few words, and why not. */
+export function describeReadiness({ parts, readiness }: AgentReadiness): {
+  headline: string;
+  reasons: string;
+} {
+  if (readiness === 'yes') return { headline: 'Ready to onboard.', reasons: '' };
+  if (readiness === 'unknown') {
+    const open = parts.filter(({ standing }) => standing !== 'pass');
+    const names = formatList(open.map(({ name }) => name.toLowerCase()));
+    return { headline: 'Not judged yet:', reasons: `evidence is missing for ${names}.` };
+  }
+  const failed = parts.filter(({ standing }) => standing === 'fail');
+  const reasons = failed.map(({ name, verdict }) => `${name}: ${verdict.toLowerCase()}.`);
+  return { headline: 'Not ready:', reasons: reasons.join(' ') };
+}
+
+function describePart(
+  part: ReadinessPart,
+  found: (AgentReport & { report: object }) | undefined,
+): ReadinessPartReport {
+  const { id, name, standing, verdict, detail, report, atMs, scenarios } = part;
+  const nextStep = standing === 'pass' ? undefined : findNextStep(part, found);
+  return {
+    ...{ id, name, standing, verdict, detail },
+    ...(atMs !== undefined && { ended_at: isoTime(atMs) }),
+    ...(report && { kit_version: report.summary.kitVersion }),
+    ...(found?.kind === 'check' && describeCheck(found.report as CheckReport)),
+    ...(found?.kind === 'load' && { targets: listTargets(found.report as LoadReport) }),
+    ...(scenarios && { scenarios: scenarios.slice(0, ROWS_MAX) }),
+    ...(nextStep !== undefined && { next_step: nextStep }),
+  };
+}
+
+function describeCheck({
+  requirementSet,
+  requirements,
+  causes,
+}: CheckReport): Partial<ReadinessPartReport> {
+  const byArea = Map.groupBy(
+    requirements.filter(({ verdict }) => verdict !== 'not_selected'),
+    ({ area }) => area,
+  );
+  const fixFirst = causes
+    .slice(0, CAUSES_MAX)
+    .map(({ description, clears }) => `${description}: clears ${formatList(clears, IDS_MAX)}.`);
+  return {
+    ...(requirementSet !== undefined && { requirement_set: requirementSet }),
+    areas: [...byArea].map(([area, rows]) => countArea(area, rows)),
+    ...(fixFirst.length > 0 && { fix_first: fixFirst }),
+  };
+}
+
+/** Counts the verdicts of an area. Rules that do not apply to an agent are not counted. */
+function countArea(area: string, rows: CheckReport['requirements']): ReadinessArea {
+  const count = (...verdicts: CheckReport['requirements'][number]['verdict'][]): number =>
+    rows.filter(({ verdict }) => verdicts.includes(verdict)).length;
+  return {
+    area,
+    passed: count('pass', 'note'),
+    failed: count('fail', 'error'),
+    warned: count('warn'),
+    not_judged: count('blocked', 'not_observed'),
+  };
+}
+
+const listTargets = ({ targets }: LoadReport): ReadinessTarget[] =>
+  targets
+    .slice(0, ROWS_MAX)
+    .map(({ statement, verdict, target, measured, unit }) => ({
+      ...{ statement, verdict, target, measured, unit },
+    }));
+
+/** What to do about a part that was not run, and about one that did not pass. */
+const NEXT_STEPS = {
+  connection: ['Check the connection.', 'Mend the connection, and check it again.'],
+  check: ['Run a check.', 'Fix the causes, and run the check again.'],
+  load: ['Run a load test.', 'See the targets that were missed, and run the load test again.'],
+  simulations: ['Run scenarios.', 'See the sessions that failed, and run the scenarios again.'],
+} as const;
+
+function findNextStep(
+  { id, standing, report, run }: ReadinessPart,
+  found: (AgentReport & { report: object }) | undefined,
+): string {
+  const cure =
+    found?.kind === 'connection'
+      ? (found.report as ConnectionReport).blockedBy?.cure
+      : (found?.report as CheckReport | LoadReport | undefined)?.blockedBy?.cure;
+  const [first, again] = NEXT_STEPS[id];
+  if (cure !== undefined) return cure;
+  return standing === 'fail' && (report ?? run) ? again : first;
+}

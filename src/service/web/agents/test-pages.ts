@@ -1,0 +1,175 @@
+import { formatCount, formatDuration, formatShare } from '../../../report-kit/format.ts';
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { AgentTest, AgentTestPlan } from '../../domain/kit-functions.ts';
+import type { WatchedTest } from '../../operations/agent-tests.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { isFlawless, type FieldProblems } from '../frame/field-problems.ts';
+import { renderField, renderSelect } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+
+/** What leads to each test. */
+export const TEST_LINKS: Readonly<Record<AgentTest['kind'], string>> = {
+  check: 'Run a check',
+  load: 'Run a load test',
+};
+
+/** Names each test in a sentence. */
+const NAMES: Readonly<Record<AgentTest['kind'], string>> = {
+  check: 'The check',
+  load: 'The load test',
+};
+
+/** Returns the path of the page that says what a test costs, and starts it. */
+export const pathOfTest = (agentId: string, kind: AgentTest['kind']): string =>
+  `/agents/${agentId}/${kind}`;
+
+/** The typed values of a load test, and what is wrong with them. */
+export interface LoadDraft {
+  profile: string;
+  rate: string;
+  seconds: string;
+  problems: FieldProblems<'profile' | 'rate' | 'seconds'>;
+}
+
+const PROFILES = [
+  ['mixed', 'Mixed: chat, health, and users'],
+  ['chat', 'Chat'],
+  ['health', 'Health'],
+] as const;
+
+/** Limits of a load test from a page: the service shares its machine with it. */
+const RATE_MAX = 200;
+const SECONDS_MIN = 5;
+const SECONDS_MAX = 900;
+
+/** Reads the values of a load test. The test is undefined if one is invalid. */
+export function readLoadTest(values: { get(name: string): unknown }): {
+  draft: LoadDraft;
+  test: Extract<AgentTest, { kind: 'load' }> | undefined;
+} {
+  const read = (name: string, fallback: string): string => {
+    const value = values.get(name);
+    return typeof value === 'string' ? value.trim() : fallback;
+  };
+  const [profile, rate, seconds] = [
+    read('profile', 'mixed'),
+    read('rate', '20'),
+    read('seconds', '60'),
+  ];
+  const known = PROFILES.find(([name]) => name === profile)?.[0];
+  const isWithin = (text: string, min: number, max: number): boolean =>
+    /^\d{1,4}$/.test(text) && Number(text) >= min && Number(text) <= max;
+  const problems = {
+    ...(!known && { profile: 'Choose a profile.' }),
+    ...(!isWithin(rate, 1, RATE_MAX) && { rate: `Enter a whole number from 1 to ${RATE_MAX}.` }),
+    ...(!isWithin(seconds, SECONDS_MIN, SECONDS_MAX) && {
+      seconds: `Enter a whole number from ${SECONDS_MIN} to ${SECONDS_MAX}.`,
+    }),
+  };
+  const draft = { profile, rate, seconds, problems };
+  if (!known || !isFlawless(problems)) return { draft, test: undefined };
+  return {
+    draft,
+    test: {
+      ...{ kind: 'load', profile: known },
+      ...{ ratePerSecond: Number(rate), durationMs: Number(seconds) * 1_000 },
+    },
+  };
+}
+
+/** What the page that starts a test shows. */
+export interface TestStart {
+  agent: StoredAgent;
+  kind: AgentTest['kind'];
+  /** Undefined if a value of the load test is invalid. */
+  plan: AgentTestPlan | undefined;
+  /** Load tests only. */
+  draft?: LoadDraft | undefined;
+}
+
+/** Renders the page that says what a test costs before it starts. */
+export function renderTestPage(start: TestStart, context: PageContext): string {
+  const { agent, kind, plan, draft } = start;
+  const title = `${TEST_LINKS[kind]}?`;
+  const path = pathOfTest(agent.id, kind);
+  return renderServicePage(
+    {
+      title: `${title} (${agent.name})`,
+      section: 'Agents',
+      css: CSS,
+      main: html`<p><a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a></p>
+        <h1>${title}</h1>
+        <p class="soft">${agent.url}</p>
+        ${plan && renderPlan(plan)}
+        ${renderForm(context, {
+          action: path,
+          body: html`${draft && renderLoadFields(draft)}
+            <p>
+              <button name="start" value="yes">Start</button>
+              ${draft && html`<button class="quiet" name="start" value="no">Show the cost</button>`}
+            </p>`,
+        })}`,
+    },
+    context,
+  );
+}
+
+const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
+  html`<p>${sentence}</p>
+    ${
+      modelRequests > 0 &&
+      html`<p class="remark">
+        What reaches the model of the agent may cost money: ${formatCount(modelRequests, 'request')}.
+      </p>`
+    }`;
+
+function renderLoadFields({ profile, rate, seconds, problems }: LoadDraft): Html {
+  return html`<div class="row">
+    ${renderSelect(
+      { name: 'profile', label: 'Traffic', value: profile, problem: problems.profile },
+      PROFILES,
+    )}
+    ${renderField(
+      { name: 'rate', label: 'Requests per second', value: rate, problem: problems.rate },
+      html`inputmode="numeric" autocomplete="off"`,
+    )}
+    ${renderField(
+      { name: 'seconds', label: 'Duration in seconds', value: seconds, problem: problems.seconds },
+      html`inputmode="numeric" autocomplete="off"`,
+    )}
+  </div>`;
+}
+
+/** Renders a test that runs, or that ended without a report. */
+export function renderTest(agentId: string, test: WatchedTest, context: PageContext): Html {
+  const { kind, plan, progress, problem } = test;
+  const name = NAMES[kind];
+  if (problem !== undefined) return html`<p class="remark" role="status">${name} ${problem}</p>`;
+  const { state, share, leftMs } = progress;
+  const left = leftMs === undefined ? '' : `, about ${formatDuration(leftMs)} left`;
+  return html`<section class="test" aria-label="Running test">
+    <p><b>${name} is running:</b> ${state}${left}.</p>
+    <svg
+      class="progress"
+      viewBox="0 0 100 4"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${formatShare(share, 0)} done"
+    >
+      <rect class="track" width="100" height="4"></rect>
+      <rect class="bar" width="${Math.round(share * 1_000) / 10}" height="4"></rect>
+    </svg>
+    <p class="soft">${plan.sentence}</p>
+    ${renderForm(context, {
+      action: `/agents/${agentId}/cancel`,
+      className: 'action',
+      body: html`<button class="danger">Cancel the test</button>`,
+    })}
+  </section>`;
+}
+
+const CSS = `
+.row { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
+.row .field :is(input, select) { width: 100%; }
+`;

@@ -1,28 +1,29 @@
 import * as conformance from '../conformance/index.ts';
 import * as loadPackage from '../load/index.ts';
 import type { LoadProgress } from '../load/index.ts';
+import type { Area } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { formatCount, formatNumber } from '../src/report-kit/format.ts';
 import type { KitFunctions } from '../src/service/index.ts';
 import { describeLoadPlan, prepareOrReject, type PreparedLoad } from './load-plan.ts';
 import { rejectCall } from './rejection.ts';
-import { runCheck, selectionOf } from './run-check.ts';
+import { runCheck, selectionOf, type CheckSelection } from './run-check.ts';
 import { runLoad } from './run-load.ts';
 
 type AgentTest = Parameters<KitFunctions['planTest']>[0];
 type LoadTest = Extract<AgentTest, { kind: 'load' }>;
 
 /** Returns what a test of an agent sends. */
-export const planTest: KitFunctions['planTest'] = async (test) => {
+export function planTest(test: AgentTest): Awaited<ReturnType<KitFunctions['planTest']>> {
   if (test.kind === 'load') {
     const prepared = prepare(test);
     const { requests, modelCalls } = prepared.size;
     return { sentence: describeLoadPlan(prepared), requests, modelRequests: modelCalls };
   }
-  const plan = conformance.planCheck(selectionOf({}, conformance));
+  const plan = conformance.planCheck(selectCheck(test));
   const { requests, modelCalls } = plan;
   return { sentence: conformance.planSentence(plan), requests, modelRequests: modelCalls };
-};
+}
 
 /** Tests an agent, and returns the report that `check --json` or `load --json` writes. */
 export const runTest: KitFunctions['runTest'] = async (test, run) => {
@@ -33,13 +34,13 @@ export const runTest: KitFunctions['runTest'] = async (test, run) => {
     const onTick = createLoadProgress(test, onProgress);
     return runLoad({ ...options, onProgress: onTick }, prepare(test));
   }
-  const selection = selectionOf({}, conformance);
+  const selection = selectCheck(test);
   const plan = conformance.planCheck(selection);
   const timeLeft = conformance.createTimeLeft(plan, systemClock);
   let sent = 0;
   const { report } = await runCheck(
     {
-      ...{ url, apiKey, signal, ...voice },
+      ...{ url, apiKey, signal, areas: areasOf(test), ...voice },
       onPhase: (phase) => timeLeft.startPhase(phase),
       onExchange(exchange) {
         timeLeft.note(exchange);
@@ -56,6 +57,14 @@ export const runTest: KitFunctions['runTest'] = async (test, run) => {
   );
   return report;
 };
+
+type CheckTest = Extract<AgentTest, { kind: 'check' }>;
+
+const areasOf = ({ placesCalls }: CheckTest): Area[] =>
+  conformance.areas.filter((area) => placesCalls || area !== 'voice');
+
+const selectCheck = (test: CheckTest): CheckSelection =>
+  selectionOf({ areas: areasOf(test) }, conformance);
 
 const toLoadOptions = ({ profile, ratePerSecond, durationMs }: LoadTest) => ({
   ...{ profile, rate: ratePerSecond, durationMs },

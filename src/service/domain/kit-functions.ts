@@ -47,9 +47,9 @@ export interface DiagnosedSandbox extends SandboxAddress {
   signal: AbortSignal;
 }
 
-/** A test of an agent: every area of `check`, or `load` with a profile without calls. */
+/** A test of an agent: `check`, with or without calls, or `load` with a profile without calls. */
 export type AgentTest =
-  | { kind: 'check' }
+  | { kind: 'check'; placesCalls: boolean }
   | {
       kind: 'load';
       profile: Extract<LoadProfileName, 'mixed' | 'chat' | 'health'>;

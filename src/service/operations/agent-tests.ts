@@ -8,6 +8,7 @@ import type {
   AgentTestPlan,
   AgentTestProgress,
   KitFunctions,
+  SandboxAddress,
 } from '../domain/kit-functions.ts';
 import type { Store } from '../store/store.ts';
 import { attachReport } from './agents.ts';
@@ -23,9 +24,8 @@ const ENDED_MAX = 1_000;
 export interface WatchedTest {
   kind: AgentTest['kind'];
   plan: AgentTestPlan;
-  startedAtMs: number;
   progress: AgentTestProgress;
-  /** Why there is no report; undefined while the test runs. */
+  /** Why there is no report, to follow its name; undefined while it runs, and empty if there is one. */
   problem: string | undefined;
 }
 
@@ -71,18 +71,13 @@ interface Run {
 
 /** Creates what runs tests of agents in this process. Other replicas see only their reports. */
 export function createAgentTests(deps: AgentTestDeps): AgentTests {
-  const { store, clock, log, kit } = deps;
+  const { store, kit } = deps;
   const runs = new Map<string, Run>();
   const keyOf = (ownerId: string, agentId: string): string => `${ownerId} ${agentId}`;
-  const isRunning = ({ watched }: Run): boolean => watched.problem === undefined;
   const listRunning = (): Run[] => [...runs.values()].filter(isRunning);
   const requireKit = (): KitFunctions => {
     if (kit) return kit;
     throw new RequestError('not_found', 'This service was started without tests of agents.');
-  };
-  const stopRuns = async (stopped: readonly Run[]): Promise<void> => {
-    for (const { control } of stopped) control.abort();
-    await Promise.all(stopped.map(({ ended }) => ended));
   };
   const forgetOldest = (): void => {
     for (const [key, run] of runs) {
@@ -90,7 +85,6 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
       if (!isRunning(run)) runs.delete(key);
     }
   };
-
   return {
     isAvailable: kit !== undefined,
     async plan(ownerId, agentId, test) {
@@ -98,10 +92,10 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
       return requireKit().planTest(test);
     },
     async start(ownerId, agentId, test) {
-      const { runTest, planTest } = requireKit();
+      const functions = requireKit();
       const { url, voice_url: voiceUrl } = await findDocument(store, ownerId, 'agent', agentId);
       const apiKey = await store.documents.findApiKey(ownerId, agentId);
-      const plan = await planTest(test);
+      const plan = await functions.planTest(test);
       const key = keyOf(ownerId, agentId);
       const running = listRunning();
       if (running.some((run) => run === runs.get(key))) {
@@ -112,37 +106,19 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
         const message = `${RUNNING_MAX} tests of agents are running. Wait for the end of one.`;
         throw new RequestError('busy', message);
       }
-      const control = new AbortController();
-      const watched: WatchedTest = {
-        ...{ kind: test.kind, plan, startedAtMs: clock.nowMs(), problem: undefined },
-        progress: { state: 'starting', share: 0 },
-      };
-      const { signal } = control;
-      const runNow = async (): Promise<string | undefined> => {
-        const onProgress = (progress: AgentTestProgress): void => {
-          watched.progress = progress;
-        };
-        const report = await runTest(test, { url, voiceUrl, apiKey, signal, onProgress });
-        // Half a report would hide the last whole one.
-        if (signal.aborted) return 'was canceled. It left no report.';
-        await attachReport(deps, ownerId, agentId, report);
-        return undefined;
-      };
-      const run: Run = { ownerId, watched, control, ended: Promise.resolve() };
+      const address = { url, voiceUrl, apiKey };
+      const run = startRun(deps, functions, { ownerId, agentId, test, plan, address });
       runs.delete(key);
       runs.set(key, run);
       forgetOldest();
-      run.ended = runNow()
-        .catch((error: unknown) => explainFailure(error, log))
-        .then((problem) => {
-          watched.problem = problem;
-          if (problem === undefined && runs.get(key) === run) runs.delete(key);
-        });
     },
-    watch: (ownerId, agentId) => runs.get(keyOf(ownerId, agentId))?.watched,
+    watch(ownerId, agentId) {
+      const watched = runs.get(keyOf(ownerId, agentId))?.watched;
+      return watched?.problem === '' ? undefined : watched;
+    },
     async cancel(ownerId, agentId) {
       const run = runs.get(keyOf(ownerId, agentId));
-      if (run && isRunning(run)) await stopRuns([run]);
+      if (run) await stopRuns([run]);
     },
     cancelAll: (ownerId) => stopRuns(listRunning().filter((run) => run.ownerId === ownerId)),
     async drain() {
@@ -150,6 +126,50 @@ export function createAgentTests(deps: AgentTestDeps): AgentTests {
     },
     stop: () => stopRuns(listRunning()),
   };
+}
+
+const isRunning = ({ watched }: Run): boolean => watched.problem === undefined;
+
+async function stopRuns(runs: readonly Run[]): Promise<void> {
+  for (const { control } of runs) control.abort();
+  await Promise.all(runs.map(({ ended }) => ended));
+}
+
+/** Starts a test, and attaches its report when it has ended. */
+function startRun(
+  deps: AgentTestDeps,
+  kit: KitFunctions,
+  started: {
+    ownerId: string;
+    agentId: string;
+    test: AgentTest;
+    plan: AgentTestPlan;
+    address: SandboxAddress;
+  },
+): Run {
+  const { ownerId, agentId, test, plan, address } = started;
+  const control = new AbortController();
+  const { signal } = control;
+  const watched: WatchedTest = {
+    ...{ kind: test.kind, plan, problem: undefined },
+    progress: { state: 'starting', share: 0 },
+  };
+  const onProgress = (progress: AgentTestProgress): void => {
+    watched.progress = progress;
+  };
+  const run = async (): Promise<string> => {
+    const report = await kit.runTest(test, { ...address, signal, onProgress });
+    // Half a report would hide the last whole one.
+    if (signal.aborted) return 'was canceled. It left no report.';
+    await attachReport(deps, ownerId, agentId, report);
+    return '';
+  };
+  const ended = run()
+    .catch((error: unknown) => explainFailure(error, deps.log))
+    .then((problem) => {
+      watched.problem = problem;
+    });
+  return { ownerId, watched, control, ended };
 }
 
 /** Returns why a test left no report, to follow its name. */

@@ -107,10 +107,7 @@ function renderChanges(content: AgentPage, context: PageContext): Html {
 }
 
 /** Renders what changes while a test runs: whether the agent is ready, and the progress. */
-export function renderReadiness(
-  content: ReadinessContent,
-  context: PageContext,
-): LiveContent {
+export function renderReadiness(content: ReadinessContent, context: PageContext): LiveContent {
   const { readiness, test } = content;
   const { agent, parts } = readiness;
   const path = `/agents/${agent.id}/readiness`;
@@ -133,8 +130,7 @@ function renderVerdict(readiness: AgentReadiness): Html {
   const { headline, reasons } = describeReadiness(readiness);
   const { asOfMs } = readiness;
   const asOf = asOfMs === undefined ? '' : ` As of ${formatInstant(isoTime(asOfMs))}.`;
-  return html`<b class="${VERDICT_CLASSES[readiness.readiness]}">${headline}</b>
-    ${reasons}${asOf}`;
+  return html`<b class="${VERDICT_CLASSES[readiness.readiness]}">${headline}</b> ${reasons}${asOf}`;
 }
 
 const VERDICT_CLASSES = { yes: 'passed', no: 'failed', unknown: 'undecided' } as const;
@@ -256,6 +252,7 @@ ${curl}</pre>
 }
 
 const CSS = `
+.test { margin: 0.75rem 0; }
 .ready { font-size: 1.1rem; margin: 1rem 0 0.5rem; }
 .parts { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
 .parts li { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem;

@@ -24,7 +24,7 @@ export function renderReadinessPage(original: ReadinessReport, nowMs: number): s
   const { word, standing } = LOOKS[readiness];
   const count = (of: Standing): number => parts.filter((part) => part.standing === of).length;
   return renderRunReport({
-    command: 'sandbox-kit readiness',
+    command: 'Readiness of an agent, by sandbox-kit',
     ...{ headline: `${word}: ${agent.name}`, standing, subject: agent.url, sentence },
     tally: [
       ['pass', `${count('pass')} passed`],
@@ -123,6 +123,8 @@ const renderScenarios = ({ scenarios }: ReadinessPartReport): Html | undefined =
   });
 
 const CSS = `
+th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.75rem 0.3rem 0; text-align: left; }
+.number { font-variant-numeric: tabular-nums; text-align: right; }
 .next { border-left: 4px solid var(--warn); padding: 0.2rem 0.75rem; }
 h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 `;
@@ -146,8 +148,7 @@ export function renderBadge({ readiness }: ReadinessReport): string {
   const [label, value] = ['sandbox', `${mark} ${word.toLowerCase()}`];
   const widthOf = (text: string): number => Math.round(text.length * CHARACTER_PX) + 2 * PADDING_PX;
   const [left, right] = [widthOf(label), widthOf(value)];
-  const text = (x: number, content: string): Html =>
-    html`<text x="${x}" y="14">${content}</text>`;
+  const text = (x: number, content: string): Html => html`<text x="${x}" y="14">${content}</text>`;
   return html`<svg
     xmlns="http://www.w3.org/2000/svg"
     width="${left + right}"

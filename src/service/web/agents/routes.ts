@@ -29,13 +29,13 @@ import {
 import { readText } from '../frame/forms.ts';
 import { readPage } from '../frame/list-filter.ts';
 import { servicePageHeaders } from '../frame/page-frame.ts';
-import { goTo, type Answer, type Pages, type Visit } from '../frame/pages.ts';
+import { goTo, type Answer, type Pages, type SentForm, type Visit } from '../frame/pages.ts';
 import { readAgentForm, toDraft, type AgentDraft } from './agent-form.ts';
 import { renderAgentPage, renderReadiness, type ReadinessContent } from './agent-page.ts';
 import { renderAgentsPage } from './agents-page.ts';
 import { renderBadge, renderReadinessPage } from './readiness-page.ts';
 import { renderReportPage } from './report-page.ts';
-import { readLoadTest, renderTestPage, type TestStart } from './test-pages.ts';
+import { readLoadTest, renderTestPage, type TestDraft } from './test-pages.ts';
 
 const AGENTS_PER_PAGE = 50;
 const REPORTS_PER_PAGE = 20;
@@ -173,31 +173,34 @@ function addTestRoutes({ page, form, live }: Pages, options: AgentPageOptions): 
   const { store, tests } = options;
   const renderStart = async (
     { ownerId, context, params: { id } }: Visit<'id'>,
-    { test, ...start }: { test: AgentTest | undefined } & Pick<TestStart, 'kind' | 'draft'>,
+    { draft, test }: { draft: TestDraft; test: AgentTest | undefined },
   ): Promise<string> => {
     const agent = await findDocument(store, ownerId, 'agent', id);
     const plan = test && (await tests.plan(ownerId, id, test));
-    return renderTestPage({ agent, plan, ...start }, context);
+    return renderTestPage({ agent, draft, plan }, context);
   };
-  const start = async (
-    { ownerId, context, params: { id } }: Visit<'id'>,
-    test: AgentTest,
+  /** Starts the test of a form, or shows what it costs. */
+  const startOrShow = async (
+    sent: SentForm<'id'>,
+    { draft, test }: { draft: TestDraft; test: AgentTest | undefined },
   ): Promise<Answer> => {
-    await tests.start(ownerId, id, test);
-    return goTo(context, `/agents/${id}`);
+    const { ownerId, context, params } = sent;
+    if (!test || readText(sent.form, 'start') !== 'yes') {
+      return { status: test ? 200 : 400, page: await renderStart(sent, { draft, test }) };
+    }
+    await tests.start(ownerId, params.id, test);
+    return goTo(context, `/agents/${params.id}`);
   };
-  const check = { kind: 'check' } as const;
-  page('/agents/:id/check', (visit) => renderStart(visit, { ...check, test: check }));
-  form('/agents/:id/check', (sent) => start(sent, check));
-  page('/agents/:id/load', (visit) =>
-    renderStart(visit, { kind: 'load', ...readLoadTest(visit.query) }),
+  const toCheck = (placesCalls: boolean) => {
+    const check = { kind: 'check', placesCalls } as const;
+    return { draft: check, test: check };
+  };
+  page('/agents/:id/check', (visit) => renderStart(visit, toCheck(true)));
+  form('/agents/:id/check', (sent) =>
+    startOrShow(sent, toCheck(readText(sent.form, 'calls') !== '')),
   );
-  form('/agents/:id/load', async (sent) => {
-    const { draft, test } = readLoadTest(sent.form);
-    if (test && readText(sent.form, 'start') === 'yes') return start(sent, test);
-    const shown = await renderStart(sent, { kind: 'load', draft, test });
-    return { status: test ? 200 : 400, page: shown };
-  });
+  page('/agents/:id/load', (visit) => renderStart(visit, readLoadTest(visit.query)));
+  form('/agents/:id/load', (sent) => startOrShow(sent, readLoadTest(sent.form)));
   form('/agents/:id/cancel', async ({ ownerId, context, params: { id } }) => {
     await tests.cancel(ownerId, id);
     return goTo(context, `/agents/${id}`);
@@ -221,6 +224,8 @@ function addReadinessRoutes({ app, findViewer }: Pages, options: AgentPageOption
     const isPage = format === null ? prefersHtml(request.headers.accept ?? '') : format === 'html';
     reply.headers(pageHeaders).header('vary', 'accept');
     if (!isPage) return sendPrettyJson(reply, report);
+    // The page says itself which script it may run, so that it also does so as a file.
+    reply.header('content-security-policy', "frame-ancestors 'none'");
     return reply.type(HTML_TYPE).send(renderReadinessPage(report, clock.nowMs()));
   });
   app.get<{ Params: { id: string } }>('/agents/:id/badge.svg', async (request, reply) => {

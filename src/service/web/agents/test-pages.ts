@@ -4,7 +4,7 @@ import type { AgentTest, AgentTestPlan } from '../../domain/kit-functions.ts';
 import type { WatchedTest } from '../../operations/agent-tests.ts';
 import type { StoredAgent } from '../../store/store.ts';
 import { isFlawless, type FieldProblems } from '../frame/field-problems.ts';
-import { renderField, renderSelect } from '../frame/fields.ts';
+import { renderCheckbox, renderField, renderSelect } from '../frame/fields.ts';
 import { renderForm } from '../frame/forms.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 
@@ -45,7 +45,7 @@ const SECONDS_MAX = 900;
 
 /** Reads the values of a load test. The test is undefined if one is invalid. */
 export function readLoadTest(values: { get(name: string): unknown }): {
-  draft: LoadDraft;
+  draft: { kind: 'load' } & LoadDraft;
   test: Extract<AgentTest, { kind: 'load' }> | undefined;
 } {
   const read = (name: string, fallback: string): string => {
@@ -67,7 +67,7 @@ export function readLoadTest(values: { get(name: string): unknown }): {
       seconds: `Enter a whole number from ${SECONDS_MIN} to ${SECONDS_MAX}.`,
     }),
   };
-  const draft = { profile, rate, seconds, problems };
+  const draft = { kind: 'load', profile, rate, seconds, problems } as const;
   if (!known || !isFlawless(problems)) return { draft, test: undefined };
   return {
     draft,
@@ -78,19 +78,21 @@ export function readLoadTest(values: { get(name: string): unknown }): {
   };
 }
 
+/** The fields of a test. */
+export type TestDraft = { kind: 'check'; placesCalls: boolean } | ({ kind: 'load' } & LoadDraft);
+
 /** What the page that starts a test shows. */
 export interface TestStart {
   agent: StoredAgent;
-  kind: AgentTest['kind'];
-  /** Undefined if a value of the load test is invalid. */
+  draft: TestDraft;
+  /** Undefined if a value is invalid. */
   plan: AgentTestPlan | undefined;
-  /** Load tests only. */
-  draft?: LoadDraft | undefined;
 }
 
 /** Renders the page that says what a test costs before it starts. */
 export function renderTestPage(start: TestStart, context: PageContext): string {
-  const { agent, kind, plan, draft } = start;
+  const { agent, plan, draft } = start;
+  const { kind } = draft;
   const title = `${TEST_LINKS[kind]}?`;
   const path = pathOfTest(agent.id, kind);
   return renderServicePage(
@@ -104,10 +106,14 @@ export function renderTestPage(start: TestStart, context: PageContext): string {
         ${plan && renderPlan(plan)}
         ${renderForm(context, {
           action: path,
-          body: html`${draft && renderLoadFields(draft)}
+          body: html`${
+              draft.kind === 'load'
+                ? renderLoadFields(draft)
+                : renderCheckbox('calls', 'Place calls by voice', { isChecked: draft.placesCalls })
+            }
             <p>
               <button name="start" value="yes">Start</button>
-              ${draft && html`<button class="quiet" name="start" value="no">Show the cost</button>`}
+              <button class="quiet" name="start" value="no">Show the cost</button>
             </p>`,
         })}`,
     },
@@ -120,7 +126,8 @@ const renderPlan = ({ sentence, modelRequests }: AgentTestPlan): Html =>
     ${
       modelRequests > 0 &&
       html`<p class="remark">
-        What reaches the model of the agent may cost money: ${formatCount(modelRequests, 'request')}.
+        What reaches the model of the agent may cost money:
+        ${formatCount(modelRequests, 'request')}.
       </p>`
     }`;
 

@@ -1,0 +1,110 @@
+/** Checks and load tests that the page of an agent starts, and the export of its readiness. */
+import t from 'tap';
+import { isMessage, type ReadinessReport } from '../../../src/contract/index.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
+import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
+
+const KEY = 'sandbox-key-1234';
+const json = { accept: 'application/json' };
+
+void t.test(
+  'A check is started on the page; its cost is shown first, its report counts',
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const { agent } = await withAgent(t, { apiKey: KEY });
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
+    const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
+    const question = await follow(page, 'text=Run a check');
+    t.match(question, /The run sends \d+ requests/);
+    t.match(question, /What reaches the model of the agent may cost money: \d+ requests\./);
+    await assertAccessibleAtNight(t, page);
+    await page.uncheck('[name=calls]');
+    const cheaper = await clickButton(page, 'Show the cost');
+    t.not(/sends \d+ requests/.exec(cheaper)?.[0], /sends \d+ requests/.exec(question)?.[0]);
+    t.notOk(await page.isChecked('[name=calls]'), 'the choice is kept');
+    t.match(await clickButton(page, 'Start'), 'The check is running:');
+    await page.waitForSelector('main:not(:has-text("is running")) .parts');
+    const text = (await page.innerText('main')).replaceAll(/\s+/g, ' ');
+    t.match(text, /Conformance (Conforming|Not conforming)/);
+    t.notMatch(text, 'is running');
+    await follow(page, '.parts a:has-text("ended")');
+    t.match(await page.innerText('main'), 'All requirements');
+    t.same(errors, []);
+  },
+);
+
+void t.test(
+  'A load test is started with a rate and a duration; wrong ones are refused',
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const { agent } = await withAgent(t, { apiKey: KEY });
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
+    const { page } = await openPage(t, `${service.url}/agents/shop`);
+    await follow(page, 'text=Run a load test');
+    await page.fill('[name=rate]', '1000');
+    await page.fill('[name=seconds]', '4');
+    const refused = await clickButton(page, 'Start');
+    t.match(refused, 'Enter a whole number from 1 to 200.');
+    t.match(refused, 'Enter a whole number from 5 to 900.');
+    await assertAccessibleAtNight(t, page);
+    await page.fill('[name=rate]', '10');
+    await page.fill('[name=seconds]', '5');
+    t.match(await clickButton(page, 'Show the cost'), '10 requests per second for 5 s');
+    t.match(await clickButton(page, 'Start'), 'The load test is running:');
+    await page.waitForSelector('main:not(:has-text("is running")) .parts');
+    t.match(
+      (await page.innerText('.parts')).replaceAll(/\s+/g, ' '),
+      /Load (Pass|Fail|Not proven|Invalid run)/,
+    );
+  },
+);
+
+void t.test('A test that runs is shown, excludes another one, and can be canceled', async (t) => {
+  const { service, admin, send } = await withEmptyService(t);
+  const double = await withSandboxDouble(t);
+  const hanging = (): void => undefined;
+  double.setBehavior({ health: hanging, create: hanging, chat: hanging, delete: hanging });
+  await admin('POST /agents', { id: 'slow', name: 'Slow', url: double.url });
+  const { page } = await openPage(t, `${service.url}/agents/slow/check`);
+  t.match(await clickButton(page, 'Start'), 'The check is running:');
+  t.notMatch(await page.innerText('.parts'), 'Run a check', 'only one test of an agent runs');
+  await assertAccessibleAtNight(t, page);
+  const { page: other } = await openPage(t, `${service.url}/agents/slow/load`);
+  t.match(await clickButton(other, 'Start'), 'A test of the agent "slow" is running.');
+  const canceled = await clickButton(page, 'Cancel the test');
+  t.match(canceled, 'The check was canceled. It left no report.');
+  t.match(canceled, /Conformance\s+No report/);
+  t.equal((await send('GET /agents/slow/readiness', { key: null })).status, 200);
+});
+
+void t.test('The readiness is a page, JSON, and a badge', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const { agent } = await withAgent(t, { apiKey: KEY });
+  await admin('POST /agents', { id: 'shop', name: 'Shop <b>', url: agent.url, api_key: KEY });
+  await admin('POST /agents/shop/connection', {});
+  const url = `${service.url}/agents/shop/readiness`;
+  const report = (await (await fetch(url, { headers: json })).json()) as ReadinessReport;
+  t.ok(isMessage('ReadinessReport', report));
+  t.match(report, {
+    readiness: 'not_judged',
+    sentence: 'Not judged yet: evidence is missing for conformance, load, and simulations.',
+    parts: [
+      { id: 'connection', standing: 'pass' },
+      { id: 'check', standing: 'warn', next_step: 'Run a check.' },
+      { id: 'load', standing: 'warn', next_step: 'Run a load test.' },
+      { id: 'simulations', standing: 'warn', next_step: 'Run scenarios.' },
+    ],
+  });
+  const { page, errors } = await openPage(t, url);
+  t.match(await page.innerText('body'), 'Not judged yet: Shop <b>');
+  await assertAccessibleAtNight(t, page);
+  t.same(errors, []);
+  const badge = await fetch(`${service.url}/agents/shop/badge.svg`);
+  t.equal(badge.headers.get('content-type'), 'image/svg+xml');
+  t.match(await badge.text(), 'aria-label="sandbox: not judged yet"');
+  t.equal((await fetch(`${service.url}/agents/unknown/readiness`)).status, 404);
+});

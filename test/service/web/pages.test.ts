@@ -49,6 +49,7 @@ void t.test('the pages of an empty service explain how to send traces', async (t
   const { page } = await openPage(t, `${service.url}/`);
   const text = await page.innerText('main');
   t.match(text, 'No trace has arrived.');
+  for (const start of ['Add an agent', 'Send traces', 'Upload conversations']) t.match(text, start);
   t.match(text, `OTEL_EXPORTER_OTLP_ENDPOINT=${service.url}`);
   t.notOk(text.includes(service.apiKey), 'no key');
   await follow(page, 'nav >> text=Sessions');

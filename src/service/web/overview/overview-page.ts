@@ -13,6 +13,7 @@ import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSdkSettings } from './sdk-settings.ts';
+import { EXPORTER_ANCHOR, renderStarts, STARTS_CSS } from './starts.ts';
 import { PASS_RATE_CSS, renderPassRates } from '../runs/pass-rate-chart.ts';
 import { renderRuns, RUNS_CSS } from '../runs/runs-page.ts';
 
@@ -52,7 +53,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
   return renderServicePage(
     {
       title: 'Overview',
-      css: `${PASS_RATE_CSS}${RUNS_CSS}.nested { margin-left: 1rem; }`,
+      css: `${PASS_RATE_CSS}${RUNS_CSS}${STARTS_CSS}.nested { margin-left: 1rem; }`,
       main: html`<h1>Overview</h1>
         ${renderLive(linkTo(context, OVERVIEW_LIVE_PATH), renderNews(overview, context))}
         <div class="charts">
@@ -65,7 +66,7 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
             ${renderRuns(runs.slice(0, RUNS_MAX), 'production', context)}
             <p><a href="${linkTo(context, '/runs', { kind: 'production' })}">All runs</a></p>`
         }
-        <details ${isEmpty ? 'open' : ''}>
+        <details ${isEmpty ? 'open' : ''} id="${EXPORTER_ANCHOR}">
           <summary>Send traces to this service</summary>
           ${renderExporterSettings(overview, context)}
           ${renderSdkSettings(overview.sdkSettings, overview.log)}
@@ -89,23 +90,26 @@ export function renderNews(news: News, context: PageContext): LiveContent {
   return {
     isFinal: !isEmpty && counts.openConversations + counts.evaluatingSessions === 0,
     content: html`${
-        fileChange !== undefined &&
-        html`<p class="remark"><b>Nothing is stored anymore.</b> ${fileChange}</p>`
-      }
-      <ul class="counts">
-        ${listCounts(news, context).map(
-          ([count, label, link]) =>
-            html`<li>
-              <b>${formatNumber(count)}</b>
-              ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
-            </li>`,
-        )}
-      </ul>
-      ${counts.openConversations > 0 && renderOpen(news, context)}
-      ${counts.unscoredConversations > 0 && renderUnscored(counts, context)}
-      ${(isEmpty || rejections || log.length > 0) && renderArrivals(news, isEmpty)}`,
+      fileChange !== undefined &&
+      html`<p class="remark"><b>Nothing is stored anymore.</b> ${fileChange}</p>`
+    }
+    ${isEmpty && !rejections ? renderStarts(context) : renderCounts(news, context)}
+    ${counts.openConversations > 0 && renderOpen(news, context)}
+    ${counts.unscoredConversations > 0 && renderUnscored(counts, context)}
+    ${(isEmpty || rejections || log.length > 0) && renderArrivals(news, isEmpty)}`,
   };
 }
+
+const renderCounts = (news: News, context: PageContext): Html =>
+  html`<ul class="counts">
+    ${listCounts(news, context).map(
+      ([count, label, link]) =>
+        html`<li>
+          <b>${formatNumber(count)}</b>
+          ${link === undefined ? label : html`<a href="${link}">${label}</a>`}
+        </li>`,
+    )}
+  </ul>`;
 
 const isEmptyService = ({ production, simulation, openConversations }: OwnerCounts): boolean =>
   production.total + simulation.total + openConversations === 0;

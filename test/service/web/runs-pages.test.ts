@@ -295,3 +295,28 @@ void t.test('an unknown run is a page that says so', async (t) => {
     t.match(await response.text(), /has this address\. It was deleted/);
   }
 });
+
+void t.test('Without a kind, the lists show the kind of which there are sessions', async (t) => {
+  const { admin, send } = await withEmptyService(t);
+  const shown = async (path: string): Promise<string | undefined> => {
+    const { text } = await send(`GET ${path}`, { key: null });
+    return /<a href="[^"]*kind=(\w+)"\s+aria-current="page"/.exec(text)?.[1];
+  };
+  for (const path of ['/runs', '/sessions']) t.equal(await shown(path), 'production', 'no data');
+  await admin('POST /seed', {
+    simulations: [
+      {
+        ...{ id: 'sim-1', name: 'Nightly', agent: 'Shop' },
+        sessions: [
+          {
+            ...{ id: 'ses-1', scenario: 'greeting', persona: 'calm' },
+            ...{ started_at: '2026-11-20T09:30:00Z', ended_at: '2026-11-20T09:31:00Z' },
+            outcomes: [{ eval_name: 'polite', outcome: 'pass', reasoning: 'It was.' }],
+          },
+        ],
+      },
+    ],
+  });
+  for (const path of ['/runs', '/sessions']) t.equal(await shown(path), 'simulation', path);
+  t.equal(await shown('/runs?kind=production'), 'production', 'a chosen kind stays');
+});

@@ -1,7 +1,7 @@
 import { formatValue } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { readResultsQuery } from '../../domain/results-query.ts';
-import type { Page, SessionFilter } from '../../store/store.ts';
+import type { Page, SessionFilter, Store } from '../../store/store.ts';
 
 /** Names the field with which the message of a problem starts by its label on the page. */
 export function nameFields(problem: string, labels: Readonly<Record<string, string>>): string {
@@ -35,3 +35,15 @@ export const readPage = (query: URLSearchParams, limit: number): Page => ({
   skip: readListFilter(query, '').filter.skip,
   limit,
 });
+
+/** Returns the query of a list; without a kind, it shows the kind of which there are sessions. */
+export async function chooseKind(
+  { overview }: Pick<Store, 'overview'>,
+  ownerId: string,
+  query: URLSearchParams,
+): Promise<URLSearchParams> {
+  if (query.size > 0) return query;
+  const { production, simulation } = await overview.count(ownerId);
+  const isSimulation = production.total === 0 && simulation.total > 0;
+  return isSimulation ? new URLSearchParams({ kind: 'simulation' }) : query;
+}

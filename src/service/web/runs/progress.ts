@@ -35,7 +35,7 @@ export function renderProgress(watched: WatchedSimulation, context: PageContext)
     }
     ${renderRunning(watched)}
     <h2>Scenarios</h2>
-    ${renderScenarios(scenarios)}`;
+    ${renderScenarios(scenarios, { isRunning: isUnderWay(watched) })}`;
 }
 
 function describeState({ status, sessions, endedSessions, leftMs }: WatchedSimulation): string {

@@ -5,7 +5,7 @@ import { listDocuments } from '../../operations/documents.ts';
 import { cancelSimulation, type Simulations } from '../../operations/simulations.ts';
 import type { RunFilter, Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
-import { readListFilter } from '../frame/list-filter.ts';
+import { chooseKind, readListFilter } from '../frame/list-filter.ts';
 import { goTo, type Pages } from '../frame/pages.ts';
 import { REQUEST_ID_FIELD } from '../scenarios/run-form.ts';
 import { createStartOnce } from '../scenarios/start-once.ts';
@@ -16,7 +16,7 @@ import { pathOfRun, renderRunsPage } from './runs-page.ts';
 
 /** What the lists of runs show, and what changes a simulation. */
 export interface RunRouteOptions extends RunPageOptions {
-  store: RunPageOptions['store'] & Pick<Store, 'simulations'>;
+  store: RunPageOptions['store'] & Pick<Store, 'simulations' | 'overview'>;
   simulations: Simulations;
   /** The service clock. */
   clock: Clock;
@@ -25,7 +25,8 @@ export interface RunRouteOptions extends RunPageOptions {
 /** Adds the lists of production runs and of simulations, and what changes a simulation. */
 export function addRunRoutes({ page, form, live }: Pages, options: RunRouteOptions): void {
   const { store, simulations, clock } = options;
-  page('/runs', async ({ ownerId, context, query }) => {
+  page('/runs', async ({ ownerId, context, query: asked }) => {
+    const query = await chooseKind(store, ownerId, asked);
     const { filter, problem } = readRunFilter(query, ownerId);
     const found = problem
       ? { runs: [], total: 0, problem: problem.message }

@@ -7,13 +7,19 @@ import { sortByUrgency } from '../../domain/simulation-results/scenario-results.
 /** The most scenarios to show: those that did not pass first. */
 const SCENARIOS_MAX = 200;
 
-/** Renders the results of scenarios, those that did not pass first. */
-export function renderScenarios(scenarios: readonly ScenarioResult[]): Html {
+/**
+ * Renders the results of scenarios, those that did not pass first.
+ * @param isRunning Whether sessions that are not decided yet still run.
+ */
+export function renderScenarios(
+  scenarios: readonly ScenarioResult[],
+  { isRunning = false }: { isRunning?: boolean } = {},
+): Html {
   const omitted = scenarios.length - SCENARIOS_MAX;
   return html`${renderItems({
     label: 'Scenarios',
     items: sortByUrgency(scenarios).slice(0, SCENARIOS_MAX),
-    columns: COLUMNS,
+    columns: listColumns(isRunning),
   })}
   ${
     omitted > 0 &&
@@ -21,7 +27,7 @@ export function renderScenarios(scenarios: readonly ScenarioResult[]): Html {
   }`;
 }
 
-const COLUMNS: readonly ItemColumn<ScenarioResult>[] = [
+const listColumns = (isRunning: boolean): readonly ItemColumn<ScenarioResult>[] => [
   {
     name: 'scenario',
     content: ({ scenario_id: id, scenario, persona }) => {
@@ -32,7 +38,8 @@ const COLUMNS: readonly ItemColumn<ScenarioResult>[] = [
   {
     name: 'verdict',
     content: ({ verdict, flaky }) =>
-      html`<span class="mark ${verdict}">${verdict}</span
+      html`<span class="mark ${verdict}"
+          >${isRunning && verdict === 'undecided' ? 'running' : verdict}</span
         >${flaky && html`<span class="undecided">flaky</span>`}`,
   },
   {
@@ -41,7 +48,11 @@ const COLUMNS: readonly ItemColumn<ScenarioResult>[] = [
     content: ({ passed, samples }) => `${formatNumber(passed)} of ${formatNumber(samples)}`,
   },
   { name: 'failed', count: ({ failed }) => failed, mark: 'failed' },
-  { name: 'undecided', count: ({ undecided }) => undecided, mark: 'undecided' },
+  {
+    name: isRunning ? 'not ended' : 'undecided',
+    count: ({ undecided }) => undecided,
+    mark: 'undecided',
+  },
   {
     name: 'required',
     isNumber: true,

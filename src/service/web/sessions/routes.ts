@@ -3,7 +3,7 @@ import { buildConversationTranscript } from '../../domain/transcripts.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import type { CloseResult, Store } from '../../store/store.ts';
 import { readText } from '../frame/forms.ts';
-import { readListFilter } from '../frame/list-filter.ts';
+import { chooseKind, readListFilter } from '../frame/list-filter.ts';
 import { goTo, type Answer, type Pages, type Visit } from '../frame/pages.ts';
 import { SOURCE_PARAMETER } from '../scenarios/scenario-page.ts';
 import { CLOSE_PATH, renderConversationPage } from './conversation-page.ts';
@@ -66,9 +66,11 @@ async function renderWaiting(
 }
 
 async function renderSessions(
-  { sessions }: Store,
-  { ownerId, context, query }: Visit,
+  store: Store,
+  { ownerId, context, query: asked }: Visit,
 ): Promise<Answer> {
+  const { sessions } = store;
+  const query = await chooseKind(store, ownerId, asked);
   const { filter, problem } = readSessionFilter(query, ownerId);
   if (!problem) {
     return renderSessionsPage({ filter, query, ...(await sessions.listPage(filter)) }, context);

@@ -90,6 +90,8 @@ void t.test(
     const plain = await openPage(t, page.url(), { javaScriptEnabled: false });
     t.match(await plain.page.innerText('main'), 'Running: 0 of 1 session ended.');
     t.match(await plain.page.innerText('main'), 'Nothing was said yet.');
+    const scenarios = '[aria-label=Scenarios]';
+    t.match(await plain.page.innerText(scenarios), /hours\s.*\brunning\b/s);
     const loads = requests.length;
     await letReply(1);
     await page.getByText('<b>Reply 1</b>').waitFor();
@@ -102,6 +104,7 @@ void t.test(
     t.same(pages, [], 'the page was not loaded again');
     await follow(plain.page, 'noscript a');
     t.match(await plain.page.innerText('.verdict'), 'Passed:');
+    t.notMatch(await plain.page.innerText(scenarios), /\brunning\b/);
     t.same([...errors, ...plain.errors], []);
   },
 );

@@ -96,6 +96,19 @@ void t.test('evals of every kind can be added and edited in a form', async (t) =
   t.same(errors, []);
 });
 
+void t.test('the id of a new eval is made from its name, unless it is given', async (t) => {
+  const bench = await withEmptyService(t);
+  const { page } = await open(t, bench, '/evals/new?kind=contains');
+  await page.fill('[name="/name"]', ' Order “Über” found! ');
+  await fillFields(page, { text: 'shipped' });
+  await clickButton(page, 'Save');
+  await page.goto(`${bench.service.url}/evals/new?kind=contains`);
+  await page.fill('[name="/name"]', '注文');
+  await fillFields(page, { text: 'shipped' });
+  t.match(await clickButton(page, 'Save'), 'Id must not be empty.', 'nothing is left of the name');
+  t.match(await bench.admin('GET /evals'), { evals: [{ id: 'order-uber-found' }] });
+});
+
 void t.test('problems stand at their fields, with the values that were typed', async (t) => {
   const bench = await withEmptyService(t);
   await bench.admin('POST /evals', makeContainsEval('taken', 'x'));

@@ -207,8 +207,9 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
 export const idField: EvalField = {
   pointer: '/id',
   label: 'Id',
-  hint: 'Names the eval in settings and scenarios, and can’t be changed later, for example order-found.',
+  hint: 'Names the eval in settings and scenarios, and can’t be changed later. If empty, it is made from the name: order-found for Order found.',
   input: 'line',
+  isOptional: true,
   expected:
     '1 to 64 letters, digits, dots, hyphens, and underscores, without spaces, and neither . nor ..',
 };

@@ -76,12 +76,27 @@ export function readEval(draft: EvalDraft): ReadEval {
       else params[second] = read.value;
     }
   }
+  definition.id ??= makeId(draft.values.get('/name') ?? '');
+  if (definition.id === undefined)
+    problems.set(idField.pointer, `${idField.label} must not be empty.`);
   Object.assign(definition, { kind, params });
   const checked = checkEval(definition, fields);
   if ('definition' in checked && problems.size === 0) return checked;
   // What can't be read is the cause of what the definition lacks.
   const found = 'problems' in checked ? checked.problems : [];
   return { problems: new Map([...found, ...problems]) };
+}
+
+const ID_LENGTH_MAX = 64;
+
+/** Makes the id of an eval from its name: order-found of "Order found". Undefined if nothing is left. */
+function makeId(name: string): string | undefined {
+  const words = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const id = words
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, ID_LENGTH_MAX)
+    .replaceAll(/^-|-$/g, '');
+  return id === '' ? undefined : id;
 }
 
 type ReadField = { value: unknown } | { problem: string };

@@ -19,6 +19,7 @@ import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
 import type { Simulations } from '../operations/simulations.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
+import { sendChat } from '../simulator/send-chat.ts';
 import { createSimulations } from '../simulator/simulations.ts';
 import { addPageRoutes } from '../web/routes.ts';
 import type { Access } from './access.ts';
@@ -191,7 +192,7 @@ function addPages(
   const { stopping } = lifecycle;
   addPageRoutes(pages, {
     ...{ store, clock, authentication, apiKeyHeader, rejectedRequests, kit, stopping },
-    ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests },
+    ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests, sendChat },
     sdkSettings: listSdkSettings(),
     close: (conversation) => workers.closing.close(conversation),
     runDry: createDryRun({ store, scoreEval, machineClock: systemClock, log }),

@@ -114,11 +114,9 @@ function countArea(area: string, rows: CheckReport['requirements']): ReadinessAr
 }
 
 const listTargets = ({ targets }: LoadReport): ReadinessTarget[] =>
-  targets
-    .slice(0, ROWS_MAX)
-    .map(({ statement, verdict, target, measured, unit }) => ({
-      ...{ statement, verdict, target, measured, unit },
-    }));
+  targets.slice(0, ROWS_MAX).map(({ statement, verdict, target, measured, unit }) => ({
+    ...{ statement, verdict, target, measured, unit },
+  }));
 
 /** What to do about a part that was not run, and about one that did not pass. */
 const NEXT_STEPS = {

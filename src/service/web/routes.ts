@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PageAuthentication } from '../domain/authentication.ts';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
 import type { Store } from '../store/store.ts';
+import { addPlaygroundRoutes, type PlaygroundOptions } from './agents/playground-routes.ts';
 import { addAgentRoutes, type AgentPageOptions } from './agents/routes.ts';
 import { addCompareRoutes } from './compare/routes.ts';
 import { addDeepLinkRoutes } from './deep-links/routes.ts';
@@ -36,6 +37,7 @@ export interface PageParts
   store: Store;
   authentication: PageAuthentication;
   agentTests: AgentPageOptions['tests'];
+  sendChat: PlaygroundOptions['sendChat'];
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -63,11 +65,13 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addRunRoutes(pages, { store, simulations, clock });
   addCompareRoutes(pages, { store, simulations });
   addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });
+  const { sendChat, stopping, wake } = parts;
+  addPlaygroundRoutes(pages, { store, clock, sendChat, stopping, wake });
   addScenarioRoutes(pages, { store, simulations, kit });
   addEvalRoutes(pages, { store, runDry: parts.runDry });
   const { backlog, findWarnings, hasJudge } = parts;
   addSettingsRoutes(pages, { store, clock, backlog, findWarnings, hasJudge });
   addKeyRoutes(pages, { owners: store.owners, clock, apiKeyHeader });
-  addTranscriptRoutes(pages, { store, clock, wake: parts.wake });
+  addTranscriptRoutes(pages, { store, clock, wake });
   addFormPaths();
 }

@@ -1,0 +1,34 @@
+import { systemClock } from '../../platform/clock.ts';
+import type { SendChat } from '../operations/playground.ts';
+import { readReply } from './read-reply.ts';
+import { openHttp } from './sandbox-http.ts';
+import { SessionError } from './simulated-session.ts';
+
+/** Sends one chat request to a sandbox, without a retry, so that a person sees what happens. */
+export const sendChat: SendChat = async ({ url, apiKey }, request, { timeoutMs, signal }) => {
+  const http = openHttp({ url, apiKey, connections: 1, clock: systemClock });
+  const empty = { agentResponse: '', toolCalls: [], latencyMs: undefined, response: undefined };
+  const headers = {
+    ...{ 'content-type': 'application/json', accept: 'application/json' },
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+  };
+  const body = JSON.stringify(request);
+  const sent = { method: 'POST', path: '/v1/chat/completions', headers, body } as const;
+  try {
+    const response = await http.send(sent, timeoutMs, signal);
+    const { json, latencyMs } = response;
+    const received = { ...empty, latencyMs, response: json };
+    try {
+      const { content, toolCalls, evaluationMetadata } = readReply(response);
+      return { ...received, agentResponse: content, toolCalls, evaluationMetadata };
+    } catch (error) {
+      if (error instanceof SessionError) return { ...received, problem: error.message };
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof SessionError) return { ...empty, problem: error.message };
+    throw error;
+  } finally {
+    await http.close();
+  }
+};

@@ -1,0 +1,80 @@
+/** A person chats with an agent on its page, and stores the conversation. */
+import t from 'tap';
+import { withAgent } from '../../helpers/agent.ts';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { openPage } from '../../helpers/browser.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
+import { refusal, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { makeContainsEval } from '../../helpers/service.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
+
+const KEY = 'sandbox-key-1234';
+
+void t.test('A conversation continues with its session, and is stored and scored', async (t) => {
+  const { service, admin, drain } = await withEmptyService(t);
+  const { agent } = await withAgent(t, { apiKey: KEY });
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
+  await admin('POST /evals', makeContainsEval('order', '17'));
+  await admin('PUT /settings', { evals: ['order'] });
+  const { page, errors } = await openPage(t, `${service.url}/agents/shop`);
+  await follow(page, 'text=Chat with the agent');
+  t.match(await clickButton(page, 'Send'), 'Enter a message.');
+  await page.fill('[name=line]', 'Where is order A-17? <b>');
+  const first = await clickButton(page, 'Send');
+  t.match(first, /User\s+Where is order A-17\? <b>\s+.*Agent/s);
+  await page.fill('[name=line]', 'And when does it arrive?');
+  await clickButton(page, 'Send');
+  await assertAccessibleAtNight(t, page);
+  await page.click('summary:text-is("Request and response") >> nth=1');
+  const raw = await page.innerText('details[open] pre >> nth=0');
+  t.match(JSON.parse(raw), {
+    messages: [{ role: 'user' }, { role: 'assistant' }, { content: 'And when does it arrive?' }],
+    session_id: /^playground-/,
+  });
+  t.match(await page.innerText('details[open]'), `curl '${agent.url}/v1/chat/completions'`);
+  t.notMatch(await page.content(), KEY, 'the key of the agent is not shown');
+  await clickButton(page, 'Store and score this conversation');
+  await drain();
+  await page.reload();
+  const scored = await page.innerText('main');
+  t.match(scored, 'And when does it arrive?');
+  t.match(scored, 'Says 17');
+  t.match(scored, 'Make a scenario');
+  t.same(
+    errors.filter((message) => !message.includes('400 (Bad Request)')),
+    [],
+  );
+});
+
+void t.test(
+  'A failed request is a turn with its reason, and is not repeated to the agent',
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const double = await withSandboxDouble(t, { chat: refusal(503, 'overloaded') });
+    await admin('POST /agents', { id: 'slow', name: 'Slow', url: double.url });
+    const { page } = await openPage(t, `${service.url}/agents/slow/chat`);
+    await page.fill('[name=user_id]', 'user-1');
+    await page.fill('[name=line]', 'Hello?');
+    const failed = await clickButton(page, 'Send');
+    t.match(failed, 'POST /v1/chat/completions returned 503 overloaded.');
+    t.notMatch(failed, 'Store and score', 'there is nothing to score');
+    await page.fill('[name=line]', 'Are you there?');
+    await clickButton(page, 'Send');
+    const [, second] = double.requests.filter(({ route }) => route === 'chat');
+    t.match(second?.body, { messages: [{ content: 'Are you there?' }], user_id: 'user-1' });
+  },
+);
+
+void t.test('A damaged conversation in the form begins anew', async (t) => {
+  const { admin, service } = await withEmptyService(t);
+  const double = await withSandboxDouble(t);
+  await admin('POST /agents', { id: 'a', name: 'A', url: double.url });
+  const { page } = await openPage(t, `${service.url}/agents/a/chat`);
+  for (const value of ['{', '[]', '{"sessionId":"x","userId":"","turns":[]}', '"'.repeat(100)]) {
+    await page.locator('[name=conversation]').evaluateAll((inputs, text) => {
+      for (const input of inputs) (input as unknown as { value: string }).value = text;
+    }, value);
+    await page.fill('[name=line]', 'Hello');
+    t.match(await clickButton(page, 'Send'), /User\s+Hello/, value);
+  }
+});

@@ -1,4 +1,4 @@
-import type { UserCreateRequest } from '../../../src/contract/index.ts';
+import { sandboxErrors, type UserCreateRequest } from '../../../src/contract/index.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
 import {
   errorOf,
@@ -35,6 +35,9 @@ export const SENT_AGAIN = 'deleted on another connection';
 export function isRefusedAsDuplicate(exchange: Exchange): boolean {
   return errorOf(exchange)?.code === 'user_exists' || exchange.response?.status === 409;
 }
+
+/** What the sandbox should do with a create request for an existing user, as hints say it. */
+export const REFUSE_DUPLICATE = `respond with 409, the type ${sandboxErrors.user_exists.type}, and the code user_exists`;
 
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;

@@ -1,5 +1,6 @@
 /** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
 import t, { type Test } from 'tap';
+import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
 import { check, terminalReport } from '../../conformance/index.ts';
 import { htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
@@ -115,6 +116,47 @@ const cutIds: Defect = () => {
   };
 };
 
+/** Keeps users, and deletes those that a function selects; it returns the id to confirm, if any. */
+const deletes =
+  (remove: (users: Set<string>, id: string) => string | undefined): Defect =>
+  () => {
+    const users = new Set<string>();
+    return (request, forward) => {
+      const headers = { 'content-type': 'application/json' };
+      const respond = (status: number, body: string): Promise<Message> =>
+        Promise.resolve({ ...request, status, headers, body });
+      if (request.method === 'DELETE') {
+        const id = remove(users, request.path.slice('/users/'.length));
+        return id === undefined
+          ? respond(404, error('No such user.', 'invalid_request_error', 'not_found'))
+          : respond(
+              200,
+              json({ user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' }),
+            );
+      }
+      const id = idOf(request);
+      if (toPath(request) && id !== '' && !users.has(id)) {
+        return respond(400, error('Unknown user.', 'invalid_request_error', 'bad_request'));
+      }
+      if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
+      if (users.has(id)) {
+        return respond(409, error('It exists.', 'duplicate_user_error', 'user_exists'));
+      }
+      users.add(id);
+      return respond(
+        201,
+        json({ user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' }),
+      );
+    };
+  };
+
+/** Deletes one user, and confirms the deletion of the one in the path. */
+const deletesInstead = (choose: (users: readonly string[]) => string | undefined): Defect =>
+  deletes((users, id) => {
+    const chosen = choose([...users]);
+    return chosen !== undefined && users.delete(chosen) ? id : undefined;
+  });
+
 /** Refuses every creation after the eighth because the user exists. */
 const fullTable: Defect = () => {
   let creations = 0;
@@ -139,6 +181,9 @@ const DJANGO_DEBUG =
 const PHP_WARNING =
   '<br />\n<b>Warning</b>:  Undefined array key "user_id" in <b>/var/www/chat.php</b> on line <b>12</b><br />\n';
 
+const ANOTHER_DELETED =
+  /^DELETE \/users\/\{user_id\}: an id without a user is deleted with 200 \(exchange \d+ "[^"]+"\), and a user that exists is gone: 404 with "No such user\." .*Delete only the user whose id is in the path/;
+
 interface Case {
   title: string;
   defect: Defect;
@@ -146,6 +191,8 @@ interface Case {
   says: RegExp;
   /** What no cause says. */
   never?: RegExp;
+  /** It is the only cause. */
+  isOnly?: true;
   example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
 }
 
@@ -272,6 +319,67 @@ const cases: readonly Case[] = [
     says: /the new user ((sim_user_\w{11})\w*) is refused because it exists, and (?!\1 )\2\w* is unknown afterwards .*Compare whole ids/,
   },
   {
+    title: 'a deletion that deletes all users',
+    defect: deletes((users, id) => {
+      const isKnown = users.has(id);
+      users.clear();
+      return isKnown ? id : undefined;
+    }),
+    says: /^DELETE \/users\/\{user_id\}: the deletion of sim_user_\w+ \(exchange \d+\) also deletes other users: 404 with "No such user\." .*Delete only the user whose id is in the path/,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that always succeeds, and deletes all users',
+    defect: deletes((users, id) => {
+      users.clear();
+      return id;
+    }),
+    says: /^POST \/v1\/chat\/completions: the deletion of sim_user_\w+ \(exchange \d+\) also deletes other users: 400 with "Unknown user\." .*Delete only the user whose id is in the path/,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that takes the oldest user',
+    defect: deletesInstead((users) => users[0]),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that takes the newest user',
+    defect: deletesInstead((users) => users.at(-1)),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that takes the oldest user, and confirms that one',
+    defect: deletes((users) => {
+      const [oldest] = users;
+      if (oldest !== undefined) users.delete(oldest);
+      return oldest;
+    }),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion of an existing user that takes the oldest one',
+    defect: deletes((users, id) => {
+      if (!users.has(id)) return undefined;
+      users.delete([...users][0] ?? '');
+      return id;
+    }),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that compares only the beginning of ids',
+    defect: deletes((users, id) => {
+      const alike = [...users].filter((other) => other.slice(0, 20) === id.slice(0, 20));
+      for (const other of alike) users.delete(other);
+      return alike.length > 0 ? id : undefined;
+    }),
+    says: /^DELETE \/users\/\{user_id\}: the deletion of ((sim_user_\w{11})\w*) \(exchange \d+\) also deletes other users: 404 .*Compare whole ids/,
+    isOnly: true,
+  },
+  {
     title: 'new users that are refused as existing ones',
     defect: fullTable,
     says: /^POST \/users: new users are refused because they exist: 409 with "The user exists\." /,
@@ -296,12 +404,13 @@ async function reportOf(t: Test, defect: Defect): Promise<CheckReport> {
   return report;
 }
 
-for (const { title, defect, says, never, example } of cases) {
+for (const { title, defect, says, never, isOnly, example } of cases) {
   void t.test(`Fix first: ${title}`, async (t) => {
     const report = await reportOf(t, defect);
     const descriptions = report.causes.map(({ description }) => description);
     t.match(descriptions[0], says);
     if (never) t.notMatch(descriptions.join('\n'), never);
+    if (isOnly) t.equal(descriptions.length, 1, descriptions.join('\n'));
     if (example) t.match(report.causes[0]?.example, example);
     const { requirement = '', received = '' } = report.causes[0]?.example ?? {};
     const text = terminalReport(report, { style: plainStyle, width: 80 });
@@ -340,6 +449,36 @@ void t.test('every report shows the example of a cause', async (t) => {
     for (const part of expected) t.match(text, part, format);
   }
   t.match(texts.junit, /Fix first: POST \/v1\/chat\/completions: make error\.code a string\./);
+});
+
+void t.test('the terminal shows a long message of the sandbox in full', async (t) => {
+  const words = Array.from({ length: 60 }, (_, nth) => `word${nth}`).join(' ');
+  const defect = instead(
+    toPath,
+    400,
+    error(`you must provide ${words}`, 'invalid_request_error', null),
+    'application/json',
+  );
+  const report = await reportOf(t, defect);
+  t.equal(report.causes[0]?.example?.message, `you must provide ${words}`);
+  const text = terminalReport(report, { style: plainStyle, width: 80 });
+  t.match(text.replaceAll(/\s+/g, ' '), ` message you must provide ${words} `);
+  const tooLong = text.split('\n').filter((line) => line.length > 80 && !/^ +curl /.test(line));
+  t.same(tooLong, []);
+});
+
+void t.test('a sandbox that knows no user gets few delete requests again', async (t) => {
+  const target = await withDefect(
+    t,
+    await withAgent(t),
+    deletes(() => undefined),
+  );
+  const { transcript } = await check({
+    ...{ target, kitVersion: 'test', seed: 'advice' },
+    areas: ['chat', 'users'],
+  });
+  const again = transcript.exchanges.filter(({ step }) => step === SENT_AGAIN);
+  t.ok(again.length >= 3 && again.length <= 12, `${again.length} requests`);
 });
 
 void t.test('a page in front of everything is the cause, not the key', async (t) => {

@@ -70,10 +70,22 @@ export const findSupposedLeftovers = (transcript: Transcript): Exchange[] =>
   );
 
 /** Returns whether a response confirms a new user. A cached response names another one. */
-const isCreated = (exchange: Exchange): boolean =>
+export const isCreated = (exchange: Exchange): boolean =>
   exchange.endpoint === 'create' &&
   isAccepted(exchange) &&
   [undefined, sentUserId(exchange)].includes(resolvePointer(exchange.json, '/user_id'));
+
+/** Returns whether the latest creation of a user ended before another request started. */
+export function wasCreatedBefore(
+  userId: string,
+  other: Exchange,
+  { exchanges }: Transcript,
+): boolean {
+  const creation = exchanges.findLast(
+    (exchange) => isCreated(exchange) && sentUserId(exchange) === userId && exchange.id < other.id,
+  );
+  return creation !== undefined && creation.endedMs <= other.startedMs;
+}
 
 /** The first deletions of users that the run created. */
 export interface Deletions {

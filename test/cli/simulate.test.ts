@@ -293,10 +293,33 @@ void t.test(
     t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two sessions were running');
     t.match(
       read(join(FOLDER, 'early.json')).sentence,
-      /; 0 of 50 sessions were judged, and 50 were canceled\.$/,
+      /^0 of 1 scenario passed, 1 undecided\. Judged 0 of 50 sessions; 50 canceled\.$/,
     );
   },
 );
+
+void t.test('after Ctrl-C, the sentence counts the sessions that were judged', async (t) => {
+  const path = file('mine/hello.scenario.yaml', HELLO);
+  let answered = 0;
+  const double = await withSandboxDouble(t, {
+    chat: (response, request) => {
+      (++answered > 3 ? hang : reply('You are welcome.'))(response, request);
+    },
+  });
+  const json = join(FOLDER, 'some.json');
+  const args = ['--scenario', path, '--samples', '50', '--concurrency', '1', '--json', json];
+  const { end, stdoutSoFar } = await runInBackground(t, ['simulate', double.url, ...args]);
+  await double.waitForRequests('chat', 4);
+  t.equal(await end('SIGINT'), 3);
+  t.match(read(json), {
+    sentence: '0 of 1 scenario passed, 1 undecided. Judged 3 of 50 sessions; 47 canceled.',
+    counts: { passed: 3, undecided: 47 },
+  });
+  t.match(
+    stdoutSoFar().replaceAll(/\s+/g, ' '),
+    /Judged 3 of 50 sessions; 47 canceled\. Stopped after [\d.]+ m?s, seed /,
+  );
+});
 
 void t.test('Ctrl-C before the first session gives up the request in flight', async (t) => {
   const double = await withSandboxDouble(t, { health: hang });

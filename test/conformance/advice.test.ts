@@ -1,11 +1,8 @@
 /** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
-import t, { type Test } from 'tap';
-import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
+import t from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
 import { htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
-import { findViolations, type CheckReport } from '../../src/contract/index.ts';
-import { isObject, parseJson } from '../../src/platform/json.ts';
+import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {
   CHAT,
@@ -18,8 +15,16 @@ import {
   type Defect,
   type Message,
 } from '../helpers/defective-layer.ts';
-
-const toPath = ({ path }: { path: string }): boolean => path === CHAT;
+import {
+  error,
+  idOf,
+  isChat,
+  json,
+  reportOnDefect,
+  startReference,
+  testFixFirst,
+  type FixFirstCase,
+} from '../helpers/fix-first.ts';
 
 /** Responds to some requests in place of the sandbox. */
 const instead =
@@ -34,10 +39,6 @@ const instead =
     when(request)
       ? Promise.resolve({ ...request, status, headers: { 'content-type': type }, body })
       : forward();
-
-const json = (value: unknown): string => JSON.stringify(value);
-const error = (message: string, type: string, code: string | null): string =>
-  json({ error: { message, type, code } });
 
 /** Renames the keys of a JSON value at every level. */
 function renameKeys(value: unknown, rename: (key: string) => string): unknown {
@@ -54,13 +55,8 @@ const toCamel = (key: string): string =>
 const editErrors = (edit: (body: Record<string, unknown>) => unknown): Defect =>
   changeBody(
     (body) => edit(body as Record<string, unknown>),
-    ({ status, path }) => status === 400 && toPath({ path }),
+    ({ status, path }) => status === 400 && isChat({ path }),
   );
-
-const idOf = ({ body }: { body: string }): string => {
-  const value = parseJson(body);
-  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
-};
 
 /** Sends each request about users to the next of two sandboxes with users of their own. */
 const twoProcesses: Defect = () => {
@@ -82,7 +78,7 @@ const twoProcesses: Defect = () => {
 const chatPerProcess: Defect = () => {
   let nth = 0;
   return (request, forward) => {
-    if (!toPath(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
+    if (!isChat(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
     const body = error('Unknown user.', 'invalid_request_error', 'bad_request');
     const headers = { 'content-type': 'application/json' };
     return Promise.resolve({ ...request, status: 400, headers, body });
@@ -116,47 +112,6 @@ const cutIds: Defect = () => {
   };
 };
 
-/** Keeps users, and deletes those that a function selects; it returns the id to confirm, if any. */
-const deletes =
-  (remove: (users: Set<string>, id: string) => string | undefined): Defect =>
-  () => {
-    const users = new Set<string>();
-    return (request, forward) => {
-      const headers = { 'content-type': 'application/json' };
-      const respond = (status: number, body: string): Promise<Message> =>
-        Promise.resolve({ ...request, status, headers, body });
-      if (request.method === 'DELETE') {
-        const id = remove(users, request.path.slice('/users/'.length));
-        return id === undefined
-          ? respond(404, error('No such user.', 'invalid_request_error', 'not_found'))
-          : respond(
-              200,
-              json({ user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' }),
-            );
-      }
-      const id = idOf(request);
-      if (toPath(request) && id !== '' && !users.has(id)) {
-        return respond(400, error('Unknown user.', 'invalid_request_error', 'bad_request'));
-      }
-      if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
-      if (users.has(id)) {
-        return respond(409, error('It exists.', 'duplicate_user_error', 'user_exists'));
-      }
-      users.add(id);
-      return respond(
-        201,
-        json({ user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' }),
-      );
-    };
-  };
-
-/** Deletes one user, and confirms the deletion of the one in the path. */
-const deletesInstead = (choose: (users: readonly string[]) => string | undefined): Defect =>
-  deletes((users, id) => {
-    const chosen = choose([...users]);
-    return chosen !== undefined && users.delete(chosen) ? id : undefined;
-  });
-
 /** Refuses every creation after the eighth because the user exists. */
 const fullTable: Defect = () => {
   let creations = 0;
@@ -181,22 +136,7 @@ const DJANGO_DEBUG =
 const PHP_WARNING =
   '<br />\n<b>Warning</b>:  Undefined array key "user_id" in <b>/var/www/chat.php</b> on line <b>12</b><br />\n';
 
-const ANOTHER_DELETED =
-  /^DELETE \/users\/\{user_id\}: an id without a user is deleted with 200 \(exchange \d+ "[^"]+"\), and a user that exists is gone: 404 with "No such user\." .*Delete only the user whose id is in the path/;
-
-interface Case {
-  title: string;
-  defect: Defect;
-  /** What the first cause says. */
-  says: RegExp;
-  /** What no cause says. */
-  never?: RegExp;
-  /** It is the only cause. */
-  isOnly?: true;
-  example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
-}
-
-const cases: readonly Case[] = [
+const cases: readonly FixFirstCase[] = [
   {
     title: 'a CSRF check in front of /users',
     defect: instead(isUsers, 403, DJANGO_CSRF),
@@ -207,7 +147,7 @@ const cases: readonly Case[] = [
   {
     title: 'a gateway that fails for one form of request',
     defect: instead(
-      (request) => toPath(request) && request.body.includes('"system"'),
+      (request) => isChat(request) && request.body.includes('"system"'),
       502,
       NGINX_502,
     ),
@@ -218,7 +158,7 @@ const cases: readonly Case[] = [
     title: 'the debug page of a framework',
     defect: change(
       () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: DJANGO_DEBUG }),
-      ({ status, path }) => status === 400 && toPath({ path }),
+      ({ status, path }) => status === 400 && isChat({ path }),
     ),
     says: /requests get 500 with an HTML page \(Django's debug page\): "TypeError at \/v1\/chat\/completions: argument of type 'NoneType' is not iterable" .*Find this error in the log/,
   },
@@ -226,14 +166,14 @@ const cases: readonly Case[] = [
     title: 'a message of PHP before the reply',
     defect: changeText(
       (body) => PHP_WARNING + body,
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /the body is not JSON: PHP printed "Warning: Undefined array key \\"user_id\\" in \/var\/www\/chat\.php on line 12" before the JSON object .*set display_errors to Off/,
   },
   {
     title: 'a required parameter that the interface does not have',
     defect: instead(
-      toPath,
+      isChat,
       400,
       error('you must provide a model parameter', 'invalid_request_error', null),
       'application/json',
@@ -271,7 +211,7 @@ const cases: readonly Case[] = [
     title: 'a nested name with another letter',
     defect: changeBody(
       (body) => renameKeys(body, (key) => (key === 'message' ? 'mesage' : key)),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: found `mesage`, the name is `message`/,
     example: {
@@ -283,7 +223,7 @@ const cases: readonly Case[] = [
     title: 'tool calls under another name',
     defect: changeBody(
       (body) => renameKeys(body, (key) => (key === 'tool_calls' ? 'toolCalls' : key)),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: found `toolCalls`, the name is `tool_calls`/,
     example: {
@@ -319,67 +259,6 @@ const cases: readonly Case[] = [
     says: /the new user ((sim_user_\w{11})\w*) is refused because it exists, and (?!\1 )\2\w* is unknown afterwards .*Compare whole ids/,
   },
   {
-    title: 'a deletion that deletes all users',
-    defect: deletes((users, id) => {
-      const isKnown = users.has(id);
-      users.clear();
-      return isKnown ? id : undefined;
-    }),
-    says: /^DELETE \/users\/\{user_id\}: the deletion of sim_user_\w+ \(exchange \d+\) also deletes other users: 404 with "No such user\." .*Delete only the user whose id is in the path/,
-    isOnly: true,
-  },
-  {
-    title: 'a deletion that always succeeds, and deletes all users',
-    defect: deletes((users, id) => {
-      users.clear();
-      return id;
-    }),
-    says: /^POST \/v1\/chat\/completions: the deletion of sim_user_\w+ \(exchange \d+\) also deletes other users: 400 with "Unknown user\." .*Delete only the user whose id is in the path/,
-    isOnly: true,
-  },
-  {
-    title: 'a deletion that takes the oldest user',
-    defect: deletesInstead((users) => users[0]),
-    says: ANOTHER_DELETED,
-    isOnly: true,
-  },
-  {
-    title: 'a deletion that takes the newest user',
-    defect: deletesInstead((users) => users.at(-1)),
-    says: ANOTHER_DELETED,
-    isOnly: true,
-  },
-  {
-    title: 'a deletion that takes the oldest user, and confirms that one',
-    defect: deletes((users) => {
-      const [oldest] = users;
-      if (oldest !== undefined) users.delete(oldest);
-      return oldest;
-    }),
-    says: ANOTHER_DELETED,
-    isOnly: true,
-  },
-  {
-    title: 'a deletion of an existing user that takes the oldest one',
-    defect: deletes((users, id) => {
-      if (!users.has(id)) return undefined;
-      users.delete([...users][0] ?? '');
-      return id;
-    }),
-    says: ANOTHER_DELETED,
-    isOnly: true,
-  },
-  {
-    title: 'a deletion that compares only the beginning of ids',
-    defect: deletes((users, id) => {
-      const alike = [...users].filter((other) => other.slice(0, 20) === id.slice(0, 20));
-      for (const other of alike) users.delete(other);
-      return alike.length > 0 ? id : undefined;
-    }),
-    says: /^DELETE \/users\/\{user_id\}: the deletion of ((sim_user_\w{11})\w*) \(exchange \d+\) also deletes other users: 404 .*Compare whole ids/,
-    isOnly: true,
-  },
-  {
     title: 'new users that are refused as existing ones',
     defect: fullTable,
     says: /^POST \/users: new users are refused because they exist: 409 with "The user exists\." /,
@@ -388,46 +267,16 @@ const cases: readonly Case[] = [
   },
 ];
 
-async function withAgent(t: Test): Promise<string> {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  return agent.url;
-}
-
-async function reportOf(t: Test, defect: Defect): Promise<CheckReport> {
-  const target = await withDefect(t, await withAgent(t), defect);
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice' },
-    areas: ['chat', 'health', 'users'],
-  });
-  t.same(findViolations('CheckReport', report), []);
-  return report;
-}
-
-for (const { title, defect, says, never, isOnly, example } of cases) {
-  void t.test(`Fix first: ${title}`, async (t) => {
-    const report = await reportOf(t, defect);
-    const descriptions = report.causes.map(({ description }) => description);
-    t.match(descriptions[0], says);
-    if (never) t.notMatch(descriptions.join('\n'), never);
-    if (isOnly) t.equal(descriptions.length, 1, descriptions.join('\n'));
-    if (example) t.match(report.causes[0]?.example, example);
-    const { requirement = '', received = '' } = report.causes[0]?.example ?? {};
-    const text = terminalReport(report, { style: plainStyle, width: 80 });
-    const shown = text.match(new RegExp(`^(FAIL {2}| {4}example {3})${requirement}`, 'gm'));
-    t.equal(shown?.length, 1, 'once, in the cause or below it');
-    t.match(text.replaceAll(/\s+/g, ' '), `received ${received}`.replaceAll(/\s+/g, ' '));
-  });
-}
+for (const one of cases) testFixFirst(t, one);
 
 void t.test('every report shows the example of a cause', async (t) => {
   const defect = instead(
-    toPath,
+    isChat,
     400,
     error('you must provide a model parameter', 'invalid_request_error', null),
     'application/json',
   );
-  const target = await withDefect(t, await withAgent(t), defect);
+  const target = await withDefect(t, await startReference(t), defect);
   const { report, transcript } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],
@@ -454,31 +303,17 @@ void t.test('every report shows the example of a cause', async (t) => {
 void t.test('the terminal shows a long message of the sandbox in full', async (t) => {
   const words = Array.from({ length: 60 }, (_, nth) => `word${nth}`).join(' ');
   const defect = instead(
-    toPath,
+    isChat,
     400,
     error(`you must provide ${words}`, 'invalid_request_error', null),
     'application/json',
   );
-  const report = await reportOf(t, defect);
+  const report = await reportOnDefect(t, defect);
   t.equal(report.causes[0]?.example?.message, `you must provide ${words}`);
   const text = terminalReport(report, { style: plainStyle, width: 80 });
   t.match(text.replaceAll(/\s+/g, ' '), ` message you must provide ${words} `);
   const tooLong = text.split('\n').filter((line) => line.length > 80 && !/^ +curl /.test(line));
   t.same(tooLong, []);
-});
-
-void t.test('a sandbox that knows no user gets few delete requests again', async (t) => {
-  const target = await withDefect(
-    t,
-    await withAgent(t),
-    deletes(() => undefined),
-  );
-  const { transcript } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice' },
-    areas: ['chat', 'users'],
-  });
-  const again = transcript.exchanges.filter(({ step }) => step === SENT_AGAIN);
-  t.ok(again.length >= 3 && again.length <= 12, `${again.length} requests`);
 });
 
 void t.test('a page in front of everything is the cause, not the key', async (t) => {
@@ -491,13 +326,13 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
     ],
   ];
   for (const [page, message, cure] of pages) {
-    const { blockedBy } = await reportOf(
+    const { blockedBy } = await reportOnDefect(
       t,
       instead(({ path }) => path !== '/health', 403, page),
     );
     t.match(blockedBy, { id: 'refusal_page', message, cure });
   }
-  const { blockedBy } = await reportOf(
+  const { blockedBy } = await reportOnDefect(
     t,
     instead(
       ({ path }) => path !== '/health',
@@ -509,12 +344,12 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
 });
 
 void t.test('optional fields with another name are a notice, and no failure', async (t) => {
-  const report = await reportOf(
+  const report = await reportOnDefect(
     t,
     changeBody(
       (body) =>
         renameKeys(body, (key) => (/^(session_id|finish_reason)$/.test(key) ? toCamel(key) : key)),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
   );
   t.equal(report.verdict, 'conforming');
@@ -529,9 +364,9 @@ void t.test('CHAT-047 says that no reply names its tools', async (t) => {
       const { metadata, ...reply } = body as Record<string, unknown>;
       return reply;
     },
-    (message) => isAccepted(message) && toPath(message),
+    (message) => isAccepted(message) && isChat(message),
   );
-  const target = await withDefect(t, await withAgent(t), withoutNames);
+  const target = await withDefect(t, await startReference(t), withoutNames);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
     prompts: ['Where is my order A-1001?'],

@@ -56,21 +56,6 @@ const legalClients: Readonly<Record<string, LegalClient>> = {
       await end(target);
     },
   },
-  'a tool whose name is only in the message with its call': {
-    run: async (target) => {
-      const call = { type: 'tool_call', id: 'call-1', name: 'find_parcel', arguments: {} };
-      const output = [{ role: 'assistant', parts: [{ type: 'text', content: 'Wait.' }, call] }];
-      const model = makeSpan({ attributes: { 'gen_ai.output.messages': JSON.stringify(output) } });
-      const ids = { traceId: String(model['traceId']), parentSpanId: String(model['spanId']) };
-      const attributes = { 'gen_ai.tool.call.id': 'call-1' };
-      await sendSpans(
-        target,
-        model,
-        makeSpan({ ...ids, name: 'tool', operation: 'execute_tool', attributes }),
-      );
-      await end(target);
-    },
-  },
   'an end call with an empty chunked body': {
     run: async (target) => {
       await sendSpans(target, makeSpan());

@@ -11,6 +11,7 @@ import {
   TOOL_NAME_KEY,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import { describeType } from '../../../src/platform/json.ts';
 import type { Subject } from '../../engine/requirement.ts';
 import type { Transcript } from '../../engine/transcript/reading.ts';
@@ -31,24 +32,29 @@ const callsOf = (span: TraceSpan): ReturnType<typeof listToolCalls> =>
 
 const hasToolCall = (span: TraceSpan): boolean => isTool(span) || callsOf(span).length > 0;
 
-/** Returns the ids of the tool calls that any span of a trace names. */
-function namedCallsOf({ traceId }: TraceSpan, transcript: Transcript): Set<unknown> {
-  const spans = tracesOf(transcript).get(traceId) ?? [];
-  const named = [
-    ...spans
-      .filter((span) => isTool(span) && (readToolName(span) !== undefined || isNamedBySpan(span)))
-      .map(({ attributes }) => attributes[TOOL_CALL_ID_KEY]),
-    ...spans
-      .flatMap(callsOf)
-      .filter((call) => readCallName(call) !== undefined)
-      .map(readCallId),
-  ];
-  return new Set(named.filter((id) => id !== undefined));
+/** The ids of the tool calls that any span of a trace names, by trace id. */
+const namedCallsOf = computeOnce(
+  (transcript: Transcript): ReadonlyMap<string, ReadonlySet<unknown>> =>
+    new Map(
+      Array.from(tracesOf(transcript), ([traceId, spans]) => [
+        traceId,
+        new Set(spans.flatMap(listNamedIds)),
+      ]),
+    ),
+);
+
+function listNamedIds(span: TraceSpan): unknown[] {
+  const isNamed = isTool(span) && (readToolName(span) !== undefined || isNamedBySpan(span));
+  const calls = callsOf(span).filter((call) => readCallName(call) !== undefined);
+  return [
+    ...(isNamed ? [span.attributes[TOOL_CALL_ID_KEY]] : []),
+    ...calls.map((call) => readCallId(call)),
+  ].filter((id) => id !== undefined);
 }
 
 /** Returns what is wrong with the names of the tool calls of a span. One name for each call id is enough. */
 function findUnnamedCall(span: TraceSpan, transcript: Transcript): SpanFault | undefined {
-  const named = namedCallsOf(span, transcript);
+  const named = namedCallsOf(transcript).get(span.traceId) ?? new Set();
   if (isTool(span)) {
     const { [TOOL_NAME_KEY]: name, [TOOL_CALL_ID_KEY]: id } = span.attributes;
     if (readToolName(span) !== undefined || named.has(id)) return undefined;

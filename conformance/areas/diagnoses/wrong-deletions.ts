@@ -1,3 +1,4 @@
+import { resolvePointer } from '../../../src/contract/index.ts';
 import {
   describeOutcome,
   isAccepted,
@@ -9,7 +10,6 @@ import { findDeletions, isCreated, wasCreatedBefore } from '../users/lifecycle.t
 import { findDeletedLater } from '../users/processes.ts';
 import { AT_ONCE, LEFT_OVER } from '../users/requests.ts';
 import { pathUserId, sentUserId } from '../users/user-id.ts';
-import { resolvePointer } from '../../../src/contract/index.ts';
 import { conformingResponse, isDuplicate } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 import { isUnknownInChat } from './unknown-user.ts';

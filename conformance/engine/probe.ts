@@ -19,7 +19,7 @@ export interface Step<Name extends string = string> {
   /** The user in the path of `DELETE /users/{user_id}`. */
   userId?: string;
   /** The key to send (default: the key of the run). */
-  key?: 'none' | 'wrong' | 'longer' | { own: string };
+  key?: 'none' | 'wrong' | 'longer' | { own: string; owner: string };
   /** `keep-alive` reuses one connection for all steps that set it. */
   connection?: 'keep-alive';
   /**

@@ -24,7 +24,7 @@ import {
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { crashesOf } from '../engine/transcript/crashes.ts';
-import { findOwnMessage } from '../engine/transcript/own-message.ts';
+import { findWholeMessage } from '../engine/transcript/own-message.ts';
 import { callsOf } from './calls.ts';
 import { coverageOf } from './coverage.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
@@ -213,7 +213,7 @@ function fieldsOf(
   transcript: Transcript,
 ): Pick<CauseExample, 'expected' | 'received' | 'pointer' | 'message' | 'hint' | 'curl'> {
   const exchange = transcript.exchanges.find(({ id }) => id === number);
-  const message = exchange && suite.peer !== 'client' ? findOwnMessage(exchange) : undefined;
+  const message = exchange && suite.peer !== 'client' ? findWholeMessage(exchange) : undefined;
   return {
     expected,
     received,

@@ -312,8 +312,10 @@ function coverageLines(
   { coverage, blockedBy }: CheckReport,
   { style, width, verbose = false }: TerminalOptions,
 ): string[] {
-  if (!coverage || blockedBy) return [];
-  const open = verbose ? [] : coverage.unjudged.filter(({ remedy }) => remedy !== undefined);
+  // A run that judged nothing says only why.
+  if (!coverage || (blockedBy && coverage.judged === 0)) return [];
+  const open =
+    verbose || blockedBy ? [] : coverage.unjudged.filter(({ remedy }) => remedy !== undefined);
   const reasons = describeUnjudged({ ...coverage, unjudged: open });
   return [
     style('bold', describeCoverage(coverage)),

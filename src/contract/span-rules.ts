@@ -12,6 +12,9 @@ export const CONVERSATION_ID_KEY = 'gen_ai.conversation.id';
 export const INPUT_KEY = 'gen_ai.input.messages';
 export const OUTPUT_KEY = 'gen_ai.output.messages';
 
+export const TOOL_NAME_KEY = 'gen_ai.tool.name';
+export const TOOL_CALL_ID_KEY = 'gen_ai.tool.call.id';
+
 /** The details of a tool call. */
 export const TOOL_DETAIL_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'] as const;
 
@@ -131,6 +134,46 @@ function hasContent(message: unknown): boolean {
 
 const isText = (value: unknown): boolean =>
   typeof value === 'string' ? value.trim() !== '' : value !== undefined && value !== null;
+
+/** Returns the name of a tool in the attributes of a span; undefined without one. */
+export const readToolName = ({
+  attributes,
+}: {
+  attributes: Readonly<Record<string, unknown>>;
+}): string | undefined => toText(attributes[TOOL_NAME_KEY]);
+
+const toText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Returns whether a part of a message is a tool call, in the format of the GenAI conventions or of a model vendor. */
+export const isToolCallPart = (part: unknown): part is Json =>
+  isObject(part) &&
+  /^((server_)?tool[_-](call|use)|function_call)$/.test(toText(part['type']) ?? '');
+
+/** Returns the id of a tool call or of its result in a message; undefined without one. */
+export const readCallId = (part: Json): string | undefined =>
+  [part['id'], part['tool_call_id'], part['toolCallId'], part['call_id']]
+    .map(toText)
+    .find((id) => id !== undefined);
+
+/** Returns the name in a tool call of a message; undefined without one. Chat completions nest it in `function`. */
+export function readCallName(call: Json): string | undefined {
+  const { name, toolName } = isObject(call['function']) ? call['function'] : call;
+  return toText(name) ?? toText(toolName);
+}
+
+/** Returns the tool calls in a `gen_ai.*.messages` attribute: parts of messages, and `tool_calls` beside them. */
+export function listToolCalls(value: AttributeValue | undefined): Json[] {
+  const messages = parseJson(readMessagesAttribute(value).text ?? '[]');
+  return (Array.isArray(messages) ? messages.filter(isObject) : []).flatMap(
+    ({ parts, tool_calls: calls }) => [
+      ...(Array.isArray(parts) ? parts.filter(isToolCallPart) : []),
+      ...(Array.isArray(calls) ? calls.filter(isObject) : []),
+    ],
+  );
+}
 
 /** Attributes with the text of a model call in other conventions, which the service does not read. */
 const OTHER_TEXT =

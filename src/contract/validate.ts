@@ -82,18 +82,23 @@ export function listAt(value: unknown, pointer: string): unknown[] {
 }
 
 /**
- * Formats a value as one line of JSON of at most 60 characters, without API keys; "nothing" for
+ * Formats a value as one line of JSON of at most 72 characters, without API keys; "nothing" for
  * undefined.
  */
 export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   // JSON.stringify turns an infinite number, such as 1e999, into null.
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value, createPreviewer());
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return text.length > FORMATTED_LENGTH_MAX
+    ? `${text.slice(0, FORMATTED_LENGTH_MAX - 3)}...`
+    : text;
 }
 
+/** A user id of maximum length fits in, with quotes. */
+const FORMATTED_LENGTH_MAX = 72;
+
 /**
- * Returns a replacer that hides keys, and leaves out what the first 60 characters can't show, so that
+ * Returns a replacer that hides keys, and leaves out what the first characters can't show, so that
  * a value of megabytes is formatted as fast as a small one.
  */
 function createPreviewer(): (name: string, value: unknown) => unknown {
@@ -109,7 +114,7 @@ function createPreviewer(): (name: string, value: unknown) => unknown {
 }
 
 // Each item of a JSON text has at least two characters, such as "0,".
-const PREVIEW_ITEMS = 61;
+const PREVIEW_ITEMS = FORMATTED_LENGTH_MAX + 1;
 
 function hideKeys(name: string, value: unknown): unknown {
   return isSecretField(name) && typeof value === 'string' ? '(hidden)' : value;

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -12,6 +11,7 @@ import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, runInBackground, start, type CommandResult } from '../helpers/command.ts';
+import { startLocally } from '../helpers/local-server.ts';
 import { hang, refusal, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
@@ -137,9 +137,7 @@ void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked',
     if (request.headers.accept === 'application/json') held.push(respond);
     else respond();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close().closeAllConnections());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await startLocally(t, server);
   const json = join(t.testdir({}), 'check.json');
   const args = ['check', url, '--area', 'health', '--json', json];
   const { end, stderrSoFar, stdoutSoFar } = await start(t, args);
@@ -153,6 +151,14 @@ void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked',
     /\nThe run was interrupted\.\nThe verdicts found so far remain, and [^]*\nNOT JUDGED {2}\d+ pass, .*\d+ blocked/,
   );
   const { requirements } = parseReport(t, readFileSync(json, 'utf8'));
+  const judged = requirements.filter(({ verdict }) => /^(pass|fail|warn|note)$/.test(verdict));
+  const blocked = requirements.filter(({ verdict }) => verdict === 'blocked');
+  t.match(
+    stdoutSoFar(),
+    new RegExp(
+      `\\nJudged ${judged.length} of ${judged.length + blocked.length} requirements \\(\\d+%\\)\\.\\n`,
+    ),
+  );
   const verdicts = new Map(requirements.map(({ id, verdict }) => [id, verdict]));
   t.equal(verdicts.get('HEALTH-010'), 'pass');
   t.equal(verdicts.get('HEALTH-007'), 'blocked');
@@ -266,12 +272,7 @@ async function startEchoingSandbox(t: Test): Promise<string> {
     response.writeHead(200, { 'content-type': 'application/json', 'x-key': key });
     response.end(JSON.stringify({ status: `your key is ${key}`, [key]: key }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startLocally(t, server);
 }
 
 void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
@@ -302,10 +303,7 @@ void t.test('doctor reports a reachable sandbox, or one cause, as text and as JS
     };
     sendMore();
   });
-  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => endless.close().closeAllConnections());
-  const { port } = endless.address() as AddressInfo;
-  const unusable = await run(['doctor', `http://127.0.0.1:${port}`]);
+  const unusable = await run(['doctor', await startLocally(t, endless)]);
   t.equal(unusable.code, 3, unusable.stdout);
   t.match(unusable.stdout, /Every response is larger than any response of the interface/);
   const locked = await run(['doctor', await startTestAgent(t, { apiKey: KEY })]);

@@ -1,8 +1,6 @@
 /** The command `load` on several machines: --shard, --start-at, and --merge. */
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
@@ -11,6 +9,7 @@ import { load, mergeLoadReports } from '../../library/index.ts';
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { assertUsageError, run, unwrap } from '../helpers/command.ts';
+import { startLocally } from '../helpers/local-server.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const HOUR_MS = 3_600_000;
@@ -113,12 +112,7 @@ void t.test('shards find /users even if the users of other preflights exist', as
         response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text),
       );
   });
-  await once(keepUsers.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => {
-    keepUsers.closeAllConnections();
-    keepUsers.close();
-  });
-  const url = `http://127.0.0.1:${(keepUsers.address() as AddressInfo).port}`;
+  const url = await startLocally(t, keepUsers);
   for (const index of [1, 2]) {
     const report = await load({
       url,

@@ -2,13 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { run, runInBackground } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
+import { startLocally } from '../helpers/local-server.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
@@ -115,9 +115,7 @@ void t.test(
       response.setHeader('content-type', 'text/html');
       response.end('<!doctype html><title>Log in</title>');
     });
-    await new Promise<void>((resolve) => loginServer.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => loginServer.close());
-    const loginUrl = `http://127.0.0.1:${(loginServer.address() as AddressInfo).port}`;
+    const loginUrl = await startLocally(t, loginServer);
     for (const url of [NOWHERE, loginUrl]) {
       const ran = await run(['load', url, '--quick']);
       t.equal(ran.code, 3, ran.stdout);

@@ -1,30 +1,16 @@
 /** `sandbox-kit simulate --compare`: the verdict about the runs, then the scenarios, in every output. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { findViolations, type SimulationReport } from '../../src/contract/index.ts';
+import type { SimulationReport } from '../../src/contract/index.ts';
 import { run, type CommandResult } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { createFolder, writeFileIn } from '../helpers/folder.ts';
 import { reply, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
 
 const FOLDER = createFolder(t);
-const file = (name: string, text: string): string => {
-  const path = join(FOLDER, name);
-  writeFileSync(path, text);
-  return path;
-};
-const read = (path: string): SimulationReport => {
-  const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
-  t.same(findViolations('SimulationReport', report), []);
-  return report;
-};
-
-const HELLO = `id: hello
-name: Says hello
-user: { opening: Hello }
-evals:
-  - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
-`;
+const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
+const read = (path: string): SimulationReport => readSimulationReport(t, path);
 
 void t.test(
   '--compare judges the run first, then the scenarios, and not by one sample',

@@ -1,45 +1,18 @@
 /** `sandbox-kit simulate`: what it shows of sessions that fail. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { findViolations, type SimulationReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, unwrap, type CommandResult } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import type { SimulationReport } from '../../src/contract/index.ts';
+import { assertUsageError, run, unwrap } from '../helpers/command.ts';
+import { createFolder, writeFileIn } from '../helpers/folder.ts';
 import { reply, respondWith, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { assertPlain, HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
 
 const FOLDER = createFolder(t);
-const file = (name: string, text: string): string => {
-  const path = join(FOLDER, name);
-  mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, text);
-  return path;
-};
-const read = (path: string): SimulationReport => {
-  const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
-  t.same(findViolations('SimulationReport', report), []);
-  return report;
-};
-/** Asserts lines of at most 80 columns without escape codes. */
-const assertPlain = ({ stdout, stderr }: CommandResult): void => {
-  // A command is not wrapped, so that it can be copied.
-  const lines = `${stdout}${stderr}`.split('\n').filter((line) => !/^ +curl '/.test(line));
-  t.same(
-    lines.filter((line) => line.length > 80),
-    [],
-    'no line is longer than 80 columns',
-  );
-  // eslint-disable-next-line no-control-regex
-  t.notMatch(stdout + stderr, /\u001b/, 'no colors in a pipe');
-};
-
-const HELLO = `id: hello
-name: Says hello
-user: { opening: Hello }
-evals:
-  - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
-`;
+const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
+const read = (path: string): SimulationReport => readSimulationReport(t, path);
 
 void t.test(
   'the transcript of the first failed session with several turns is printed',
@@ -57,7 +30,7 @@ void t.test(
       /Transcript of hello, sample 1:\n {2}user {3}Hello\n {2}agent {2}Go\uFFFD\[31m away\.\n {9}<b>www/,
     );
     t.match(ran.stdout, /^--json FILE writes the transcripts of the other failed sessions\.$/m);
-    assertPlain(ran);
+    assertPlain(t, ran);
     const xml = readFileSync(junit, 'utf8');
     t.match(xml, /Transcript of sample 1:\nuser: Hello\nagent: Go\uFFFD\[31m away\. &lt;b&gt;w/);
     t.equal(xml.match(/none of 2 messages/g)?.length, 1, 'stated once');
@@ -114,7 +87,7 @@ void t.test('a long request is not printed; the report has it', async (t) => {
     unwrap(ran.stdout),
     /To send a request again, add --json report\.json, then run sandbox-kit resend/,
   );
-  assertPlain(ran);
+  assertPlain(t, ran);
 });
 
 void t.test(

@@ -1,25 +1,12 @@
 /** Scenario files for `sandbox-kit simulate`: messages about invalid ones, and the lines before a run. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, unwrap } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { createFolder, writeFileIn } from '../helpers/folder.ts';
 import { withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { HELLO } from '../helpers/simulate-command.ts';
 
 const FOLDER = createFolder(t);
-const file = (name: string, text: string): string => {
-  const path = join(FOLDER, name);
-  mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, text);
-  return path;
-};
-
-const HELLO = `id: hello
-name: Says hello
-user: { opening: Hello }
-evals:
-  - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
-`;
+const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
 
 const EVALS = 'evals: [{ id: e, name: E, kind: no_repetition }]';
 

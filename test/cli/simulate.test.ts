@@ -1,55 +1,23 @@
 /** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import {
-  findViolations,
-  schemas,
-  type CheckReport,
-  type SimulationReport,
-} from '../../src/contract/index.ts';
+import { schemas, type CheckReport, type SimulationReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { assertAccessible } from '../helpers/accessibility.ts';
 import { openPage } from '../helpers/browser.ts';
-import { assertUsageError, run, runInBackground, type CommandResult } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { assertUsageError, run, runInBackground } from '../helpers/command.ts';
+import { createFolder, writeFileIn } from '../helpers/folder.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { assertPlain, HELLO, readSimulationReport } from '../helpers/simulate-command.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 import { until } from '../helpers/until.ts';
 
 const FOLDER = createFolder(t);
-const file = (name: string, text: string): string => {
-  const path = join(FOLDER, name);
-  mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, text);
-  return path;
-};
-const read = (path: string): SimulationReport => {
-  const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
-  t.same(findViolations('SimulationReport', report), []);
-  return report;
-};
-/** Asserts lines of at most 80 columns without escape codes. */
-const assertPlain = ({ stdout, stderr }: CommandResult): void => {
-  // A command is not wrapped, so that it can be copied.
-  const lines = `${stdout}${stderr}`.split('\n').filter((line) => !/^ +curl '/.test(line));
-  t.same(
-    lines.filter((line) => line.length > 80),
-    [],
-    'no line is longer than 80 columns',
-  );
-  // eslint-disable-next-line no-control-regex
-  t.notMatch(stdout + stderr, /\u001b/, 'no colors in a pipe');
-};
-
-const HELLO = `id: hello
-name: Says hello
-user: { opening: Hello }
-evals:
-  - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
-`;
+const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
+const read = (path: string): SimulationReport => readSimulationReport(t, path);
 
 void t.test(
   'both shipped sets pass against the reference agent, twice with the same result',
@@ -71,7 +39,7 @@ void t.test(
         t.match(ran.stdout, new RegExp(summary));
         const line = /^passed +[a-z-]+ +\d turns? {2}goal_achieved$/gm;
         t.equal(ran.stderr.match(line)?.length, count);
-        assertPlain(ran);
+        assertPlain(t, ran);
         reports.push(read(json));
       }
       const [first, second] = reports as [SimulationReport, SimulationReport];
@@ -108,7 +76,7 @@ void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failu
   t.match(ran.stdout, /failed hello, sample 1: ended with goal_achieved/);
   t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
   t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
-  assertPlain(ran);
+  assertPlain(t, ran);
   const xml = readFileSync(junit, 'utf8');
   t.match(xml, /tests="1" failures="1" errors="0"/);
   t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 samples/);
@@ -187,7 +155,7 @@ void t.test(
     t.match(ran.stdout, /undecided hello, sample 1: stopped by agent_error/);
     t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
     t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
-    assertPlain(ran);
+    assertPlain(t, ran);
   },
 );
 
@@ -293,10 +261,33 @@ void t.test(
     t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two sessions were running');
     t.match(
       read(join(FOLDER, 'early.json')).sentence,
-      /; 0 of 50 sessions were judged, and 50 were canceled\.$/,
+      /^0 of 1 scenario passed, 1 undecided\. Judged 0 of 50 sessions; 50 canceled\.$/,
     );
   },
 );
+
+void t.test('after Ctrl-C, the sentence counts the sessions that were judged', async (t) => {
+  const path = file('mine/hello.scenario.yaml', HELLO);
+  let answered = 0;
+  const double = await withSandboxDouble(t, {
+    chat: (response, request) => {
+      (++answered > 3 ? hang : reply('You are welcome.'))(response, request);
+    },
+  });
+  const json = join(FOLDER, 'some.json');
+  const args = ['--scenario', path, '--samples', '50', '--concurrency', '1', '--json', json];
+  const { end, stdoutSoFar } = await runInBackground(t, ['simulate', double.url, ...args]);
+  await double.waitForRequests('chat', 4);
+  t.equal(await end('SIGINT'), 3);
+  t.match(read(json), {
+    sentence: '0 of 1 scenario passed, 1 undecided. Judged 3 of 50 sessions; 47 canceled.',
+    counts: { passed: 3, undecided: 47 },
+  });
+  t.match(
+    stdoutSoFar().replaceAll(/\s+/g, ' '),
+    /Judged 3 of 50 sessions; 47 canceled\. Stopped after [\d.]+ m?s, seed /,
+  );
+});
 
 void t.test('Ctrl-C before the first session gives up the request in flight', async (t) => {
   const double = await withSandboxDouble(t, { health: hang });
@@ -314,7 +305,7 @@ void t.test('sessions that failed for the same reason are reported once', async 
   const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
   t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
   t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: stopped by agent_error$/m);
-  assertPlain(ran);
+  assertPlain(t, ran);
 });
 
 void t.test('the preflight names the same cause as check, and no session starts', async (t) => {
@@ -335,7 +326,7 @@ void t.test('the preflight names the same cause as check, and no session starts'
     const json = join(FOLDER, 'blocked.json');
     const ran = await run(['simulate', url, '--junit', junit, '--json', json]);
     t.equal(ran.code, 3, ran.stderr);
-    assertPlain(ran);
+    assertPlain(t, ran);
     const text = ran.stdout.replaceAll(/\s+/g, ' ');
     t.match(text, message);
     t.match(text, cure);

@@ -1,16 +1,12 @@
 /** Wrong usage of each command: one message that says what was expected, and exit code 2. */
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { assertUsageError, run, runProcess } from '../helpers/command.ts';
-import { createFolder } from '../helpers/folder.ts';
+import { createFolder, writeFileIn } from '../helpers/folder.ts';
 
 const FOLDER = createFolder(t);
-const file = (name: string, text: string): string => {
-  const path = join(FOLDER, name);
-  writeFileSync(path, text);
-  return path;
-};
+const file = (name: string, text: string): string => writeFileIn(FOLDER, name, text);
 const MISSING = join(FOLDER, 'not-there', 'file');
 const EMPTY = file('empty', '');
 const TWO_LINES = file('two-lines', 'one\ntwo\n');

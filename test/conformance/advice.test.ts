@@ -1,10 +1,8 @@
 /** The reason where people look: what "Fix first" says about a defect, and the finding that shows it. */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
 import { htmlReport, junitReport, markdownReport } from '../../conformance/index.ts';
-import { startAgent } from '../../reference-agent/index.ts';
-import { findViolations, type CheckReport } from '../../src/contract/index.ts';
-import { isObject, parseJson } from '../../src/platform/json.ts';
+import { isObject } from '../../src/platform/json.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import {
   CHAT,
@@ -17,8 +15,16 @@ import {
   type Defect,
   type Message,
 } from '../helpers/defective-layer.ts';
-
-const toPath = ({ path }: { path: string }): boolean => path === CHAT;
+import {
+  error,
+  idOf,
+  isChat,
+  json,
+  reportOnDefect,
+  startReference,
+  testFixFirst,
+  type FixFirstCase,
+} from '../helpers/fix-first.ts';
 
 /** Responds to some requests in place of the sandbox. */
 const instead =
@@ -33,10 +39,6 @@ const instead =
     when(request)
       ? Promise.resolve({ ...request, status, headers: { 'content-type': type }, body })
       : forward();
-
-const json = (value: unknown): string => JSON.stringify(value);
-const error = (message: string, type: string, code: string | null): string =>
-  json({ error: { message, type, code } });
 
 /** Renames the keys of a JSON value at every level. */
 function renameKeys(value: unknown, rename: (key: string) => string): unknown {
@@ -53,13 +55,8 @@ const toCamel = (key: string): string =>
 const editErrors = (edit: (body: Record<string, unknown>) => unknown): Defect =>
   changeBody(
     (body) => edit(body as Record<string, unknown>),
-    ({ status, path }) => status === 400 && toPath({ path }),
+    ({ status, path }) => status === 400 && isChat({ path }),
   );
-
-const idOf = ({ body }: { body: string }): string => {
-  const value = parseJson(body);
-  return isObject(value) && typeof value['user_id'] === 'string' ? value['user_id'] : '';
-};
 
 /** Sends each request about users to the next of two sandboxes with users of their own. */
 const twoProcesses: Defect = () => {
@@ -81,7 +78,7 @@ const twoProcesses: Defect = () => {
 const chatPerProcess: Defect = () => {
   let nth = 0;
   return (request, forward) => {
-    if (!toPath(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
+    if (!isChat(request) || idOf(request) === '' || nth++ % 2 === 0) return forward();
     const body = error('Unknown user.', 'invalid_request_error', 'bad_request');
     const headers = { 'content-type': 'application/json' };
     return Promise.resolve({ ...request, status: 400, headers, body });
@@ -139,17 +136,7 @@ const DJANGO_DEBUG =
 const PHP_WARNING =
   '<br />\n<b>Warning</b>:  Undefined array key "user_id" in <b>/var/www/chat.php</b> on line <b>12</b><br />\n';
 
-interface Case {
-  title: string;
-  defect: Defect;
-  /** What the first cause says. */
-  says: RegExp;
-  /** What no cause says. */
-  never?: RegExp;
-  example?: Partial<Record<'requirement' | 'received' | 'message' | 'hint', string | RegExp>>;
-}
-
-const cases: readonly Case[] = [
+const cases: readonly FixFirstCase[] = [
   {
     title: 'a CSRF check in front of /users',
     defect: instead(isUsers, 403, DJANGO_CSRF),
@@ -160,7 +147,7 @@ const cases: readonly Case[] = [
   {
     title: 'a gateway that fails for one form of request',
     defect: instead(
-      (request) => toPath(request) && request.body.includes('"system"'),
+      (request) => isChat(request) && request.body.includes('"system"'),
       502,
       NGINX_502,
     ),
@@ -171,7 +158,7 @@ const cases: readonly Case[] = [
     title: 'the debug page of a framework',
     defect: change(
       () => ({ status: 500, headers: { 'content-type': 'text/html' }, body: DJANGO_DEBUG }),
-      ({ status, path }) => status === 400 && toPath({ path }),
+      ({ status, path }) => status === 400 && isChat({ path }),
     ),
     says: /requests get 500 with an HTML page \(Django's debug page\): "TypeError at \/v1\/chat\/completions: argument of type 'NoneType' is not iterable" .*Find this error in the log/,
   },
@@ -179,14 +166,14 @@ const cases: readonly Case[] = [
     title: 'a message of PHP before the reply',
     defect: changeText(
       (body) => PHP_WARNING + body,
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /the body is not JSON: PHP printed "Warning: Undefined array key \\"user_id\\" in \/var\/www\/chat\.php on line 12" before the JSON object .*set display_errors to Off/,
   },
   {
     title: 'a required parameter that the interface does not have',
     defect: instead(
-      toPath,
+      isChat,
       400,
       error('you must provide a model parameter', 'invalid_request_error', null),
       'application/json',
@@ -224,7 +211,7 @@ const cases: readonly Case[] = [
     title: 'a nested name with another letter',
     defect: changeBody(
       (body) => renameKeys(body, (key) => (key === 'message' ? 'mesage' : key)),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: found `mesage`, the name is `message`/,
     example: {
@@ -236,7 +223,7 @@ const cases: readonly Case[] = [
     title: 'tool calls under another name',
     defect: changeBody(
       (body) => renameKeys(body, (key) => (key === 'tool_calls' ? 'toolCalls' : key)),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
     says: /^POST \/v1\/chat\/completions: found `toolCalls`, the name is `tool_calls`/,
     example: {
@@ -280,45 +267,16 @@ const cases: readonly Case[] = [
   },
 ];
 
-async function withAgent(t: Test): Promise<string> {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  return agent.url;
-}
-
-async function reportOf(t: Test, defect: Defect): Promise<CheckReport> {
-  const target = await withDefect(t, await withAgent(t), defect);
-  const { report } = await check({
-    ...{ target, kitVersion: 'test', seed: 'advice' },
-    areas: ['chat', 'health', 'users'],
-  });
-  t.same(findViolations('CheckReport', report), []);
-  return report;
-}
-
-for (const { title, defect, says, never, example } of cases) {
-  void t.test(`Fix first: ${title}`, async (t) => {
-    const report = await reportOf(t, defect);
-    const descriptions = report.causes.map(({ description }) => description);
-    t.match(descriptions[0], says);
-    if (never) t.notMatch(descriptions.join('\n'), never);
-    if (example) t.match(report.causes[0]?.example, example);
-    const { requirement = '', received = '' } = report.causes[0]?.example ?? {};
-    const text = terminalReport(report, { style: plainStyle, width: 80 });
-    const shown = text.match(new RegExp(`^(FAIL {2}| {4}example {3})${requirement}`, 'gm'));
-    t.equal(shown?.length, 1, 'once, in the cause or below it');
-    t.match(text.replaceAll(/\s+/g, ' '), `received ${received}`.replaceAll(/\s+/g, ' '));
-  });
-}
+for (const one of cases) testFixFirst(t, one);
 
 void t.test('every report shows the example of a cause', async (t) => {
   const defect = instead(
-    toPath,
+    isChat,
     400,
     error('you must provide a model parameter', 'invalid_request_error', null),
     'application/json',
   );
-  const target = await withDefect(t, await withAgent(t), defect);
+  const target = await withDefect(t, await startReference(t), defect);
   const { report, transcript } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice' },
     areas: ['chat', 'health', 'users'],
@@ -342,6 +300,22 @@ void t.test('every report shows the example of a cause', async (t) => {
   t.match(texts.junit, /Fix first: POST \/v1\/chat\/completions: make error\.code a string\./);
 });
 
+void t.test('the terminal shows a long message of the sandbox in full', async (t) => {
+  const words = Array.from({ length: 60 }, (_, nth) => `word${nth}`).join(' ');
+  const defect = instead(
+    isChat,
+    400,
+    error(`you must provide ${words}`, 'invalid_request_error', null),
+    'application/json',
+  );
+  const report = await reportOnDefect(t, defect);
+  t.equal(report.causes[0]?.example?.message, `you must provide ${words}`);
+  const text = terminalReport(report, { style: plainStyle, width: 80 });
+  t.match(text.replaceAll(/\s+/g, ' '), ` message you must provide ${words} `);
+  const tooLong = text.split('\n').filter((line) => line.length > 80 && !/^ +curl /.test(line));
+  t.same(tooLong, []);
+});
+
 void t.test('a page in front of everything is the cause, not the key', async (t) => {
   const pages: [page: string, message: RegExp, cure: RegExp][] = [
     [DJANGO_CSRF, /gets 403 with an HTML page \(Django's CSRF check\)/, /@csrf_exempt/],
@@ -352,13 +326,13 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
     ],
   ];
   for (const [page, message, cure] of pages) {
-    const { blockedBy } = await reportOf(
+    const { blockedBy } = await reportOnDefect(
       t,
       instead(({ path }) => path !== '/health', 403, page),
     );
     t.match(blockedBy, { id: 'refusal_page', message, cure });
   }
-  const { blockedBy } = await reportOf(
+  const { blockedBy } = await reportOnDefect(
     t,
     instead(
       ({ path }) => path !== '/health',
@@ -370,12 +344,12 @@ void t.test('a page in front of everything is the cause, not the key', async (t)
 });
 
 void t.test('optional fields with another name are a notice, and no failure', async (t) => {
-  const report = await reportOf(
+  const report = await reportOnDefect(
     t,
     changeBody(
       (body) =>
         renameKeys(body, (key) => (/^(session_id|finish_reason)$/.test(key) ? toCamel(key) : key)),
-      (message) => isAccepted(message) && toPath(message),
+      (message) => isAccepted(message) && isChat(message),
     ),
   );
   t.equal(report.verdict, 'conforming');
@@ -390,9 +364,9 @@ void t.test('CHAT-047 says that no reply names its tools', async (t) => {
       const { metadata, ...reply } = body as Record<string, unknown>;
       return reply;
     },
-    (message) => isAccepted(message) && toPath(message),
+    (message) => isAccepted(message) && isChat(message),
   );
-  const target = await withDefect(t, await withAgent(t), withoutNames);
+  const target = await withDefect(t, await startReference(t), withoutNames);
   const { report } = await check({
     ...{ target, kitVersion: 'test', seed: 'advice', areas: ['chat'] },
     prompts: ['Where is my order A-1001?'],

@@ -1,11 +1,11 @@
 /** Checks of unusual servers: unknown paths, encodings, large bodies, rate limits, interruptions. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { check, diagnose, type CheckSettings } from '../../conformance/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
+import { startLocally } from '../helpers/local-server.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -15,9 +15,7 @@ async function serve(t: Test, handler: Handler): Promise<string> {
     request.resume();
     handler(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startLocally(t, server);
 }
 
 async function report(target: string, more: Partial<CheckSettings> = {}): Promise<CheckReport> {

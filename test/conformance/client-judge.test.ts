@@ -193,7 +193,11 @@ const faultyClients: Readonly<Record<string, FaultyClient>> = {
     warns: ['CLIENT-044'],
   },
   'a tool call whose turn never comes': {
-    run: (target) => sendSpans(target, makeSpan({ operation: 'execute_tool' })),
+    run: (target) =>
+      sendSpans(
+        target,
+        makeSpan({ operation: 'execute_tool', attributes: { 'gen_ai.tool.name': 'find' } }),
+      ),
     warns: ['CLIENT-044'],
   },
   'spans of which some have no conversation id': {

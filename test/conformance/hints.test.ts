@@ -37,8 +37,26 @@ async function reportThrough(
 
 const rows: readonly (readonly [mutant: string, requirement: string, hint: RegExp | undefined])[] =
   [
-    ['users/accepts-duplicates', 'USERS-066', /^Look up the id before .* respond with 409/],
-    ['users/duplicate-500', 'USERS-066', /Catch the conflict of ids/],
+    [
+      'users/accepts-duplicates',
+      'USERS-066',
+      /^Look up the id before .* respond with 409, the type duplicate_user_error, and the code user_exists\.$/,
+    ],
+    [
+      'users/duplicate-500',
+      'USERS-066',
+      /^Catch the conflict of ids, and respond with 409, the type duplicate_user_error, and the code user_exists\.$/,
+    ],
+    [
+      'users/duplicate-bad-request',
+      'USERS-075',
+      /^If the user exists, respond with 409, the type duplicate_user_error, and the code user_exists\.$/,
+    ],
+    [
+      'users/concurrent-creation-500',
+      'USERS-067',
+      /the type duplicate_user_error, and the code user_exists\.$/,
+    ],
     ['users/accepts-line-break', 'USERS-062', /\$ also matches before a final line break/],
     ['users/accepts-dot', 'USERS-062', /letters, digits, and underscores/],
     ['users/accepts-65-characters', 'USERS-063', /at most 64 characters/],

@@ -1,11 +1,10 @@
 /** A sandbox that redirects requests is not judged; the cause names the route and what to do. */
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { check, diagnose } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { listen, withDefect } from '../helpers/defective-layer.ts';
+import { startLocally } from '../helpers/local-server.ts';
 
 /** Returns the blocking cause of a sandbox that redirects paths. */
 async function findCause(
@@ -17,10 +16,7 @@ async function findCause(
     const location = toLocation(url, origin);
     response.writeHead(308, location === undefined ? {} : { location }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = await startLocally(t, server);
   const target = `${origin}${base}`;
   const { blockedBy } = await diagnose({ target, kitVersion: 'test', seed: 'r', areas: ['chat'] });
   t.equal(blockedBy?.id, 'redirect');

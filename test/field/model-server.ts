@@ -1,7 +1,7 @@
 /** A stand-in for the HTTP API of a model, without randomness. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { startLocally } from '../helpers/local-server.ts';
 
 /** What the user says, and what the model answers after the tool call. */
 export const dialog = [
@@ -25,12 +25,7 @@ export async function startModelServer(t: Test): Promise<string> {
       respond(request.url ?? '', body, response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startLocally(t, server);
 }
 
 interface ModelRequest {

@@ -1,10 +1,10 @@
 /** Runs a program with a real SDK against the model server and a service, and reads the results. */
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { manualClock } from '../../src/platform/manual-clock.ts';
+import { startLocally } from '../helpers/local-server.ts';
 import { makeContainsEval, withService, type Bench } from '../helpers/service.ts';
 import { readSessionPage } from '../helpers/session-page.ts';
 import { dialog, startModelServer } from './model-server.ts';
@@ -145,12 +145,7 @@ async function startRelay(
       response.end(await answer.text());
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { url: await startLocally(t, server), requests };
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {

@@ -1,8 +1,8 @@
 /** A server in front of a sandbox that changes what its clients get. */
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
+import { startLocally } from './local-server.ts';
 
 export interface Message {
   method: string;
@@ -21,12 +21,8 @@ export type Defect = () => (
   forward: Forward,
 ) => Promise<Message>;
 
-export async function listen(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+export const listen = (t: Test, listener: RequestListener): Promise<string> =>
+  startLocally(t, createServer(listener));
 
 /** Puts a defective layer in front of a sandbox. */
 export async function withDefect(t: Test, upstream: string, defect: Defect): Promise<string> {

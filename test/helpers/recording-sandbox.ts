@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { WebSocketServer } from 'ws';
+import { startLocally } from './local-server.ts';
 
 /** A request that the sandbox received. */
 export interface ReceivedRequest {
@@ -57,13 +57,8 @@ export async function withRecordingSandbox(
     received.push({ method: 'UPGRADE', path: request.url ?? '', headers: request.headers });
     calls.handleUpgrade(request, socket, head, (call) => call.close(1011, 'no calls today'));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await startLocally(t, server),
     received,
     valuesOf: (header) => received.flatMap(({ headers }) => [headers[header] ?? []].flat().join()),
   };

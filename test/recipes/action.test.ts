@@ -4,12 +4,12 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
+import { startLocally } from '../helpers/local-server.ts';
 import { atNight } from '../helpers/nightly.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { readAction, runAction, type ActionResult } from './action-runner.ts';
@@ -66,9 +66,7 @@ void t.test('a broken sandbox fails the job, and the outputs show it', async (t)
     response.setHeader('content-type', 'application/json');
     response.end('{"status":"fine"}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const url = await startLocally(t, server);
   const inputs = { url, areas: 'health', version: 'kit', args: '--seed "nightly"\n--strict' };
   const result = await runAction({ workspace: t.testdir({ kit }), inputs });
   t.equal(result.code, 1, result.log);

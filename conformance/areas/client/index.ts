@@ -12,6 +12,7 @@ import { queries } from './queries.ts';
 import { isForInterface, requests } from './requests.ts';
 import { retries } from './retries.ts';
 import { spans } from './spans.ts';
+import { toolCalls } from './tool-calls.ts';
 import { turnTexts } from './turn-texts.ts';
 import { traceRequests } from './trace-requests.ts';
 
@@ -20,7 +21,7 @@ export const client = createArea({
   name: 'client',
   endpoints: [...serviceEndpoints, 'elsewhere'],
   subjects: [
-    ...[requests, traceRequests, conversationIds, spans, modelCalls, turnTexts],
+    ...[requests, traceRequests, conversationIds, spans, modelCalls, turnTexts, toolCalls],
     ...[retries, endCalls, queries, pages],
   ],
   probes: [],

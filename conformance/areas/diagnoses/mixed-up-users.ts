@@ -2,7 +2,6 @@ import { crashesOf } from '../../engine/transcript/crashes.ts';
 import {
   isAccepted,
   isNotFound,
-  isRateLimited,
   toPrintable,
   type Exchange,
   type Transcript,
@@ -13,6 +12,8 @@ import { pathUserId, sentUserId } from '../users/user-id.ts';
 import { findOwnMessage } from '../../engine/transcript/own-message.ts';
 import { conformingResponse, isDuplicate } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
+import { isUnknownInChat } from './unknown-user.ts';
+import { findWrongDeletions } from './wrong-deletions.ts';
 
 /**
  * Recognizes a sandbox that does not know a user that it created, or knows one that was never created:
@@ -40,6 +41,8 @@ export function findMixedUpUsers(transcript: Transcript): Diagnosis[] {
       cure: 'Compare whole ids, with upper and lower case: two ids are taken for the same user',
     });
   }
+  const wrongDeletions = findWrongDeletions(transcript);
+  if (wrongDeletions.length > 0) return wrongDeletions;
   const twice = transcript.exchanges.filter(
     (exchange) => isDuplicate(exchange) && isAccepted(exchange),
   );
@@ -120,24 +123,14 @@ function diagnose(
   ];
 }
 
-/** A message about an unknown user, and not about the role `user`. */
-const UNKNOWN_USER =
-  /\b(unknown|no such) user|\buser[^.]*\b(unknown|not found|not exist|doesn't exist|not known)/i;
-
 /**
  * Returns whether a chat request was refused because its user is unknown, although other chat requests
  * with this user succeed.
  */
 function isLostInChat(exchange: Exchange, { exchanges }: Transcript): boolean {
-  const { endpoint, intent, response } = exchange;
   const userId = sentUserId(exchange);
-  if (endpoint !== 'chat' || intent !== 'valid' || typeof userId !== 'string') return false;
-  const status = response?.status ?? 0;
-  const isRefused = status >= 400 && status < 500 && !isRateLimited(exchange);
-  const isUnknown =
-    isNotFound(exchange) || (isRefused && UNKNOWN_USER.test(findOwnMessage(exchange) ?? ''));
   return (
-    isUnknown &&
+    isUnknownInChat(exchange) &&
     exchanges.some(
       (other) => other.endpoint === 'chat' && isAccepted(other) && sentUserId(other) === userId,
     )

@@ -96,7 +96,7 @@ export function createServiceContext({
     clockAdvancedMs: 0,
     awaited: [],
     ownerId: (name) => `check-${marker}-${name}`,
-    keyFor: (name) => (context.hasControlApi ? { key: { own: secretOf(name) } } : {}),
+    keyFor: (name) => (context.hasControlApi ? { key: { own: secretOf(name), owner: name } } : {}),
     runKeys: () => ownerNames.map(secretOf),
     // An interrupted run sends nothing more, so a pause may end early without an error.
     pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),

@@ -1,48 +1,18 @@
 /** Which owner a request of a run belongs to, and which sessions are known to belong to whom. */
 import { listAt, resolvePointer } from '../../../src/contract/index.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
-import type { OwnerName } from './context.ts';
 import type { ResultsObject } from './results-api.ts';
 import { findUpload, sentSpans, sessionsOf } from './transcript.ts';
 
-/** Probes that use another owner than `main` for most of their requests. */
-const ownerByProbe: Readonly<Record<string, OwnerName>> = {
-  'service/late': 'apart',
-  'service/ids': 'apart',
-  'service/backlog': 'backlog',
-  'service/many': 'paged',
-  'service/limits': 'limits',
-  'service/rate': 'rate',
-};
-
-/** The owners of single steps. */
-const ownerByStep: Readonly<Record<string, OwnerName>> = {
-  'another owner': 'limits',
-  'close of another': 'limits',
-  'another key': 'limits',
-  bare: 'bare',
-  'close bare': 'bare',
-  'close bare again': 'bare',
-  deleted: 'deleted',
-  'close deleted': 'deleted',
-  named: 'named',
-  'close named': 'named',
-  idle: 'idle',
-  'after 23 hours': 'idle',
-  'after 24 hours': 'idle',
-  'close idle': 'idle',
-};
-
-/** Returns the owner whose key a request to the specified interface had, in a run with a control API. */
-export const ownerOf = ({ probe, step }: Exchange): OwnerName =>
-  ownerByStep[step] ?? ownerByProbe[probe] ?? 'main';
+/** Returns the owner whose key a request had; that of the run's own key without a control API. */
+export const ownerOf = ({ owner = 'main' }: Exchange): string => owner;
 
 /** The owners of what the run sent, uploaded, and seeded. */
 interface KnownOwners {
   /** By conversation id. */
-  conversations: ReadonlyMap<unknown, OwnerName>;
+  conversations: ReadonlyMap<unknown, string>;
   /** By the name of the simulation. */
-  simulations: ReadonlyMap<unknown, OwnerName>;
+  simulations: ReadonlyMap<unknown, string>;
 }
 
 const cache = new WeakMap<Transcript, KnownOwners>();
@@ -54,8 +24,8 @@ function knownOwners(transcript: Transcript): KnownOwners {
 }
 
 function findKnownOwners(transcript: Transcript): KnownOwners {
-  const conversations = new Map<unknown, OwnerName>();
-  const simulations = new Map<unknown, OwnerName>();
+  const conversations = new Map<unknown, string>();
+  const simulations = new Map<unknown, string>();
   for (const exchange of transcript.exchanges) {
     if (exchange.endpoint === 'traces' && isAccepted(exchange)) {
       for (const { attributes } of sentSpans(exchange)) {

@@ -16,7 +16,7 @@ import {
 } from '../../engine/transcript/reading.ts';
 import { onTwins } from '../twins.ts';
 import { unlessAbsent } from './absence.ts';
-import { AT_ONCE, isCreateStep, isDeleteStep } from './requests.ts';
+import { AT_ONCE, isCreateStep, isDeleteStep, REFUSE_DUPLICATE } from './requests.ts';
 
 /** Returns the exchange of the same request that ran at the same time. */
 function twinOf(exchange: Exchange, { exchanges }: Transcript): Exchange | undefined {
@@ -91,7 +91,7 @@ function judgeCreations(one: Exchange, other: Exchange, { exchanges }: Transcrip
   }
   const failed = [one, other].find(isServerError);
   if (failed) {
-    const hint = 'Catch the conflict of ids and respond with 409 and the code user_exists.';
+    const hint = `Catch the conflict of ids, and ${REFUSE_DUPLICATE}.`;
     return [{ ...finding, exchange: failed.id, hint }];
   }
   if (accepted.length === 0) {

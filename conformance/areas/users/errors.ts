@@ -9,7 +9,7 @@ import { errorsOf } from '../errors.ts';
 import { unlessAbsent } from './absence.ts';
 import { onDuplicate } from './known-users.ts';
 import { malformed } from './refusals.ts';
-import { isAboutUsers, isCreateStep } from './requests.ts';
+import { isAboutUsers, isCreateStep, REFUSE_DUPLICATE } from './requests.ts';
 
 const isRefusedDuplicate = (exchange: Exchange): boolean =>
   isCreateStep('duplicate')(exchange) &&
@@ -69,7 +69,7 @@ const ofRefusals = withDefaults(
           'user_exists',
           isRefusedDuplicate,
           unjudgedAs('blocked', 'The sandbox did not refuse the duplicate.'),
-          { withoutErrorObject: 'judge' },
+          { withoutErrorObject: 'judge', hint: `If the user exists, ${REFUSE_DUPLICATE}.` },
         ),
       ),
       mutants: {

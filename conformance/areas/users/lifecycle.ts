@@ -1,5 +1,6 @@
 /** Which users exist according to the responses of a run, and the responses that contradict it. */
 import { resolvePointer } from '../../../src/contract/index.ts';
+import { computeOnce } from '../../../src/platform/compute-once.ts';
 import {
   errorOf,
   isAccepted,
@@ -70,10 +71,23 @@ export const findSupposedLeftovers = (transcript: Transcript): Exchange[] =>
   );
 
 /** Returns whether a response confirms a new user. A cached response names another one. */
-const isCreated = (exchange: Exchange): boolean =>
+export const isCreated = (exchange: Exchange): boolean =>
   exchange.endpoint === 'create' &&
   isAccepted(exchange) &&
   [undefined, sentUserId(exchange)].includes(resolvePointer(exchange.json, '/user_id'));
+
+/** The creations of each user, in the order of their exchanges. */
+const creationsOf = computeOnce(
+  ({ exchanges }: Transcript): ReadonlyMap<unknown, readonly Exchange[]> =>
+    Map.groupBy(exchanges.filter(isCreated), sentUserId),
+);
+
+/** Returns whether the latest creation of a user ended before another request started. */
+export function wasCreatedBefore(userId: string, other: Exchange, transcript: Transcript): boolean {
+  const creations = creationsOf(transcript).get(userId) ?? [];
+  const latest = creations.findLast(({ id }) => id < other.id);
+  return latest !== undefined && latest.endedMs <= other.startedMs;
+}
 
 /** The first deletions of users that the run created. */
 export interface Deletions {

@@ -14,7 +14,7 @@ import {
   create,
   createDeletion,
   createUserId,
-  deleteUser,
+  deleteUsers,
   fullUser,
   LONG_IDS,
   OTHER_CASE,
@@ -71,7 +71,7 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
   const created = await create(context, 'to be deleted', request);
   if (!created || !isAccepted(created)) return;
   const { existing } = context.users;
-  await deleteUser(context, request.user_id);
+  await deleteUsers(context, [request.user_id]);
   await context.send(createDeletion('deleted again', 'open', request.user_id));
   const exchange = await context.send({
     endpoint: 'create',
@@ -200,7 +200,7 @@ const cleanup: UsersProbe = {
   async run(context) {
     const { existing, wronglyAccepted } = context.users;
     await Promise.all([
-      ...[...existing].map((id) => deleteUser(context, id)),
+      deleteUsers(context, existing),
       ...[...wronglyAccepted]
         .filter((id) => !existing.has(id))
         .map((id) => context.send(createDeletion('stray', 'open', id))),

@@ -23,6 +23,7 @@ import type { Subject } from '../../engine/requirement.ts';
 import { defineRefusals } from '../refusals.ts';
 import { unlessAbsent } from './absence.ts';
 import { onDuplicate, onDuplicates } from './known-users.ts';
+import { REFUSE_DUPLICATE } from './requests.ts';
 
 const TYPE_HINT = { accepted: "Check that `user_id` is a string, and don't convert other types." };
 const CHARACTERS_HINT = {
@@ -140,9 +141,8 @@ export const duplicates: Subject = {
         'create',
         checkRefused('create', ['duplicate'], undefined, explainNoValidResponse('create'), {
           duplicate: {
-            accepted:
-              'Look up the id before you create the user; if it exists, respond with 409 and the code user_exists.',
-            crashed: 'Catch the conflict of ids and respond with 409 and the code user_exists.',
+            accepted: `Look up the id before you create the user; if it exists, ${REFUSE_DUPLICATE}.`,
+            crashed: `Catch the conflict of ids, and ${REFUSE_DUPLICATE}.`,
           },
         }),
       ),

@@ -1,4 +1,4 @@
-import type { UserCreateRequest } from '../../../src/contract/index.ts';
+import { sandboxErrors, type UserCreateRequest } from '../../../src/contract/index.ts';
 import { type Step, stepsOf } from '../../engine/probe.ts';
 import {
   errorOf,
@@ -35,6 +35,9 @@ export const SENT_AGAIN = 'deleted on another connection';
 export function isRefusedAsDuplicate(exchange: Exchange): boolean {
   return errorOf(exchange)?.code === 'user_exists' || exchange.response?.status === 409;
 }
+
+/** What the sandbox should do with a create request for an existing user, as hints say it. */
+export const REFUSE_DUPLICATE = `respond with 409, the type ${sandboxErrors.user_exists.type}, and the code user_exists`;
 
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
@@ -92,19 +95,38 @@ export async function create(
 const SENT_AGAIN_MAX = 3;
 const LOST_USERS_MAX = 4;
 
-/** Deletes a user. If that is refused, tries other connections: another process may know the user. */
-export async function deleteUser(context: SandboxContext, userId: string): Promise<void> {
+/** Deletes users. If that is refused, tries other connections: another process may know the user. */
+export async function deleteUsers(
+  context: SandboxContext,
+  userIds: Iterable<string>,
+): Promise<void> {
   const { users } = context;
-  let exchange = await context.send(createDeletion('delete', 'valid', userId));
-  const status = exchange?.response?.status ?? 0;
-  const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;
-  if (isRefused && users.lost < LOST_USERS_MAX) {
-    for (let count = 0; count < SENT_AGAIN_MAX && exchange && !isAccepted(exchange); count++) {
-      exchange = await context.send(createDeletion(SENT_AGAIN, 'open', userId));
-    }
-    if (!exchange || !isAccepted(exchange)) users.lost++;
+  const deletions = await Promise.all(
+    [...userIds].map(async (userId) => {
+      const exchange = await context.send(createDeletion('delete', 'valid', userId));
+      if (exchange && isAccepted(exchange)) users.existing.delete(userId);
+      return { userId, status: exchange?.response?.status ?? 0 };
+    }),
+  );
+  // One after another, so that a sandbox that knows no user gets few requests.
+  for (const { userId, status } of deletions) {
+    const isRefused = status >= 400 && status < 500 && status !== 405 && status !== 429;
+    if (isRefused && users.lost < LOST_USERS_MAX) await deleteElsewhere(context, userId);
   }
-  if (exchange && isAccepted(exchange)) users.existing.delete(userId);
+}
+
+/** Sends a refused delete request again until a process knows the user. */
+async function deleteElsewhere(context: SandboxContext, userId: string): Promise<void> {
+  const { users } = context;
+  for (let count = 0; count < SENT_AGAIN_MAX; count++) {
+    const exchange = await context.send(createDeletion(SENT_AGAIN, 'open', userId));
+    if (!exchange) break;
+    if (isAccepted(exchange)) {
+      users.existing.delete(userId);
+      return;
+    }
+  }
+  users.lost++;
 }
 
 /** Returns a step that deletes a user. */

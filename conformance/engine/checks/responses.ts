@@ -265,7 +265,10 @@ export function checkErrorCode(
   code: SandboxErrorCode,
   isError: ExchangePredicate,
   unjudged: Check['unjudged'],
-  { withoutErrorObject = 'skip' }: { withoutErrorObject?: 'skip' | 'judge' } = {},
+  {
+    withoutErrorObject = 'skip',
+    hint,
+  }: { withoutErrorObject?: 'skip' | 'judge'; hint?: string } = {},
 ): Check {
   const expected = { type: sandboxErrors[code].type, code };
   return checkEach(
@@ -280,6 +283,7 @@ export function checkErrorCode(
           pointer: `/error/${key}`,
           expected: JSON.stringify(expected[key]),
           received: formatValue(error?.[key]),
+          ...(hint !== undefined && { hint }),
         }));
     },
     unjudged,

@@ -255,6 +255,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
       ...(step.control && { control: step.control.id }),
       ...(repeats !== undefined && { repeats }),
       ...(step.properties && { properties: [...step.properties] }),
+      ...(typeof step.key === 'object' && { owner: step.key.owner }),
       ...(step.connection && { connection: step.connection }),
       request: toRecordedRequest(outgoing),
       ...outcome,

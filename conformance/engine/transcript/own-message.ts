@@ -22,13 +22,22 @@ const MESSAGE_PLACES = [
   '/title',
 ];
 
-const LENGTH_MAX = 160;
+/** Lengths of a quotation in a sentence, and of the message on a line of its own. */
+const QUOTED_LENGTH_MAX = 160;
+const WHOLE_LENGTH_MAX = 2_000;
+
+/** Returns the message of a peer as `findOwnMessage`, but long enough to show all that usual peers say. */
+export const findWholeMessage = (exchange: Exchange): string | undefined =>
+  findOwnMessage(exchange, WHOLE_LENGTH_MAX);
 
 /**
  * Returns what a peer itself says about an error, in one line: the message of the body, the title of a
  * page, or the text. Undefined if the response is no error, or says nothing.
  */
-export function findOwnMessage(exchange: Exchange): string | undefined {
+export function findOwnMessage(
+  exchange: Exchange,
+  lengthMax = QUOTED_LENGTH_MAX,
+): string | undefined {
   const { response, json } = exchange;
   if (!response) return undefined;
   const page = findHtmlPage(exchange);
@@ -39,7 +48,7 @@ export function findOwnMessage(exchange: Exchange): string | undefined {
     : json === undefined
       ? response.body
       : undefined;
-  const line = toPrintable(text ?? '', LENGTH_MAX);
+  const line = toPrintable(text ?? '', lengthMax);
   return line === '' ? undefined : line;
 }
 

@@ -712,6 +712,10 @@ export interface ExchangeRecord {
    */
   properties?: string[];
   /**
+   * Name of the owner whose key the request has, of those that a run creates through the control API of a service. Absent if the request has another key, or none.
+   */
+  owner?: string;
+  /**
    * Present if the request used the connection that all such requests of the run share.
    */
   connection?: 'keep-alive';
@@ -2521,6 +2525,10 @@ export interface ExchangeRecord1 {
    */
   properties?: string[];
   /**
+   * Name of the owner whose key the request has, of those that a run creates through the control API of a service. Absent if the request has another key, or none.
+   */
+  owner?: string;
+  /**
    * Present if the request used the connection that all such requests of the run share.
    */
   connection?: 'keep-alive';
@@ -2572,6 +2580,10 @@ export interface ExchangeRecord2 {
    * What is special about a generated request, such as "two user messages in a row". Empty for the plain request that it differs from; absent if the request is not generated.
    */
   properties?: string[];
+  /**
+   * Name of the owner whose key the request has, of those that a run creates through the control API of a service. Absent if the request has another key, or none.
+   */
+  owner?: string;
   /**
    * Present if the request used the connection that all such requests of the run share.
    */

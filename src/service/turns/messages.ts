@@ -1,3 +1,4 @@
+import { isToolCallPart, readCallId, readCallName } from '../../contract/index.ts';
 import { isObject } from '../../platform/json.ts';
 
 /** A message of a conversation, reduced to what turns need. */
@@ -88,7 +89,7 @@ function readMessage(value: unknown): Message {
   const role = readRole(json['role']);
   const parts = [...toList(json['parts'] ?? json['content'])];
   if (!isObject(value)) parts.push(value);
-  const calls = [...parts.filter(isCall), ...toList(json['tool_calls']).filter(isObject)];
+  const calls = [...parts.filter(isToolCallPart), ...toList(json['tool_calls']).filter(isObject)];
   const texts = parts.map(readText).filter((text) => text !== '');
   const responses = parts.filter(isResponse).map(readResponse);
   const message: Message = {
@@ -137,39 +138,25 @@ function readText(part: unknown): string {
   return toText(part['content']) ?? toText(part['text']) ?? '';
 }
 
-function isCall(part: unknown): part is Json {
-  return isObject(part) && /^((server_)?tool[_-](call|use)|function_call)$/.test(readType(part));
-}
-
 const responseTypes = /^((server_)?tool[_-](call_response|result)|function_call_output)$/;
 
 function isResponse(part: unknown): part is Json {
-  return isObject(part) && responseTypes.test(readType(part));
-}
-
-function readType(part: Json): string {
-  return toText(part['type']) ?? '';
+  return isObject(part) && responseTypes.test(toText(part['type']) ?? '');
 }
 
 /** Reads a tool call in the format of the GenAI conventions, model vendors, or chat completions. */
 function readCall(part: Json): CallPart {
   const inner = isObject(part['function']) ? part['function'] : part;
   return {
-    id: readId(part),
-    name: toText(inner['name']) ?? toText(inner['toolName']) ?? '',
+    id: readCallId(part),
+    name: readCallName(part) ?? '',
     arguments: unwrapJson(inner['arguments'] ?? inner['input'] ?? inner['args'] ?? null),
   };
 }
 
 function readResponse(part: Json): ResponsePart {
   const result = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
-  return { id: readId(part), result: unwrapJson(result ?? null) };
-}
-
-function readId(part: Json): string | undefined {
-  return [part['id'], part['tool_call_id'], part['toolCallId'], part['call_id']]
-    .map(toText)
-    .find((id) => id !== undefined && id !== '');
+  return { id: readCallId(part), result: unwrapJson(result ?? null) };
 }
 
 function toText(value: unknown): string | undefined {

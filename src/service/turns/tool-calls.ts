@@ -1,3 +1,4 @@
+import { readToolName, TOOL_CALL_ID_KEY } from '../../contract/index.ts';
 import type { StoredSpan } from '../store/records.ts';
 import { findLastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
 import { toWholeMs } from './turn-order.ts';
@@ -104,9 +105,8 @@ class ToolCallCollector {
   }
 
   readTool(span: StoredSpan): void {
-    const id = readText(span, 'gen_ai.tool.call.id');
-    const name =
-      readText(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool(?: |$)/, '');
+    const id = readText(span, TOOL_CALL_ID_KEY);
+    const name = readToolName(span) ?? span.name.replace(/^execute_tool(?: |$)/, '');
     const entry =
       this.#findRequested(id, name) ?? this.#add({ id, name, arguments: null }, span.startNs);
     if (!entry) return;

@@ -40,17 +40,18 @@ const inputs = {
 type InputForm = keyof typeof inputs;
 
 interface Recording {
-  tracer: Tracer;
+  /** The tracer of each turn; after the last one, the first one again. */
+  tracers: readonly Tracer[];
   conversationId: string;
   form: InputForm;
 }
 
 /** Records a conversation in which each turn is a model call. */
-function recordCalls({ tracer, conversationId, form }: Recording): void {
+function recordCalls({ tracers, conversationId, form }: Recording): void {
   const history: object[] = [];
-  for (const [line, response] of script) {
+  for (const [turn, [line, response]] of script.entries()) {
     history.push(user(line));
-    record(tracer, 'chat', {
+    record(tracerOf(tracers, turn), 'chat', {
       ...{ 'gen_ai.conversation.id': conversationId },
       'gen_ai.input.messages': JSON.stringify(inputs[form](history)),
       'gen_ai.output.messages': JSON.stringify([agent(response)]),
@@ -60,9 +61,10 @@ function recordCalls({ tracer, conversationId, form }: Recording): void {
 }
 
 /** Records a conversation in which each turn is an agent with a tool loop. */
-function recordAgents({ tracer, conversationId, form }: Recording): void {
+function recordAgents({ tracers, conversationId, form }: Recording): void {
   const history: object[] = [];
   for (const [turn, [line, response]] of script.entries()) {
+    const tracer = tracerOf(tracers, turn);
     history.push(user(line));
     const toAttributes = (output: object, ...steps: object[]): Attributes => ({
       ...{ 'gen_ai.conversation.id': conversationId },
@@ -83,6 +85,12 @@ function recordAgents({ tracer, conversationId, form }: Recording): void {
     wrapper.end();
     history.push(agent(response));
   }
+}
+
+function tracerOf(tracers: readonly Tracer[], turn: number): Tracer {
+  const tracer = tracers[turn % tracers.length];
+  if (!tracer) throw new Error('A recording needs a tracer.');
+  return tracer;
 }
 
 function record(
@@ -124,6 +132,8 @@ function chunk<Item>(items: readonly Item[]): Item[][] {
 
 interface Way {
   options: (random: Random) => ExportOptions;
+  /** How many exporters send at the same time; they take turns in recording turns (default: 1). */
+  exporters?: number;
   record: (recording: Recording) => void;
   forms: readonly InputForm[];
 }
@@ -157,6 +167,12 @@ const ways: Readonly<Record<string, Way>> = {
     record: recordCalls,
     forms: everyForm,
   },
+  'from three exporters at once': {
+    options: () => ({}),
+    exporters: 3,
+    record: recordCalls,
+    forms: repeating,
+  },
   'agents after all that they contain': {
     options: (random) => ({
       wrap: sendInBatches((spans) => {
@@ -185,20 +201,27 @@ for (const [name, way] of Object.entries(ways)) {
   void t.test(`Turns of one millisecond are in order: ${name}`, async (t) => {
     const settings = { evals: [lastLine.id] };
     const bench = await withService(t, { seed: { evals: [lastLine], settings } });
-    const exporting = startExporter(t, bench.service, way.options(seededRandom(name)));
-    await sendConversations(bench, exporting, way);
+    const exporters = Array.from({ length: way.exporters ?? 1 }, (_, nth) =>
+      startExporter(t, bench.service, way.options(seededRandom(`${name} ${nth}`))),
+    );
+    await sendConversations(bench, exporters, way);
     await bench.drain();
     const wrong = await listWrong(t, bench);
     t.strictSame(wrong, []);
   });
 }
 
-async function sendConversations(bench: Bench, exporting: TestExporter, way: Way): Promise<void> {
+async function sendConversations(
+  bench: Bench,
+  exporters: readonly TestExporter[],
+  way: Way,
+): Promise<void> {
+  const tracers = exporters.map(({ tracer }) => tracer);
   for (let nth = 0; nth < CONVERSATIONS; nth += 1) {
     const conversationId = `conversation-${nth}`;
     const form = way.forms[nth % way.forms.length] ?? 'all';
-    way.record({ tracer: exporting.tracer, conversationId, form });
-    await exporting.flush();
+    way.record({ tracers, conversationId, form });
+    await Promise.all(exporters.map(({ flush }) => flush()));
     await bench.end(conversationId);
     // At most 120 requests are admitted within a minute.
     bench.clock.advance(10_000);

@@ -10,6 +10,7 @@ import {
   schemas,
   resolvePointer,
   findViolations,
+  USER_ID_LENGTH_MAX,
   type MessageName,
 } from '../../../src/contract/index.ts';
 import { ROOT } from '../../helpers/repository.ts';
@@ -157,15 +158,17 @@ void t.test('A value is formatted as one short line', (t) => {
   t.equal(formatValue(undefined), 'nothing');
   t.equal(formatValue(null), 'null');
   const long = formatValue('x'.repeat(500));
-  t.equal(long.length, 60);
+  t.equal(long.length, 72);
   t.match(long, /\.\.\.$/);
   const values = [[[[1]]], { a: { b: [] } }, 'a"\n', { api_key: 'secret' }, Array(500).fill(0)];
   for (const value of values) {
     const text = JSON.stringify(value).replace('secret', '(hidden)');
-    const expected = text.length > 60 ? `${text.slice(0, 57)}...` : text;
+    const expected = text.length > 72 ? `${text.slice(0, 69)}...` : text;
     t.equal(formatValue(value), expected);
-    t.equal(formatValue({ value }).slice(0, 57), `{"value":${text}}`.slice(0, 57));
+    t.equal(formatValue({ value }).slice(0, 69), `{"value":${text}}`.slice(0, 69));
   }
+  const longestId = 'u'.repeat(USER_ID_LENGTH_MAX);
+  t.equal(formatValue(longestId), `"${longestId}"`, 'an id is never cut');
   t.end();
 });
 

@@ -6,6 +6,7 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
+import { formatCount, formatNumber } from '../../../report-kit/format.ts';
 import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
 import {
   decideRunVerdict,
@@ -63,9 +64,9 @@ function summarize(
 ): string {
   const canceled = sessions.filter(({ status }) => status === 'canceled').length;
   const judged = sessions.filter(({ verdict }) => verdict !== 'undecided').length;
-  const note =
+  const share =
     canceled === 0
       ? ''
-      : `; ${judged} of ${sessions.length} sessions were judged, and ${canceled} were canceled`;
-  return `${describeScenarios(scenarios)}${note}.`;
+      : ` Judged ${formatNumber(judged)} of ${formatCount(sessions.length, 'session')}; ${formatNumber(canceled)} canceled.`;
+  return `${describeScenarios(scenarios)}.${share}`;
 }

@@ -95,10 +95,12 @@ export function terminalReport(
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
   const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
   const word = verdict.toUpperCase();
-  const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
+  // After an interruption, not all sessions ran, and the sentence counts those that were judged.
+  const isStopped = sessions.some(({ status }) => status === 'canceled');
+  const count = isStopped ? 'Stopped after' : `${formatCount(sessions.length, 'session')} in`;
   const summary = labeled(
     `${layout.style(STYLE_BY_VERDICT[verdict], word)}  `,
-    `${sentence} ${count} in ${formatDuration(ms)}, seed ${seed}.`,
+    `${sentence} ${count} ${formatDuration(ms)}, seed ${seed}.`,
     layout.width,
   );
   const blocks = [

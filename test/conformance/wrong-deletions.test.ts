@@ -1,0 +1,138 @@
+/** What "Fix first" says about a sandbox that deletes other users than the one in the path. */
+import t from 'tap';
+import { SENT_AGAIN } from '../../conformance/areas/users/requests.ts';
+import { check } from '../../conformance/index.ts';
+import { withDefect, type Defect, type Message } from '../helpers/defective-layer.ts';
+import {
+  error,
+  idOf,
+  isChat,
+  json,
+  startReference,
+  testFixFirst,
+  type FixFirstCase,
+} from '../helpers/fix-first.ts';
+
+/** Keeps users, and deletes those that a function selects; it returns the id to confirm, if any. */
+const deletes =
+  (remove: (users: Set<string>, id: string) => string | undefined): Defect =>
+  () => {
+    const users = new Set<string>();
+    return (request, forward) => {
+      const headers = { 'content-type': 'application/json' };
+      const respond = (status: number, body: string): Promise<Message> =>
+        Promise.resolve({ ...request, status, headers, body });
+      if (request.method === 'DELETE') {
+        const id = remove(users, request.path.slice('/users/'.length));
+        return id === undefined
+          ? respond(404, error('No such user.', 'invalid_request_error', 'not_found'))
+          : respond(
+              200,
+              json({ user_id: id, deleted_at: '2026-01-01T00:00:00Z', status: 'deleted' }),
+            );
+      }
+      const id = idOf(request);
+      if (isChat(request) && id !== '' && !users.has(id)) {
+        return respond(400, error('Unknown user.', 'invalid_request_error', 'bad_request'));
+      }
+      if (request.path !== '/users' || !/^\w{1,64}$/.test(id)) return forward();
+      if (users.has(id)) {
+        return respond(409, error('It exists.', 'duplicate_user_error', 'user_exists'));
+      }
+      users.add(id);
+      return respond(
+        201,
+        json({ user_id: id, created_at: '2026-01-01T00:00:00Z', status: 'active' }),
+      );
+    };
+  };
+
+/** Deletes one user, and confirms the deletion of the one in the path. */
+const deletesInstead = (choose: (users: readonly string[]) => string | undefined): Defect =>
+  deletes((users, id) => {
+    const chosen = choose([...users]);
+    return chosen !== undefined && users.delete(chosen) ? id : undefined;
+  });
+
+const ANOTHER_DELETED =
+  /^DELETE \/users\/\{user_id\}: an id without a user is deleted with 200 \(exchange \d+ "[^"]+"\), and a user that exists is gone: 404 with "No such user\." .*Delete only the user whose id is in the path/;
+
+const cases: readonly FixFirstCase[] = [
+  {
+    title: 'a deletion that deletes all users',
+    defect: deletes((users, id) => {
+      const isKnown = users.has(id);
+      users.clear();
+      return isKnown ? id : undefined;
+    }),
+    says: /^DELETE \/users\/\{user_id\}: the deletion of sim_user_\w+ \(exchange \d+\) also deletes other users: 404 with "No such user\." .*Delete only the user whose id is in the path/,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that always succeeds, and deletes all users',
+    defect: deletes((users, id) => {
+      users.clear();
+      return id;
+    }),
+    says: /^POST \/v1\/chat\/completions: the deletion of sim_user_\w+ \(exchange \d+\) also deletes other users: 400 with "Unknown user\." .*Delete only the user whose id is in the path/,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that takes the oldest user',
+    defect: deletesInstead((users) => users[0]),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that takes the newest user',
+    defect: deletesInstead((users) => users.at(-1)),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that takes the oldest user, and confirms that one',
+    defect: deletes((users) => {
+      const [oldest] = users;
+      if (oldest !== undefined) users.delete(oldest);
+      return oldest;
+    }),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion of an existing user that takes the oldest one',
+    defect: deletes((users, id) => {
+      if (!users.has(id)) return undefined;
+      users.delete([...users][0] ?? '');
+      return id;
+    }),
+    says: ANOTHER_DELETED,
+    isOnly: true,
+  },
+  {
+    title: 'a deletion that compares only the beginning of ids',
+    defect: deletes((users, id) => {
+      const alike = [...users].filter((other) => other.slice(0, 20) === id.slice(0, 20));
+      for (const other of alike) users.delete(other);
+      return alike.length > 0 ? id : undefined;
+    }),
+    says: /^DELETE \/users\/\{user_id\}: the deletion of ((sim_user_\w{11})\w*) \(exchange \d+\) also deletes other users: 404 .*Compare whole ids/,
+    isOnly: true,
+  },
+];
+
+for (const one of cases) testFixFirst(t, one);
+
+void t.test('a sandbox that knows no user gets few delete requests again', async (t) => {
+  const target = await withDefect(
+    t,
+    await startReference(t),
+    deletes(() => undefined),
+  );
+  const { transcript } = await check({
+    ...{ target, kitVersion: 'test', seed: 'advice' },
+    areas: ['chat', 'users'],
+  });
+  const again = transcript.exchanges.filter(({ step }) => step === SENT_AGAIN);
+  t.ok(again.length >= 3 && again.length <= 12, `${again.length} requests`);
+});

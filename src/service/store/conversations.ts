@@ -87,7 +87,7 @@ export function createConversationStore({ dialect, reader, read, write, director
       state: 'open' | 'unscored',
       page: Page,
     ): Promise<{ conversations: WaitingConversation[]; total: number }> =>
-      read(ownerId, (db) => listWaiting(db, { ownerId, state, inPartitions, ...page })),
+      read(ownerId, (db) => listWaiting(db, { ownerId, state, ...page })),
     /** Lists conversations that were closed but never scored, oldest first. */
     listUnscored: (ownerId: string, limit: number): Promise<string[]> =>
       listUnscored(reader(ownerId), ownerId, limit),
@@ -354,7 +354,7 @@ async function find(
 /** The tags of a conversation that a list shows. */
 const LISTED_TAGS_MAX = 5;
 
-interface WaitingQuery extends Page, Partitioned {
+interface WaitingQuery extends Page {
   ownerId: string;
   state: 'open' | 'unscored';
 }
@@ -362,7 +362,7 @@ interface WaitingQuery extends Page, Partitioned {
 /** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
 async function listWaiting(
   db: Reader,
-  { ownerId, state, inPartitions, skip, limit }: WaitingQuery,
+  { ownerId, state, skip, limit }: WaitingQuery,
 ): Promise<{ conversations: WaitingConversation[]; total: number }> {
   // States are literals, because SQLite uses a partial index only if the query repeats its condition.
   const all = db
@@ -376,17 +376,7 @@ async function listWaiting(
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const rows = await all
-    .select(['key', 'conversation_id', 'last_received_at_ms', 'closed_at_ms'])
-    .select((eb) =>
-      eb
-        .selectFrom('spans')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .whereRef('spans.conversation_key', '=', 'conversations.key')
-        .$if(inPartitions, (spans) =>
-          spans.whereRef('spans.received_day', '=', 'conversations.received_day'),
-        )
-        .as('spans'),
-    )
+    .select(['key', 'conversation_id', 'span_count', 'last_received_at_ms', 'closed_at_ms'])
     .$if(state === 'unscored', (query) => query.orderBy('closed_at_ms', 'desc'))
     .orderBy('key', 'desc')
     .limit(limit)
@@ -404,7 +394,7 @@ async function listWaiting(
       .execute();
     conversations.push({
       conversationId: row.conversation_id,
-      spans: row.spans ?? 0,
+      spans: row.span_count,
       lastReceivedAtMs: row.last_received_at_ms,
       closedAtMs: row.closed_at_ms ?? undefined,
       tags,

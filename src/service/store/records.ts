@@ -74,6 +74,8 @@ export interface InsertResult {
   repeated: number;
   /** How many of the inserted spans arrived after their conversation was closed. */
   late: number;
+  /** Spans beyond the limits of their conversation. They are not stored. */
+  rejected: number;
 }
 
 /** An API key of an owner, without the key. */

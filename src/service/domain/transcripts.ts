@@ -2,7 +2,6 @@
 import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
-import { buildTranscript, buildTurns } from '../turns/turns.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /**
@@ -37,15 +36,23 @@ export async function loadTranscript(store: Store, session: Session): Promise<Tr
     : buildConversationTranscript(store, session.ownerId, conversationId);
 }
 
+/**
+ * Waits until there is memory for the turns of a session. Dispose of the result when they are no longer
+ * needed, and do not hold another one meanwhile.
+ */
+export async function holdTurns({ conversations }: Store, session: Session): Promise<Disposable> {
+  return conversations.holdMemory(session.ownerId, conversationOf(session) ?? '');
+}
+
 /** Builds the transcript of a conversation from its spans. */
 export async function buildConversationTranscript(
-  { conversations }: Store,
+  { conversations, turnBuilder }: Store,
   ownerId: string,
   conversationId: string,
 ): Promise<Transcript> {
   const spans = await conversations.listSpans(ownerId, conversationId);
   const links = await conversations.listLinks(ownerId, conversationId);
-  return buildTranscript(spans, links);
+  return turnBuilder.buildTranscript(spans, links);
 }
 
 /**
@@ -53,13 +60,13 @@ export async function buildConversationTranscript(
  * @param late Whether to include spans that arrived after the close.
  */
 export async function buildConversationTurns(
-  { conversations }: Store,
+  { conversations, turnBuilder }: Store,
   conversation: { ownerId: string; conversationId: string; late?: boolean },
 ): Promise<TracedTurn[]> {
   const { ownerId, conversationId, late = true } = conversation;
   const spans = await conversations.listSpans(ownerId, conversationId);
   const links = await conversations.listLinks(ownerId, conversationId);
-  return buildTurns(late ? spans : spans.filter((span) => !span.late), links);
+  return turnBuilder.buildTurns(late ? spans : spans.filter((span) => !span.late), links);
 }
 
 /**
@@ -125,6 +132,12 @@ export async function findScorable(
     ...(metadata && { metadata }),
     turns: turns.map(toScoredTurn),
   };
+}
+
+/** Waits until there is memory for a session or conversation in the form that evals read. */
+export async function holdScorable(store: Store, ownerId: string, id: string): Promise<Disposable> {
+  const session = await store.sessions.find(ownerId, id);
+  return session ? holdTurns(store, session) : store.conversations.holdMemory(ownerId, id);
 }
 
 function toScoredTurn(turn: SessionTurn): ScoredTurn {

@@ -1,14 +1,16 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   serviceRoutes,
-  type ProductionSessionPage,
-  type SimulationSessionPage,
+  type ProductionSession,
+  type SimulationSession,
 } from '../../contract/index.ts';
 import { readQuery } from '../../http-kit/query.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { loadTurns } from '../domain/transcripts.ts';
+import { holdTurns, loadTurns } from '../domain/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from '../domain/results-query.ts';
+import { writePage } from './send-page.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';
 
 /** Dependencies of the results endpoints. */
@@ -25,42 +27,47 @@ export interface ResultsDeps {
 export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
   const { listSimulationSessions, listProductionSessions } = serviceRoutes;
   for (const path of withAndWithoutSlash(listSimulationSessions.path)) {
-    app.get(path, (request): Promise<SimulationSessionPage> =>
-      sendPage(deps, request, 'simulation', toSimulationView),
+    app.get(path, (request, reply): Promise<FastifyReply> =>
+      sendPage(deps, { request, reply }, { kind: 'simulation', toView: toSimulationView }),
     );
   }
   for (const path of withAndWithoutSlash(listProductionSessions.path)) {
-    app.get(path, (request): Promise<ProductionSessionPage> =>
-      sendPage(deps, request, 'production', toProductionView),
+    app.get(path, (request, reply): Promise<FastifyReply> =>
+      sendPage(deps, { request, reply }, { kind: 'production', toView: toProductionView }),
     );
   }
 }
 
 const withAndWithoutSlash = (path: string): string[] => [path, path.replace(/\/$/, '')];
 
-interface Page<Item> {
-  items: Item[];
-  total: number;
-  skip: number;
-  limit: number;
-  [more: string]: unknown;
+/** The sessions of an endpoint. */
+interface Listed {
+  kind: SessionKind;
+  toView: (session: Session, options: ViewOptions) => ProductionSession | SimulationSession;
 }
 
 /** Responds with a page of sessions, newest first. */
-async function sendPage<Item>(
-  { authentication, store, appUrl, injectFault }: ResultsDeps,
-  request: FastifyRequest,
-  kind: SessionKind,
-  toView: (session: Session, options: ViewOptions) => Item,
-): Promise<Page<Item>> {
+async function sendPage(
+  deps: ResultsDeps,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { kind, toView }: Listed,
+): Promise<FastifyReply> {
+  const { authentication, store, appUrl, injectFault } = deps;
   const { ownerId } = await authentication.authenticateCaller(request.headers);
   await injectFault();
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, readQuery(request));
   const { sessions, total } = await store.sessions.listPage(filter);
-  const items: Item[] = [];
-  for (const session of sessions) {
-    const turns = includeTraces ? await loadTurns(store, session) : undefined;
-    items.push(toView(session, { appUrl: appUrl(), failedOnly: filter.failedOnly, turns }));
-  }
-  return { items, total, skip: filter.skip, limit: filter.limit };
+  const options = { appUrl: appUrl(), failedOnly: filter.failedOnly };
+  const items = async function* (): AsyncGenerator<object> {
+    for (const session of sessions) {
+      if (!includeTraces) yield toView(session, { ...options, turns: undefined });
+      else {
+        using _held = await holdTurns(store, session);
+        yield toView(session, { ...options, turns: await loadTurns(store, session) });
+      }
+    }
+  };
+  const { skip, limit } = filter;
+  const body: string | Readable = await writePage({ items: items(), total, skip, limit });
+  return reply.type('application/json').send(body);
 }

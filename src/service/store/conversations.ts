@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
+import { createWeightLimit } from '../../platform/weight-limit.ts';
+import { UnreadableConversationError, type TurnBuilder } from '../turns/turn-builder.ts';
 import { buildTurns } from '../turns/turns.ts';
 import { addSession, toSearchText } from './add-sessions.ts';
 import {
@@ -21,19 +23,68 @@ import type {
   WaitingConversation,
 } from './records.ts';
 
+/** The bytes of conversations that are read as a whole at the same time, as they are stored: 48 MiB. */
+const BYTES_READ_MAX = 50_331_648;
+
+/** What a span takes besides its texts. */
+const SPAN_BYTES = 1_000;
+
 /**
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
  * for good. A closed conversation is unscored until a session scores it.
  */
-export function createConversationStore({ dialect, reader, read, write, directory }: Connections) {
+export function createConversationStore(
+  { dialect, reader, read, write, directory }: Connections,
+  turnBuilder: TurnBuilder,
+) {
   const inPartitions = dialect === 'postgres';
+  const memory = createWeightLimit(BYTES_READ_MAX);
+  /**
+   * Returns the text that a search finds a large conversation by. It is made before the transaction, which
+   * would take too long otherwise. It lacks spans that arrive meanwhile, but has only the first turns anyway.
+   */
+  const prepareSearchText = async ({
+    ownerId,
+    conversationId,
+    evals,
+  }: Pick<CloseRequest, 'ownerId' | 'conversationId' | 'evals'>): Promise<string | undefined> => {
+    if (evals.length === 0) return undefined;
+    const db = reader(ownerId);
+    const place = await findPlace(db, { ownerId, conversationId, inPartitions });
+    if (!place || !isLarge(place)) return undefined;
+    using _held = await memory.hold(place.textBytes + place.spanCount * SPAN_BYTES);
+    const spans = await listSpans(db, place);
+    const scored = spans.filter(({ late }) => !late);
+    const turns = await turnBuilder
+      .buildTurns(scored, await listLinks(db, place))
+      .catch(emptyIfUnreadable);
+    return toSearchText(turns);
+  };
   return {
     find: (ownerId: string, conversationId: string): Promise<Conversation | undefined> =>
       find(reader(ownerId), ownerId, conversationId),
-    async listSpans(ownerId: string, conversationId: string): Promise<StoredSpan[]> {
+    /** Lists the spans by start, all or the first ones. */
+    async listSpans(
+      ownerId: string,
+      conversationId: string,
+      limit?: number,
+    ): Promise<StoredSpan[]> {
       const query = { ownerId, conversationId, inPartitions };
       const place = await findPlace(reader(ownerId), query);
-      return place ? listSpans(reader(ownerId), place) : [];
+      return place ? listSpans(reader(ownerId), place, limit) : [];
+    },
+    /**
+     * Waits until there is memory to read a conversation as a whole. Dispose of the result when its spans
+     * and turns are no longer needed.
+     */
+    async holdMemory(ownerId: string, conversationId: string): Promise<Disposable> {
+      const row = await reader(ownerId)
+        .selectFrom('conversations')
+        .select(['span_count', 'text_bytes'])
+        .where('owner_id', '=', ownerId)
+        .where('conversation_id', '=', conversationId)
+        .executeTakeFirst();
+      return memory.hold(row ? row.text_bytes + row.span_count * SPAN_BYTES : 0);
     },
     /** Lists the ignored spans in the traces of a conversation. */
     async listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]> {
@@ -59,8 +110,10 @@ export function createConversationStore({ dialect, reader, read, write, director
      * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an
      * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
      */
-    close: (request: CloseRequest): Promise<CloseResult | undefined> =>
-      write(request.ownerId, (db) => close(db, { ...request, inPartitions })),
+    async close(request: CloseRequest): Promise<CloseResult | undefined> {
+      const searchText = await prepareSearchText(request);
+      return write(request.ownerId, (db) => close(db, { ...request, searchText, inPartitions }));
+    },
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
     async listIdle(
       ms: number,
@@ -95,10 +148,14 @@ export function createConversationStore({ dialect, reader, read, write, director
      * Creates the session and the jobs of a closed, unscored conversation in one transaction. Returns
      * undefined for any other conversation. Without evals, the conversation stays unscored.
      */
-    queueScoring: (
+    async queueScoring(
       request: Omit<CloseRequest, 'runName'>,
-    ): Promise<{ run: string; queued: number } | undefined> =>
-      write(request.ownerId, (db) => queueScoring(db, { ...request, inPartitions })),
+    ): Promise<{ run: string; queued: number } | undefined> {
+      const searchText = await prepareSearchText(request);
+      return write(request.ownerId, (db) =>
+        queueScoring(db, { ...request, searchText, inPartitions }),
+      );
+    },
   };
 }
 
@@ -163,7 +220,26 @@ interface SpansQuery extends Partitioned {
 }
 
 /** How to queue the scoring of a conversation. */
-interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {}
+interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
+  /** The text that a search finds a large conversation by; of others, the transaction reads it. */
+  searchText: string | undefined;
+}
+
+/** A conversation with the size of its spans. */
+interface SizedPlace extends SpanPlace {
+  spanCount: number;
+  textBytes: number;
+}
+
+/** Whether building its turns takes too long for a transaction. */
+const isLarge = ({ spanCount, textBytes }: SizedPlace): boolean =>
+  spanCount > SEARCHED_SPANS_MAX || textBytes > SEARCHED_BYTES_MAX;
+
+/** A conversation that can't be read is closed nevertheless, and found by other things than its text. */
+function emptyIfUnreadable(error: unknown): [] {
+  if (error instanceof UnreadableConversationError) return [];
+  throw error;
+}
 
 const toPlace = (
   row: { key: number; received_day: number },
@@ -173,19 +249,19 @@ const toPlace = (
   receivedDay: inPartitions ? row.received_day : undefined,
 });
 
-async function findPlace(db: Reader, query: SpansQuery): Promise<SpanPlace | undefined> {
+async function findPlace(db: Reader, query: SpansQuery): Promise<SizedPlace | undefined> {
   const row = await db
     .selectFrom('conversations')
-    .select(['key', 'received_day'])
+    .select(['key', 'received_day', 'span_count', 'text_bytes'])
     .where('owner_id', '=', query.ownerId)
     .where('conversation_id', '=', query.conversationId)
     .executeTakeFirst();
-  return row && toPlace(row, query);
+  return row && { ...toPlace(row, query), spanCount: row.span_count, textBytes: row.text_bytes };
 }
 
 async function close(
   db: WriteTransaction,
-  request: CloseRequest & Partitioned,
+  request: ScoringRequest & Pick<CloseRequest, 'runName'>,
 ): Promise<CloseResult | undefined> {
   const { ownerId, conversationId, atMs, idleBeforeMs } = request;
   // One statement both checks and changes the state, so only one of two concurrent calls matches.
@@ -295,14 +371,15 @@ async function queueJobs(
     .set({ session_key: key })
     .where('key', '=', conversation.place.key)
     .execute();
-  const text = await readSearchText(db, conversation.place);
+  const text = request.searchText ?? (await readSearchText(db, conversation.place));
   // With the session, because a text that is written later is lost if the service dies meanwhile.
   await db.insertInto('session_texts').values({ session_key: key, text }).execute();
   return queued;
 }
 
-/** More spans than a real conversation has; a limit keeps the transaction short. */
-const SEARCHED_SPANS_MAX = 10_000;
+/** The transaction itself reads no more of a conversation, so that it is short. */
+const SEARCHED_SPANS_MAX = 200;
+const SEARCHED_BYTES_MAX = 100_000;
 
 /** Returns the text that a search finds the session of a conversation by. */
 async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
@@ -325,7 +402,7 @@ async function find(
     .selectFrom('conversations')
     .leftJoin('runs', 'runs.key', 'conversations.run_key')
     .leftJoin('sessions', 'sessions.key', 'conversations.session_key')
-    .select(['state', 'last_received_at_ms', 'closed_at_ms'])
+    .select(['state', 'last_received_at_ms', 'span_count', 'closed_at_ms'])
     .select(['received_day', 'spans_removed_at_ms'])
     .select(['runs.name as run', 'sessions.id as session_id'])
     .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
@@ -340,6 +417,7 @@ async function find(
       firstStartNs: BigInt(row.first_start_ns),
       lastEndNs: BigInt(row.last_end_ns),
       lastReceivedAtMs: row.last_received_at_ms,
+      spanCount: row.span_count,
       closedAtMs: row.closed_at_ms ?? undefined,
       run: row.run ?? undefined,
       sessionId: row.session_id ?? undefined,

@@ -112,6 +112,7 @@ export interface Conversation {
   lastEndNs: bigint;
   /** Server time at which its most recent span was received. */
   lastReceivedAtMs: number;
+  spanCount: number;
   closedAtMs: number | undefined;
   /** Name of the daily run that it joined when it was closed. */
   run: string | undefined;

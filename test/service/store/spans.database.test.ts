@@ -125,6 +125,7 @@ testStore('A conversation has its first start, last end, and last arrival', asyn
     firstStartNs: noonNs - 7n,
     lastEndNs: noonNs + 5n,
     lastReceivedAtMs: 20,
+    spanCount: 2,
     closedAtMs: undefined,
     run: undefined,
     sessionId: undefined,

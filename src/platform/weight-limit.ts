@@ -2,8 +2,8 @@
 export interface WeightLimit {
   /**
    * Waits until there is room for a weight, in the order of the calls. Disposing of the result makes room
-   * again. A weight above the limit waits until it is the only one. Do not hold one while you wait for
-   * another.
+   * again. A weight above the limit waits until it is the only one, and a weight of 0 never waits. Do not
+   * hold one while you wait for another.
    */
   hold(weight: number): Promise<Disposable>;
 }
@@ -21,6 +21,7 @@ export function createWeightLimit(weightMax: number): WeightLimit {
   };
   return {
     async hold(given) {
+      if (given === 0) return { [Symbol.dispose]: () => undefined };
       const weight = Math.min(given, weightMax);
       const { promise, resolve } = Promise.withResolvers<undefined>();
       waiting.push({ weight, start: () => resolve(undefined) });

@@ -1,7 +1,9 @@
 /** Reads the turns of sessions from the store: those that are stored, or those that their spans make. */
 import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
+import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
+import { RequestError } from './errors.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /**
@@ -52,7 +54,15 @@ export async function buildConversationTranscript(
 ): Promise<Transcript> {
   const spans = await conversations.listSpans(ownerId, conversationId);
   const links = await conversations.listLinks(ownerId, conversationId);
-  return turnBuilder.buildTranscript(spans, links);
+  return turnBuilder.buildTranscript(spans, links).catch(rejectUnreadable);
+}
+
+/** @throws RequestError if a conversation can't be read; any other error stays the same. */
+function rejectUnreadable(error: unknown): never {
+  if (error instanceof UnreadableConversationError) {
+    throw new RequestError('failed', error.message);
+  }
+  throw error;
 }
 
 /**

@@ -6,10 +6,14 @@ import {
   type SimulationSession,
 } from '../../contract/index.ts';
 import { readQuery } from '../../http-kit/query.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { holdTurns, loadTurns } from '../domain/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from '../domain/results-query.ts';
+import { UnreadableConversationError } from '../turns/turn-builder.ts';
+import type { SessionTurn } from '../turns/turn-types.ts';
 import { writePage } from './send-page.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';
 
@@ -40,6 +44,19 @@ export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void 
 
 const withAndWithoutSlash = (path: string): string[] => [path, path.replace(/\/$/, '')];
 
+/** Returns the turns of a session. One that can't be read has none, and the others are listed. */
+async function findTurns(store: Store, session: Session): Promise<SessionTurn[]> {
+  try {
+    return await loadTurns(store, session);
+  } catch (error) {
+    if (error instanceof UnreadableConversationError) return [];
+    throw error;
+  }
+}
+
+/** How long the sessions of a page may be read before other work gets its turn. */
+const SESSIONS_MS_MAX = 10;
+
 /** The sessions of an endpoint. */
 interface Listed {
   kind: SessionKind;
@@ -58,12 +75,14 @@ async function sendPage(
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, readQuery(request));
   const { sessions, total } = await store.sessions.listPage(filter);
   const options = { appUrl: appUrl(), failedOnly: filter.failedOnly };
+  const yieldIfDue = yieldPeriodically(systemClock, SESSIONS_MS_MAX);
   const items = async function* (): AsyncGenerator<object> {
     for (const session of sessions) {
+      await yieldIfDue();
       if (!includeTraces) yield toView(session, { ...options, turns: undefined });
       else {
         using _held = await holdTurns(store, session);
-        yield toView(session, { ...options, turns: await loadTurns(store, session) });
+        yield toView(session, { ...options, turns: await findTurns(store, session) });
       }
     }
   };

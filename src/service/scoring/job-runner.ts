@@ -19,6 +19,7 @@ import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Log } from '../../platform/log.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { Store } from '../store/store.ts';
+import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
@@ -266,7 +267,11 @@ class QueueRunner implements JobRunner {
     await untilAborted(shared.hasMemory, control.signal);
     using limit = limitSignal(this.#machineClock, SCORING_MS_MAX, control.signal);
     const score = async (): Promise<Score> => {
-      const session = await shared.read();
+      const session = await shared.read().catch((error: unknown) => {
+        if (error instanceof UnreadableConversationError) return error;
+        throw error;
+      });
+      if (session instanceof UnreadableConversationError) return createErrorScore(session.message);
       if (!session) return createErrorScore('The session or its spans no longer exist.');
       return await scoreSession(job.definition, session, judge, limit.signal);
     };

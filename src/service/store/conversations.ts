@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
 import { createWeightLimit } from '../../platform/weight-limit.ts';
@@ -23,8 +24,14 @@ import type {
   WaitingConversation,
 } from './records.ts';
 
-/** The bytes of conversations that are read as a whole at the same time, as they are stored: 48 MiB. */
-const BYTES_READ_MAX = 50_331_648;
+/**
+ * The bytes of large conversations that are read as a whole at the same time: one of the largest, or a few
+ * others. Each takes ten times as much memory while its turns are built.
+ */
+const BYTES_READ_MAX = 16_777_216;
+
+/** Smaller conversations are not counted, so that they never wait for large ones. */
+const BYTES_COUNTED_MIN = 262_144;
 
 /** What a span takes besides its texts. */
 const SPAN_BYTES = 1_000;
@@ -39,6 +46,8 @@ export function createConversationStore(
 ) {
   const inPartitions = dialect === 'postgres';
   const memory = createWeightLimit(BYTES_READ_MAX);
+  const holdBytes = (bytes: number): Promise<Disposable> =>
+    memory.hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
   /**
    * Returns the text that a search finds a large conversation by. It is made before the transaction, which
    * would take too long otherwise. It lacks spans that arrive meanwhile, but has only the first turns anyway.
@@ -52,7 +61,7 @@ export function createConversationStore(
     const db = reader(ownerId);
     const place = await findPlace(db, { ownerId, conversationId, inPartitions });
     if (!place || !isLarge(place)) return undefined;
-    using _held = await memory.hold(place.textBytes + place.spanCount * SPAN_BYTES);
+    using _held = await holdBytes(place.textBytes + place.spanCount * SPAN_BYTES);
     const spans = await listSpans(db, place);
     const scored = spans.filter(({ late }) => !late);
     const turns = await turnBuilder
@@ -71,6 +80,8 @@ export function createConversationStore(
     ): Promise<StoredSpan[]> {
       const query = { ownerId, conversationId, inPartitions };
       const place = await findPlace(reader(ownerId), query);
+      // A statement blocks the event loop, and large conversations are read one after another.
+      if (place && isLarge(place)) await setImmediate();
       return place ? listSpans(reader(ownerId), place, limit) : [];
     },
     /**
@@ -84,7 +95,7 @@ export function createConversationStore(
         .where('owner_id', '=', ownerId)
         .where('conversation_id', '=', conversationId)
         .executeTakeFirst();
-      return memory.hold(row ? row.text_bytes + row.span_count * SPAN_BYTES : 0);
+      return holdBytes(row ? row.text_bytes + row.span_count * SPAN_BYTES : 0);
     },
     /** Lists the ignored spans in the traces of a conversation. */
     async listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]> {

@@ -43,11 +43,11 @@ const INLINE_SPANS_MAX = 200;
 const INLINE_CHARS_MAX = 100_000;
 
 /** How much memory a thread may use, and how long it may take for one conversation. */
-const THREAD_HEAP_MB_MAX = 384;
+const THREAD_HEAP_MB_MAX = 320;
 const THREAD_MS_MAX = 30_000;
 
 /** An unused thread ends after this time. */
-const IDLE_MS_MAX = 10_000;
+const IDLE_MS_MAX = 2_000;
 
 // The extension is `.ts` when Node strips types, and `.js` in the build.
 const threadUrl = new URL(`turn-thread-entry${extname(import.meta.url)}`, import.meta.url);

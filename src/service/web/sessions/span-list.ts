@@ -73,7 +73,11 @@ function renderTime(
 /** Returns the ids and attributes of a span as JSON, cut if they are long. */
 function describe(span: StoredSpan, lengthMax: number): string {
   const { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes } = span;
-  const parts = { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes };
+  const cut = (text: string | undefined): string | undefined =>
+    // Before the whole is cut, because messages can have megabytes.
+    text === undefined ? undefined : cutText(text, lengthMax);
+  const messages = { inputMessages: cut(inputMessages), outputMessages: cut(outputMessages) };
+  const parts = { traceId, spanId, parentSpanId, ...messages, attributes };
   const text = JSON.stringify(parts, null, 2);
   return cutText(text, lengthMax);
 }

@@ -56,6 +56,8 @@ export interface StoreDatabase {
   describeFileChange(): string | undefined;
   /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
   ping(): Promise<void>;
+  /** Does the same, and also resolves only if the disk of a file accepts changes. */
+  checkWrites(): Promise<void>;
   /** Counts the connections to a database, and who waits for one; undefined for a file. */
   countConnections(): ConnectionCounts | undefined;
   close(): Promise<void>;

@@ -147,7 +147,8 @@ export async function findScorable(
 /** Waits until there is memory for a session or conversation in the form that evals read. */
 export async function holdScorable(store: Store, ownerId: string, id: string): Promise<Disposable> {
   const session = await store.sessions.find(ownerId, id);
-  return session ? holdTurns(store, session) : store.conversations.holdMemory(ownerId, id);
+  const conversationId = session ? (conversationOf(session) ?? '') : id;
+  return store.conversations.holdMemory(ownerId, conversationId, 'score');
 }
 
 function toScoredTurn(turn: SessionTurn): ScoredTurn {

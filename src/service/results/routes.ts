@@ -76,14 +76,17 @@ async function sendPage(
   const { sessions, total } = await store.sessions.listPage(filter);
   const options = { appUrl: appUrl(), failedOnly: filter.failedOnly };
   const yieldIfDue = yieldPeriodically(systemClock, SESSIONS_MS_MAX);
-  const items = async function* (): AsyncGenerator<object> {
+  const writeItem = async (session: Session): Promise<string> => {
+    if (!includeTraces) return JSON.stringify(toView(session, { ...options, turns: undefined }));
+    // Until the item is written, and not until a slow client has read it.
+    using _held = await holdTurns(store, session);
+    const turns = await findTurns(store, session);
+    return JSON.stringify(toView(session, { ...options, turns }));
+  };
+  const items = async function* (): AsyncGenerator<string> {
     for (const session of sessions) {
       await yieldIfDue();
-      if (!includeTraces) yield toView(session, { ...options, turns: undefined });
-      else {
-        using _held = await holdTurns(store, session);
-        yield toView(session, { ...options, turns: await findTurns(store, session) });
-      }
+      yield await writeItem(session);
     }
   };
   const { skip, limit } = filter;

@@ -4,9 +4,12 @@ import { Readable } from 'node:stream';
 /** A larger response is sent in parts, so that it never is in memory as a whole. */
 const WHOLE_CHARS_MAX = 4_194_304;
 
-/** A page of a list, whose items are made one after another. */
+/** Bytes of one part. */
+const PART_BYTES_MAX = 262_144;
+
+/** A page of a list, whose items are written as JSON one after another. */
 export interface PageParts {
-  items: AsyncIterable<object>;
+  items: AsyncIterable<string>;
   total: number;
   skip: number;
   limit: number;
@@ -27,16 +30,24 @@ export async function writePage(page: PageParts): Promise<string | Readable> {
   }
 }
 
-async function* continueWith(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  yield first;
-  yield* rest;
+async function* continueWith(first: string, rest: AsyncGenerator<string>): AsyncGenerator<Buffer> {
+  yield* split(first);
+  for await (const text of rest) yield* split(text);
+}
+
+/** Encodes a text and splits it, so that a slow client makes the process keep few bytes. */
+function* split(text: string): Generator<Buffer> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += PART_BYTES_MAX) {
+    yield bytes.subarray(at, at + PART_BYTES_MAX);
+  }
 }
 
 async function* writeParts({ items, total, skip, limit }: PageParts): AsyncGenerator<string> {
   yield '{"items":[';
   let separator = '';
   for await (const item of items) {
-    yield `${separator}${JSON.stringify(item)}`;
+    yield `${separator}${item}`;
     separator = ',';
   }
   yield `],${JSON.stringify({ total, skip, limit }).slice(1)}`;

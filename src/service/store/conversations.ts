@@ -45,9 +45,13 @@ export function createConversationStore(
   turnBuilder: TurnBuilder,
 ) {
   const inPartitions = dialect === 'postgres';
-  const memory = createWeightLimit(BYTES_READ_MAX);
-  const holdBytes = (bytes: number): Promise<Disposable> =>
-    memory.hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
+  const memory = {
+    read: createWeightLimit(BYTES_READ_MAX),
+    // Scoring may wait for a model, and readers do not wait for it.
+    score: createWeightLimit(BYTES_READ_MAX),
+  };
+  const holdBytes = (bytes: number, use: keyof typeof memory = 'read'): Promise<Disposable> =>
+    memory[use].hold(bytes < BYTES_COUNTED_MIN ? 0 : bytes);
   /**
    * Returns the text that a search finds a large conversation by. It is made before the transaction, which
    * would take too long otherwise. It lacks spans that arrive meanwhile, but has only the first turns anyway.
@@ -88,14 +92,18 @@ export function createConversationStore(
      * Waits until there is memory to read a conversation as a whole. Dispose of the result when its spans
      * and turns are no longer needed.
      */
-    async holdMemory(ownerId: string, conversationId: string): Promise<Disposable> {
+    async holdMemory(
+      ownerId: string,
+      conversationId: string,
+      use: 'read' | 'score' = 'read',
+    ): Promise<Disposable> {
       const row = await reader(ownerId)
         .selectFrom('conversations')
         .select(['span_count', 'text_bytes'])
         .where('owner_id', '=', ownerId)
         .where('conversation_id', '=', conversationId)
         .executeTakeFirst();
-      return holdBytes(row ? row.text_bytes + row.span_count * SPAN_BYTES : 0);
+      return holdBytes(row ? row.text_bytes + row.span_count * SPAN_BYTES : 0, use);
     },
     /** Lists the ignored spans in the traces of a conversation. */
     async listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]> {

@@ -23,11 +23,10 @@ import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
-import { SharedSessions } from './shared-sessions.ts';
+import { SharedSessions, type HoldMemory, type ReadSession } from './shared-sessions.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from './score.ts';
 import type { Counter } from '../domain/metrics.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** How long a lease lasts unless it is renewed. */
 const LEASE_MS = 60_000;
@@ -60,15 +59,6 @@ const DRAIN_POLL_MS = 100;
 
 /** Kinds of evals that wait for a model or a thread and therefore need a slot. */
 const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
-
-/** Reads a session; undefined if it or its spans no longer exist. */
-export type ReadSession = (
-  ownerId: string,
-  sessionId: string,
-) => Promise<ScoredSession | undefined>;
-
-/** Waits until there is memory for a session. Disposing of the result frees it. */
-export type HoldMemory = (ownerId: string, sessionId: string) => Promise<Disposable>;
 
 /** What a runner needs. */
 export interface JobRunnerOptions {

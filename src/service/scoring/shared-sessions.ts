@@ -1,4 +1,13 @@
-import type { HoldMemory, ReadSession } from './job-runner.ts';
+import type { ScoredSession } from '../domain/scored-session.ts';
+
+/** Reads a session; undefined if it or its spans no longer exist. */
+export type ReadSession = (
+  ownerId: string,
+  sessionId: string,
+) => Promise<ScoredSession | undefined>;
+
+/** Waits until there is memory for a session. Disposing of the result frees it. */
+export type HoldMemory = (ownerId: string, sessionId: string) => Promise<Disposable>;
 
 type ReadResult = ReturnType<ReadSession>;
 

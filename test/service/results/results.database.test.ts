@@ -274,7 +274,7 @@ async function fetchPage(url: string): Promise<[number, string]> {
 
 void t.test('Turns of megabytes are sent completely, in the order of the sessions', async (t) => {
   const { trace, end, production, admin } = await withService(t);
-  await admin('PUT /evals/a', makeContainsEval('a', 'x'));
+  await admin('POST /evals', makeContainsEval('a', 'x'));
   await admin('PUT /settings', { evals: ['a'] });
   const conversations = ['one', 'two'].map((id, nth) => ({
     id,

@@ -1,4 +1,5 @@
 import Sqlite, { type Database } from 'better-sqlite3';
+import { toError } from '../../../platform/error-origin.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { isBusy } from './open-file.ts';
 
@@ -16,7 +17,7 @@ const RESULT_MS_MAX = 1_000;
 export function createWriteProbe(file: string): WriteProbe {
   let db: Database | undefined;
   let checkedAtMs = -Infinity;
-  let problem: unknown;
+  let problem: Error | undefined;
   const write = (): void => {
     if (!db) {
       db = new Sqlite(file, { fileMustExist: true, timeout: 0 });
@@ -40,7 +41,7 @@ export function createWriteProbe(file: string): WriteProbe {
         try {
           write();
         } catch (error) {
-          problem = error;
+          problem = toError(error);
         }
       }
       if (problem !== undefined) throw problem;

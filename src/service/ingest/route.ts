@@ -211,7 +211,9 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
   switch (result.kind) {
     case 'stored': {
       const { contentType } = format;
-      return reply.type(CONTENT_TYPES[contentType]).send(encodeResponse(contentType, result.result));
+      return reply
+        .type(CONTENT_TYPES[contentType])
+        .send(encodeResponse(contentType, result.result));
     }
     case 'rejected':
       throw new LoggedRejectionError(result.code, result.message);

@@ -44,28 +44,31 @@ void t.test(
   },
 );
 
-void t.test('Spans beyond the limits of a conversation are rejected, and the response says so', async (t) => {
-  const bench = await withService(t);
-  const { send } = bench;
-  const request = (marker: string): Record<string, unknown> =>
-    makeTraceRequest([makeSpan({ conversationId: 'long', user: marker.repeat(9_000_000) })]);
-  t.same((await send(TRACES, { body: request('a') })).json, {});
-  const full = await send(TRACES, { body: request('b') });
-  t.equal(full.status, 200);
-  t.match(full.json, {
-    partialSuccess: { rejectedSpans: '1', errorMessage: /10000 spans .* Use a new id/ },
-  });
-  const protobuf = makeProtobufRequest({
-    conversationId: 'long',
-    operation: 'c'.repeat(9_000_000),
-  });
-  const headers = { 'content-type': 'application/x-protobuf' };
-  const inProtobuf = await send(TRACES, { raw: protobuf, headers });
-  t.equal(inProtobuf.status, 200);
-  t.match(inProtobuf.text, /^\n.*10000 spans .* Use a new id/s);
-  t.ok((await listCodes(bench)).includes('conversation_full'));
-  t.same((await send(TRACES, { body: makeTraceRequest() })).json, {}, 'others are stored');
-});
+void t.test(
+  'Spans beyond the limits of a conversation are rejected, and the response says so',
+  async (t) => {
+    const bench = await withService(t);
+    const { send } = bench;
+    const request = (marker: string): Record<string, unknown> =>
+      makeTraceRequest([makeSpan({ conversationId: 'long', user: marker.repeat(9_000_000) })]);
+    t.same((await send(TRACES, { body: request('a') })).json, {});
+    const full = await send(TRACES, { body: request('b') });
+    t.equal(full.status, 200);
+    t.match(full.json, {
+      partialSuccess: { rejectedSpans: '1', errorMessage: /10000 spans .* Use a new id/ },
+    });
+    const protobuf = makeProtobufRequest({
+      conversationId: 'long',
+      operation: 'c'.repeat(9_000_000),
+    });
+    const headers = { 'content-type': 'application/x-protobuf' };
+    const inProtobuf = await send(TRACES, { raw: protobuf, headers });
+    t.equal(inProtobuf.status, 200);
+    t.match(inProtobuf.text, /^\n.*10000 spans .* Use a new id/s);
+    t.ok((await listCodes(bench)).includes('conversation_full'));
+    t.same((await send(TRACES, { body: makeTraceRequest() })).json, {}, 'others are stored');
+  },
+);
 
 /** Sends the whole body in chunks before it reads the response, as simple clients do. */
 async function sendChunked(

@@ -273,7 +273,7 @@ async function fetchPage(url: string): Promise<[number, string]> {
 }
 
 void t.test('Turns of megabytes are sent completely, in the order of the sessions', async (t) => {
-  const { trace, end, production, admin } = await withService(t);
+  const { trace, end, drain, production, admin } = await withService(t);
   await admin('POST /evals', makeContainsEval('a', 'x'));
   await admin('PUT /settings', { evals: ['a'] });
   const conversations = ['one', 'two'].map((id, nth) => ({
@@ -285,6 +285,7 @@ void t.test('Turns of megabytes are sent completely, in the order of the session
     await trace(makeSpan({ conversationId: id, user, startMs }));
     await end(id);
   }
+  await drain();
   const { items, total, limit } = await production('?include_traces=true&limit=7');
   t.equal(total, 2);
   t.equal(limit, 7);

@@ -9,12 +9,7 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { toError } from '../../../platform/error-origin.ts';
-import {
-  addSize,
-  hasRoom,
-  measureText,
-  type ConversationSize,
-} from '../conversation-limits.ts';
+import { addSize, hasRoom, measureText, type ConversationSize } from '../conversation-limits.ts';
 import type { EntryRow } from '../ingest-log-rows.ts';
 import { LinkDeletions } from '../row-limits.ts';
 import {

@@ -9,4 +9,5 @@ export const entryPoints: Readonly<Record<string, string>> = {
   'line-thread': 'src/voice/speech/line-thread.ts',
   'pattern-thread': 'src/platform/pattern-thread.ts',
   'thread-entry': 'src/service/ingest/thread-entry.ts',
+  'turn-thread-entry': 'src/service/turns/turn-thread-entry.ts',
 };

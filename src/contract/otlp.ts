@@ -48,10 +48,16 @@ export function decodeTraceRequest(bytes: Uint8Array): TraceRequest {
   return { spans: toSpans(decodeRequest(buffer)), ignoredKeys: [] };
 }
 
-/** Encodes the response to a request whose spans were all accepted: an empty message. */
-export function encodeTraceResponse(): Uint8Array {
+/** Spans of a request that were not stored although the others were, and why. */
+export interface PartialSuccess {
+  rejectedSpans: number;
+  errorMessage: string;
+}
+
+/** Encodes the response to an accepted request: an empty message if all of its spans were accepted. */
+export function encodeTraceResponse(partialSuccess?: PartialSuccess): Uint8Array {
   const { response } = loadTypes();
-  return response.encode(response.create({})).finish();
+  return response.encode(response.create({ ...(partialSuccess && { partialSuccess }) })).finish();
 }
 
 /** Encodes a google.rpc.Status: the body of an error response to a protobuf request. */

@@ -3860,9 +3860,23 @@ export interface InstrumentationScope {
   [k: string]: unknown;
 }
 /**
- * The service's response to POST /v1/traces: an empty OTLP trace export response in JSON. The response to a protobuf request is empty, too: no bytes.
+ * The service's response to POST /v1/traces: an OTLP trace export response in JSON. It is empty if all spans are stored. The response to a protobuf request has the same content: no bytes, or `partial_success`.
  */
-export interface TraceExportResponse {}
+export interface TraceExportResponse {
+  /**
+   * Present if spans exceed the limits of their conversation. They are not stored; all others are. Sending them again does not help.
+   */
+  partialSuccess?: {
+    /**
+     * Number of spans that are not stored. OTLP/JSON writes 64-bit integers as text.
+     */
+    rejectedSpans: string;
+    /**
+     * The limits, and what to do.
+     */
+    errorMessage: string;
+  };
+}
 /**
  * The sandbox's response after it created a simulated user.
  */

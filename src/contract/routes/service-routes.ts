@@ -167,10 +167,14 @@ export const serviceRoutes = {
     },
     responses: {
       200: {
-        description: 'All spans are stored durably. The response has the format of the request.',
+        description:
+          'All spans are stored durably, except for those that `partialSuccess` counts. The response has the format of the request.',
         content: {
           [JSON_TYPE]: { message: 'TraceExportResponse' },
-          [PROTOBUF_TYPE]: { bytes: 'The empty message `ExportTraceServiceResponse`: no bytes.' },
+          [PROTOBUF_TYPE]: {
+            bytes:
+              'The message `ExportTraceServiceResponse`: no bytes, or `partial_success` with the number of rejected spans.',
+          },
         },
       },
       400: refuse(

@@ -73,7 +73,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   const draining = new AbortController();
   const lifecycle = {
     stopping: stopping.signal,
-    findUnreadyReason: createReadiness(store, draining.signal),
+    findUnreadyReason: createReadiness(store, draining.signal, problems.database),
   };
   const closing = startClosing(base, { seed, counters, reportedProblems, wake: scoring.wake });
   const workers = { writer, spanRemover, scoring, simulator, closing };

@@ -2,7 +2,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
 import type { Counter } from '../domain/metrics.ts';
 import type { ReportedProblems } from '../domain/reported-problems.ts';
-import { findScoredSession } from '../domain/transcripts.ts';
+import { findScoredSession, holdScorable } from '../domain/transcripts.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import type { ScoreEval } from '../operations/dry-run.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
@@ -48,6 +48,7 @@ export function startScoring(
     ...{ store, judge, finished, clock, log },
     erroredEvals: createErroredEvals({ ingestLog, reportedProblems, clock, log }),
     readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
+    holdMemory: (ownerId, sessionId) => holdScorable(store, ownerId, sessionId),
     worker: `service-${randomSeed()}`,
     isShared: replica !== undefined,
   });

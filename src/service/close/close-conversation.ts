@@ -96,6 +96,7 @@ async function checkTurns(
   { ownerId, conversationId }: ConversationRef,
 ): Promise<void> {
   try {
+    using _held = await store.conversations.holdMemory(ownerId, conversationId);
     const conversation = { ownerId, conversationId, late: false };
     const turns = await buildConversationTurns(store, conversation);
     const entries = describeTurnLosses(conversationId, findTurnLosses(turns));

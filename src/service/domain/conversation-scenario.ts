@@ -1,6 +1,6 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 import { findLiveEvals } from './evals.ts';
-import { buildConversationTurns, loadTurns } from './transcripts.ts';
+import { buildConversationTurns, holdScorable, loadTurns } from './transcripts.ts';
 import type { SessionTurn } from '../turns/turn-types.ts';
 import type { Session, Store } from '../store/store.ts';
 
@@ -28,6 +28,7 @@ export async function makeScenarioFromConversation(
   ownerId: string,
   id: string,
 ): Promise<ConversationScenario | undefined> {
+  using _held = await holdScorable(store, ownerId, id);
   const conversation = await findConversation(store, ownerId, id);
   const lines = (conversation?.turns ?? []).flatMap(({ userInput }) => {
     const line = userInput.trim().slice(0, LINE_CHARS_MAX).toWellFormed();

@@ -33,7 +33,12 @@ export interface DatabaseProblemLog {
   reportSuccess: () => void;
   /** Does the same after work that may have changed nothing, if the problem would also prevent such work. */
   reportAnswer: () => void;
+  /** Returns the last problem if it was a full disk, less than 10 s ago, and no change succeeded since. */
+  findFullDisk: () => Pick<DatabaseProblem, 'kind'> | undefined;
 }
+
+/** How long a full disk counts. A client that is sent away must try again one day. */
+const FULL_MS_MAX = 10_000;
 
 /** The problems of a database that may still answer queries. */
 const CHANGE_PROBLEMS: readonly DatabaseProblem['kind'][] = [
@@ -54,7 +59,9 @@ export function createDatabaseProblemLog(
   let loggedAtMs: number | undefined;
   let kind: DatabaseProblem['kind'] | undefined;
   let failedAtMs = 0;
+  let fullAtMs = -Infinity;
   const reportSuccess = (): void => {
+    fullAtMs = -Infinity;
     if (loggedAtMs === undefined || clock.nowMs() - failedAtMs < RECOVERED_MS) return;
     // The default log level shows warnings, so that the log has not only the outage.
     log.warn('database_recovered', { worker });
@@ -65,11 +72,14 @@ export function createDatabaseProblemLog(
       failedAtMs = clock.nowMs();
       kind = problem.kind;
       const nowMs = systemClock.monotonicMs();
+      if (kind === 'disk_full') fullAtMs = nowMs;
       if (loggedAtMs !== undefined && nowMs - loggedAtMs < repeatMs) return;
       logDatabaseProblem(log, problem, { worker });
       loggedAtMs = nowMs;
     },
     reportSuccess,
+    findFullDisk: () =>
+      systemClock.monotonicMs() - fullAtMs < FULL_MS_MAX ? { kind: 'disk_full' } : undefined,
     reportAnswer() {
       if (kind && !CHANGE_PROBLEMS.includes(kind)) reportSuccess();
     },

@@ -1,8 +1,9 @@
 /** Reads the turns of sessions from the store: those that are stored, or those that their spans make. */
 import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
+import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
-import { buildTranscript, buildTurns } from '../turns/turns.ts';
+import { RequestError } from './errors.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /**
@@ -37,15 +38,31 @@ export async function loadTranscript(store: Store, session: Session): Promise<Tr
     : buildConversationTranscript(store, session.ownerId, conversationId);
 }
 
+/**
+ * Waits until there is memory for the turns of a session. Dispose of the result when they are no longer
+ * needed, and do not hold another one meanwhile.
+ */
+export async function holdTurns({ conversations }: Store, session: Session): Promise<Disposable> {
+  return conversations.holdMemory(session.ownerId, conversationOf(session) ?? '');
+}
+
 /** Builds the transcript of a conversation from its spans. */
 export async function buildConversationTranscript(
-  { conversations }: Store,
+  { conversations, turnBuilder }: Store,
   ownerId: string,
   conversationId: string,
 ): Promise<Transcript> {
   const spans = await conversations.listSpans(ownerId, conversationId);
   const links = await conversations.listLinks(ownerId, conversationId);
-  return buildTranscript(spans, links);
+  return turnBuilder.buildTranscript(spans, links).catch(rejectUnreadable);
+}
+
+/** @throws RequestError if a conversation can't be read; any other error stays the same. */
+function rejectUnreadable(error: unknown): never {
+  if (error instanceof UnreadableConversationError) {
+    throw new RequestError('failed', error.message);
+  }
+  throw error;
 }
 
 /**
@@ -53,13 +70,13 @@ export async function buildConversationTranscript(
  * @param late Whether to include spans that arrived after the close.
  */
 export async function buildConversationTurns(
-  { conversations }: Store,
+  { conversations, turnBuilder }: Store,
   conversation: { ownerId: string; conversationId: string; late?: boolean },
 ): Promise<TracedTurn[]> {
   const { ownerId, conversationId, late = true } = conversation;
   const spans = await conversations.listSpans(ownerId, conversationId);
   const links = await conversations.listLinks(ownerId, conversationId);
-  return buildTurns(late ? spans : spans.filter((span) => !span.late), links);
+  return turnBuilder.buildTurns(late ? spans : spans.filter((span) => !span.late), links);
 }
 
 /**
@@ -125,6 +142,13 @@ export async function findScorable(
     ...(metadata && { metadata }),
     turns: turns.map(toScoredTurn),
   };
+}
+
+/** Waits until there is memory for a session or conversation in the form that evals read. */
+export async function holdScorable(store: Store, ownerId: string, id: string): Promise<Disposable> {
+  const session = await store.sessions.find(ownerId, id);
+  const conversationId = session ? (conversationOf(session) ?? '') : id;
+  return store.conversations.holdMemory(ownerId, conversationId, 'score');
 }
 
 function toScoredTurn(turn: SessionTurn): ScoredTurn {

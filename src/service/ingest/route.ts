@@ -1,5 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify';
-import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_PER_MINUTE_MAX } from '../../contract/index.ts';
+import {
+  INGEST_BODY_BYTES_MAX,
+  INGEST_REQUESTS_PER_MINUTE_MAX,
+  type TraceExportResponse,
+} from '../../contract/index.ts';
+import { encodeTraceResponse } from '../../contract/otlp.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { databaseError, RequestError, type ServiceErrorCode } from '../domain/errors.ts';
@@ -8,6 +13,7 @@ import type { Authentication, Caller } from '../domain/authentication.ts';
 import type { RateLimiter, RateLimitResult } from '../domain/rate-limiter.ts';
 import type { ServiceCounters } from '../domain/metrics.ts';
 import type { RejectedRequests } from '../domain/rejected-requests.ts';
+import { CONVERSATION_FULL_MESSAGE } from '../store/conversation-limits.ts';
 import type { InsertResult, IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {
   BODY_MS_MAX,
@@ -86,9 +92,10 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
 }
 
 /** A span that is stored late, after its conversation was closed, also counts as inserted. */
-function countSpans({ counters }: IngestDeps, { inserted, repeated, late }: InsertResult): void {
-  for (const [result, count] of Object.entries({ inserted, repeated, late })) {
-    counters.spans.add(result, count);
+function countSpans({ counters }: IngestDeps, result: InsertResult): void {
+  const { inserted, repeated, late, rejected } = result;
+  for (const [name, count] of Object.entries({ inserted, repeated, late, rejected })) {
+    counters.spans.add(name, count);
   }
 }
 
@@ -203,9 +210,10 @@ function decodeHeader(value: string): string {
 function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult): FastifyReply {
   switch (result.kind) {
     case 'stored': {
-      // An empty ExportTraceServiceResponse in the format of the request.
-      const body = format.contentType === 'json' ? '{}' : '';
-      return reply.type(CONTENT_TYPES[format.contentType]).send(Buffer.from(body));
+      const { contentType } = format;
+      return reply
+        .type(CONTENT_TYPES[contentType])
+        .send(encodeResponse(contentType, result.result));
     }
     case 'rejected':
       throw new LoggedRejectionError(result.code, result.message);
@@ -223,6 +231,22 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
         'The service failed to store the spans. Send the request again.',
       );
   }
+}
+
+/** Returns an ExportTraceServiceResponse in the format of the request. It is empty unless spans were rejected. */
+function encodeResponse(
+  contentType: BodyFormat['contentType'],
+  { rejected }: InsertResult,
+): Buffer {
+  if (rejected === 0) return Buffer.from(contentType === 'json' ? '{}' : '');
+  const errorMessage = CONVERSATION_FULL_MESSAGE;
+  if (contentType === 'protobuf') {
+    return Buffer.from(encodeTraceResponse({ rejectedSpans: rejected, errorMessage }));
+  }
+  const response: TraceExportResponse = {
+    partialSuccess: { rejectedSpans: String(rejected), errorMessage },
+  };
+  return Buffer.from(JSON.stringify(response));
 }
 
 /** They could not be written to the log. */

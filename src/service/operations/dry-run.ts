@@ -4,7 +4,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ScoredSession } from '../domain/scored-session.ts';
-import { findScorable } from '../domain/transcripts.ts';
+import { findScorable, holdScorable } from '../domain/transcripts.ts';
 import type { Outcome, Store } from '../store/store.ts';
 
 /** The score of an eval, before it is stored with a session. */
@@ -78,6 +78,7 @@ export function createDryRun({ store, scoreEval, machineClock, log }: DryRunOpti
     }
     running += 1;
     try {
+      using _held = await holdScorable(store, ownerId, conversationId);
       const session = await findScorable(store, ownerId, conversationId);
       if (!session) {
         throw new RequestError('not_found', await explainMissing(store, ownerId, conversationId));

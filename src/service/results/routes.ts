@@ -1,14 +1,20 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   serviceRoutes,
-  type ProductionSessionPage,
-  type SimulationSessionPage,
+  type ProductionSession,
+  type SimulationSession,
 } from '../../contract/index.ts';
 import { readQuery } from '../../http-kit/query.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { loadTurns } from '../domain/transcripts.ts';
+import { holdTurns, loadTurns } from '../domain/transcripts.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from '../domain/results-query.ts';
+import { UnreadableConversationError } from '../turns/turn-builder.ts';
+import type { SessionTurn } from '../turns/turn-types.ts';
+import { writePage } from './send-page.ts';
 import { toProductionView, toSimulationView, type ViewOptions } from './views.ts';
 
 /** Dependencies of the results endpoints. */
@@ -25,42 +31,65 @@ export interface ResultsDeps {
 export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
   const { listSimulationSessions, listProductionSessions } = serviceRoutes;
   for (const path of withAndWithoutSlash(listSimulationSessions.path)) {
-    app.get(path, (request): Promise<SimulationSessionPage> =>
-      sendPage(deps, request, 'simulation', toSimulationView),
+    app.get(path, (request, reply): Promise<FastifyReply> =>
+      sendPage(deps, { request, reply }, { kind: 'simulation', toView: toSimulationView }),
     );
   }
   for (const path of withAndWithoutSlash(listProductionSessions.path)) {
-    app.get(path, (request): Promise<ProductionSessionPage> =>
-      sendPage(deps, request, 'production', toProductionView),
+    app.get(path, (request, reply): Promise<FastifyReply> =>
+      sendPage(deps, { request, reply }, { kind: 'production', toView: toProductionView }),
     );
   }
 }
 
 const withAndWithoutSlash = (path: string): string[] => [path, path.replace(/\/$/, '')];
 
-interface Page<Item> {
-  items: Item[];
-  total: number;
-  skip: number;
-  limit: number;
-  [more: string]: unknown;
+/** Returns the turns of a session. One that can't be read has none, and the others are listed. */
+async function findTurns(store: Store, session: Session): Promise<SessionTurn[]> {
+  try {
+    return await loadTurns(store, session);
+  } catch (error) {
+    if (error instanceof UnreadableConversationError) return [];
+    throw error;
+  }
+}
+
+/** How long the sessions of a page may be read before other work gets its turn. */
+const SESSIONS_MS_MAX = 10;
+
+/** The sessions of an endpoint. */
+interface Listed {
+  kind: SessionKind;
+  toView: (session: Session, options: ViewOptions) => ProductionSession | SimulationSession;
 }
 
 /** Responds with a page of sessions, newest first. */
-async function sendPage<Item>(
-  { authentication, store, appUrl, injectFault }: ResultsDeps,
-  request: FastifyRequest,
-  kind: SessionKind,
-  toView: (session: Session, options: ViewOptions) => Item,
-): Promise<Page<Item>> {
+async function sendPage(
+  deps: ResultsDeps,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { kind, toView }: Listed,
+): Promise<FastifyReply> {
+  const { authentication, store, appUrl, injectFault } = deps;
   const { ownerId } = await authentication.authenticateCaller(request.headers);
   await injectFault();
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, readQuery(request));
   const { sessions, total } = await store.sessions.listPage(filter);
-  const items: Item[] = [];
-  for (const session of sessions) {
-    const turns = includeTraces ? await loadTurns(store, session) : undefined;
-    items.push(toView(session, { appUrl: appUrl(), failedOnly: filter.failedOnly, turns }));
-  }
-  return { items, total, skip: filter.skip, limit: filter.limit };
+  const options = { appUrl: appUrl(), failedOnly: filter.failedOnly };
+  const yieldIfDue = yieldPeriodically(systemClock, SESSIONS_MS_MAX);
+  const writeItem = async (session: Session): Promise<string> => {
+    if (!includeTraces) return JSON.stringify(toView(session, { ...options, turns: undefined }));
+    // Until the item is written, and not until a slow client has read it.
+    using _held = await holdTurns(store, session);
+    const turns = await findTurns(store, session);
+    return JSON.stringify(toView(session, { ...options, turns }));
+  };
+  const items = async function* (): AsyncGenerator<string> {
+    for (const session of sessions) {
+      await yieldIfDue();
+      yield await writeItem(session);
+    }
+  };
+  const { skip, limit } = filter;
+  const body: string | Readable = await writePage({ items: items(), total, skip, limit });
+  return reply.type('application/json').send(body);
 }

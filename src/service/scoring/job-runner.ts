@@ -19,13 +19,14 @@ import { yieldPeriodically } from '../../platform/event-loop.ts';
 import type { Log } from '../../platform/log.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { Store } from '../store/store.ts';
+import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
+import { SharedSessions, type HoldMemory, type ReadSession } from './shared-sessions.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from './score.ts';
 import type { Counter } from '../domain/metrics.ts';
-import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** How long a lease lasts unless it is renewed. */
 const LEASE_MS = 60_000;
@@ -59,16 +60,12 @@ const DRAIN_POLL_MS = 100;
 /** Kinds of evals that wait for a model or a thread and therefore need a slot. */
 const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
 
-/** Reads a session; undefined if it or its spans no longer exist. */
-export type ReadSession = (
-  ownerId: string,
-  sessionId: string,
-) => Promise<ScoredSession | undefined>;
-
 /** What a runner needs. */
 export interface JobRunnerOptions {
   store: Pick<Store, 'jobs'>;
   readSession: ReadSession;
+  /** Waits until there is memory for a session. */
+  holdMemory?: HoldMemory;
   judge: Judge | undefined;
   /** Called with each outcome that is an error, after it was written. */
   erroredEvals?: Pick<ErroredEvals, 'report'>;
@@ -110,7 +107,7 @@ class QueueRunner implements JobRunner {
   readonly #machineClock: Clock;
   readonly #leased: LeasedJobs;
   readonly #writeOutcome: WriteOutcome;
-  readonly #readSession: ReadSession;
+  readonly #sessions: SharedSessions;
   readonly #database: DatabaseRetry;
   readonly #scorings = new Set<Promise<void>>();
   #drains: PromiseWithResolvers<undefined>[] = [];
@@ -125,7 +122,7 @@ class QueueRunner implements JobRunner {
     const { store, worker, clock } = options;
     this.#writeOutcome = createOutcomeWriter({ jobs: store.jobs, worker, clock });
     this.#database = createDatabaseRetry(options, 'job_runner');
-    this.#readSession = shareReads(options.readSession);
+    this.#sessions = new SharedSessions(options.readSession, options.holdMemory);
     this.#leased = new LeasedJobs({ jobs: store.jobs, worker, leaseMs: LEASE_MS });
   }
 
@@ -256,9 +253,15 @@ class QueueRunner implements JobRunner {
     const { judge } = this.#options;
     if (job.attempt > ATTEMPTS_MAX)
       return createUnendedScore(`was started ${ATTEMPTS_MAX} times and`);
+    using shared = this.#sessions.open(job.ownerId, job.sessionId);
+    await untilAborted(shared.hasMemory, control.signal);
     using limit = limitSignal(this.#machineClock, SCORING_MS_MAX, control.signal);
     const score = async (): Promise<Score> => {
-      const session = await this.#readSession(job.ownerId, job.sessionId);
+      const session = await shared.read().catch((error: unknown) => {
+        if (error instanceof UnreadableConversationError) return error;
+        throw error;
+      });
+      if (session instanceof UnreadableConversationError) return createErrorScore(session.message);
       if (!session) return createErrorScore('The session or its spans no longer exist.');
       return await scoreSession(job.definition, session, judge, limit.signal);
     };
@@ -337,17 +340,17 @@ function hasFreeSlot({ job }: LeasedJob, running: readonly LeasedJob[], slots: n
   return ofSession.length < Math.max(1, slots - 1);
 }
 
-/** Several evals score one session: while it is being read, all of them wait for the same read. */
-function shareReads(readSession: ReadSession): ReadSession {
-  const reads = new Map<string, ReturnType<ReadSession>>();
-  return (ownerId, sessionId) => {
-    const key = JSON.stringify([ownerId, sessionId]);
-    const known = reads.get(key);
-    if (known) return known;
-    const read = readSession(ownerId, sessionId).finally(() => reads.delete(key));
-    reads.set(key, read);
-    return read;
-  };
+/** Waits for a promise. Rejects with the reason of the signal if it aborts first. */
+async function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
 /** Resolves after a time or when the signal aborts; without a time, only when the signal aborts. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { selectExact, type Reader } from './connections.ts';
 import type { SpanLink, StoredSpan } from './records.ts';
 
@@ -11,11 +12,50 @@ export interface SpanPlace {
   receivedDay: number | undefined;
 }
 
-/** Lists spans of a conversation by start and then arrival, up to `limit` if there is one. */
+/** Spans that one statement reads. SQLite blocks the event loop meanwhile. */
+const SPANS_READ_MAX = 500;
+
+/**
+ * Lists spans of a conversation by start and then arrival, up to `limit` if there is one. Reads them in
+ * parts, so that other work gets its turn.
+ */
 export async function listSpans(
   db: Reader,
+  place: SpanPlace,
+  limit = Infinity,
+): Promise<StoredSpan[]> {
+  const first = await readSpans(db, place, { limit: Math.min(limit, SPANS_READ_MAX + 1) });
+  if (first.length <= SPANS_READ_MAX) return first;
+  const keys = await listSpanKeys(db, place, limit);
+  const spans: StoredSpan[] = [];
+  for (let at = 0; at < keys.length; at += SPANS_READ_MAX) {
+    await setImmediate();
+    spans.push(...(await readSpans(db, place, { keys: keys.slice(at, at + SPANS_READ_MAX) })));
+  }
+  return spans;
+}
+
+async function listSpanKeys(
+  db: Reader,
+  { key, receivedDay }: SpanPlace,
+  limit: number,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('spans')
+    .select('spans.key')
+    .where('conversation_key', '=', key)
+    .$if(receivedDay !== undefined, (spans) => spans.where('received_day', '=', receivedDay ?? 0))
+    .orderBy('spans.start_ns')
+    .orderBy('spans.key')
+    .$if(limit !== Infinity, (spans) => spans.limit(limit))
+    .execute();
+  return rows.map((row) => row.key);
+}
+
+async function readSpans(
+  db: Reader,
   { conversationId, key, receivedDay }: SpanPlace,
-  limit?: number,
+  { limit, keys }: { limit?: number; keys?: readonly number[] },
 ): Promise<StoredSpan[]> {
   const rows = await db
     .selectFrom('spans')
@@ -24,6 +64,7 @@ export async function listSpans(
     .select([selectExact('start_ns'), selectExact('end_ns')])
     .where('conversation_key', '=', key)
     .$if(receivedDay !== undefined, (spans) => spans.where('received_day', '=', receivedDay ?? 0))
+    .$if(keys !== undefined, (spans) => spans.where('spans.key', 'in', keys ?? []))
     .orderBy('spans.start_ns')
     .orderBy('spans.key')
     .$if(limit !== undefined, (spans) => spans.limit(limit ?? 0))

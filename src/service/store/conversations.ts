@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
+import type { TurnBuilder } from '../turns/turn-builder.ts';
 import { buildTurns } from '../turns/turns.ts';
 import { addSession, toSearchText } from './add-sessions.ts';
 import {
@@ -8,6 +9,12 @@ import {
   type Reader,
   type WriteTransaction,
 } from './connections.ts';
+import {
+  createConversationReads,
+  SEARCHED_SPANS_MAX,
+  toPlace,
+  type Partitioned,
+} from './conversation-reads.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
 import { findOrInsertRun } from './names.ts';
 import { toDay } from './span-writer.ts';
@@ -16,8 +23,6 @@ import type {
   CloseResult,
   Conversation,
   Page,
-  SpanLink,
-  StoredSpan,
   WaitingConversation,
 } from './records.ts';
 
@@ -25,22 +30,19 @@ import type {
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
  * for good. A closed conversation is unscored until a session scores it.
  */
-export function createConversationStore({ dialect, reader, read, write, directory }: Connections) {
+export function createConversationStore(
+  { dialect, reader, read, write, directory }: Connections,
+  turnBuilder: TurnBuilder,
+) {
   const inPartitions = dialect === 'postgres';
+  const { prepareSearchText, ...reads } = createConversationReads(
+    { reader, inPartitions },
+    turnBuilder,
+  );
   return {
+    ...reads,
     find: (ownerId: string, conversationId: string): Promise<Conversation | undefined> =>
       find(reader(ownerId), ownerId, conversationId),
-    async listSpans(ownerId: string, conversationId: string): Promise<StoredSpan[]> {
-      const query = { ownerId, conversationId, inPartitions };
-      const place = await findPlace(reader(ownerId), query);
-      return place ? listSpans(reader(ownerId), place) : [];
-    },
-    /** Lists the ignored spans in the traces of a conversation. */
-    async listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]> {
-      const query = { ownerId, conversationId, inPartitions };
-      const place = await findPlace(reader(ownerId), query);
-      return place ? listLinks(reader(ownerId), place) : [];
-    },
     listTags: (
       ownerId: string,
       conversationId: string,
@@ -59,8 +61,10 @@ export function createConversationStore({ dialect, reader, read, write, director
      * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an
      * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
      */
-    close: (request: CloseRequest): Promise<CloseResult | undefined> =>
-      write(request.ownerId, (db) => close(db, { ...request, inPartitions })),
+    async close(request: CloseRequest): Promise<CloseResult | undefined> {
+      const searchText = await prepareSearchText(request);
+      return write(request.ownerId, (db) => close(db, { ...request, searchText, inPartitions }));
+    },
     /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
     async listIdle(
       ms: number,
@@ -87,7 +91,7 @@ export function createConversationStore({ dialect, reader, read, write, director
       state: 'open' | 'unscored',
       page: Page,
     ): Promise<{ conversations: WaitingConversation[]; total: number }> =>
-      read(ownerId, (db) => listWaiting(db, { ownerId, state, inPartitions, ...page })),
+      read(ownerId, (db) => listWaiting(db, { ownerId, state, ...page })),
     /** Lists conversations that were closed but never scored, oldest first. */
     listUnscored: (ownerId: string, limit: number): Promise<string[]> =>
       listUnscored(reader(ownerId), ownerId, limit),
@@ -95,10 +99,14 @@ export function createConversationStore({ dialect, reader, read, write, director
      * Creates the session and the jobs of a closed, unscored conversation in one transaction. Returns
      * undefined for any other conversation. Without evals, the conversation stays unscored.
      */
-    queueScoring: (
+    async queueScoring(
       request: Omit<CloseRequest, 'runName'>,
-    ): Promise<{ run: string; queued: number } | undefined> =>
-      write(request.ownerId, (db) => queueScoring(db, { ...request, inPartitions })),
+    ): Promise<{ run: string; queued: number } | undefined> {
+      const searchText = await prepareSearchText(request);
+      return write(request.ownerId, (db) =>
+        queueScoring(db, { ...request, searchText, inPartitions }),
+      );
+    },
   };
 }
 
@@ -152,40 +160,15 @@ async function capReceivedAtOfOwner(
   return Number(numUpdatedRows);
 }
 
-/** Whether spans are in a partition for each day. A query that names the day reads only one. */
-interface Partitioned {
-  inPartitions: boolean;
-}
-
-interface SpansQuery extends Partitioned {
-  ownerId: string;
-  conversationId: string;
-}
-
 /** How to queue the scoring of a conversation. */
-interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {}
-
-const toPlace = (
-  row: { key: number; received_day: number },
-  { ownerId, conversationId, inPartitions }: SpansQuery,
-): SpanPlace => ({
-  ...{ ownerId, conversationId, key: row.key },
-  receivedDay: inPartitions ? row.received_day : undefined,
-});
-
-async function findPlace(db: Reader, query: SpansQuery): Promise<SpanPlace | undefined> {
-  const row = await db
-    .selectFrom('conversations')
-    .select(['key', 'received_day'])
-    .where('owner_id', '=', query.ownerId)
-    .where('conversation_id', '=', query.conversationId)
-    .executeTakeFirst();
-  return row && toPlace(row, query);
+interface ScoringRequest extends Omit<CloseRequest, 'runName'>, Partitioned {
+  /** The text that a search finds a large conversation by; of others, the transaction reads it. */
+  searchText: string | undefined;
 }
 
 async function close(
   db: WriteTransaction,
-  request: CloseRequest & Partitioned,
+  request: ScoringRequest & Pick<CloseRequest, 'runName'>,
 ): Promise<CloseResult | undefined> {
   const { ownerId, conversationId, atMs, idleBeforeMs } = request;
   // One statement both checks and changes the state, so only one of two concurrent calls matches.
@@ -295,14 +278,11 @@ async function queueJobs(
     .set({ session_key: key })
     .where('key', '=', conversation.place.key)
     .execute();
-  const text = await readSearchText(db, conversation.place);
+  const text = request.searchText ?? (await readSearchText(db, conversation.place));
   // With the session, because a text that is written later is lost if the service dies meanwhile.
   await db.insertInto('session_texts').values({ session_key: key, text }).execute();
   return queued;
 }
-
-/** More spans than a real conversation has; a limit keeps the transaction short. */
-const SEARCHED_SPANS_MAX = 10_000;
 
 /** Returns the text that a search finds the session of a conversation by. */
 async function readSearchText(db: Reader, place: SpanPlace): Promise<string> {
@@ -325,7 +305,7 @@ async function find(
     .selectFrom('conversations')
     .leftJoin('runs', 'runs.key', 'conversations.run_key')
     .leftJoin('sessions', 'sessions.key', 'conversations.session_key')
-    .select(['state', 'last_received_at_ms', 'closed_at_ms'])
+    .select(['state', 'last_received_at_ms', 'span_count', 'closed_at_ms'])
     .select(['received_day', 'spans_removed_at_ms'])
     .select(['runs.name as run', 'sessions.id as session_id'])
     .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
@@ -340,6 +320,7 @@ async function find(
       firstStartNs: BigInt(row.first_start_ns),
       lastEndNs: BigInt(row.last_end_ns),
       lastReceivedAtMs: row.last_received_at_ms,
+      spanCount: row.span_count,
       closedAtMs: row.closed_at_ms ?? undefined,
       run: row.run ?? undefined,
       sessionId: row.session_id ?? undefined,
@@ -354,7 +335,7 @@ async function find(
 /** The tags of a conversation that a list shows. */
 const LISTED_TAGS_MAX = 5;
 
-interface WaitingQuery extends Page, Partitioned {
+interface WaitingQuery extends Page {
   ownerId: string;
   state: 'open' | 'unscored';
 }
@@ -362,7 +343,7 @@ interface WaitingQuery extends Page, Partitioned {
 /** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
 async function listWaiting(
   db: Reader,
-  { ownerId, state, inPartitions, skip, limit }: WaitingQuery,
+  { ownerId, state, skip, limit }: WaitingQuery,
 ): Promise<{ conversations: WaitingConversation[]; total: number }> {
   // States are literals, because SQLite uses a partial index only if the query repeats its condition.
   const all = db
@@ -376,17 +357,7 @@ async function listWaiting(
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const rows = await all
-    .select(['key', 'conversation_id', 'last_received_at_ms', 'closed_at_ms'])
-    .select((eb) =>
-      eb
-        .selectFrom('spans')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .whereRef('spans.conversation_key', '=', 'conversations.key')
-        .$if(inPartitions, (spans) =>
-          spans.whereRef('spans.received_day', '=', 'conversations.received_day'),
-        )
-        .as('spans'),
-    )
+    .select(['key', 'conversation_id', 'span_count', 'last_received_at_ms', 'closed_at_ms'])
     .$if(state === 'unscored', (query) => query.orderBy('closed_at_ms', 'desc'))
     .orderBy('key', 'desc')
     .limit(limit)
@@ -404,7 +375,7 @@ async function listWaiting(
       .execute();
     conversations.push({
       conversationId: row.conversation_id,
-      spans: row.spans ?? 0,
+      spans: row.span_count,
       lastReceivedAtMs: row.last_received_at_ms,
       closedAtMs: row.closed_at_ms ?? undefined,
       tags,

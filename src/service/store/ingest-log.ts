@@ -6,6 +6,7 @@ import type { IngestLogEntry } from './records.ts';
 
 /** Codes of entries about dropped spans that probably belong to a conversation. */
 const dropCodes = [
+  'conversation_full',
   'span_id_taken',
   'repeated_span_id',
   'malformed_ids',

@@ -1,5 +1,6 @@
 import { connect } from './sqlite/connect.ts';
 import { CHANGED_FILE_HINT, watchFile } from './sqlite/file-identity.ts';
+import { createWriteProbe } from './sqlite/write-probe.ts';
 import { createStore, type Store, type StoreLocation } from './store.ts';
 
 /**
@@ -19,6 +20,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
   const connections = connect({ file, isTemporary });
   const values = new Map<string, string>();
   const describeChange = watchFile(file);
+  const probe = createWriteProbe(file);
   return createStore(connections, {
     shareValue(name, value) {
       const shared = values.get(name) ?? value;
@@ -32,7 +34,15 @@ export async function openStore(location: StoreLocation): Promise<Store> {
       return change && `${change} ${CHANGED_FILE_HINT}`;
     },
     ping: () => Promise.resolve(),
+    async checkWrites() {
+      // A file at the same path may be another one now.
+      if (describeChange() === undefined) probe.check();
+      return Promise.resolve();
+    },
     countConnections: () => undefined,
-    close: connections.close,
+    close() {
+      probe.close();
+      return connections.close();
+    },
   });
 }

@@ -74,6 +74,8 @@ export interface InsertResult {
   repeated: number;
   /** How many of the inserted spans arrived after their conversation was closed. */
   late: number;
+  /** Spans beyond the limits of their conversation. They are not stored. */
+  rejected: number;
 }
 
 /** An API key of an owner, without the key. */
@@ -110,6 +112,7 @@ export interface Conversation {
   lastEndNs: bigint;
   /** Server time at which its most recent span was received. */
   lastReceivedAtMs: number;
+  spanCount: number;
   closedAtMs: number | undefined;
   /** Name of the daily run that it joined when it was closed. */
   run: string | undefined;

@@ -73,7 +73,7 @@ async function removeSpans(
   if (deleted === SPANS_MAX) return true;
   await db
     .updateTable('conversations')
-    .set({ spans_removed_at_ms: atMs })
+    .set({ spans_removed_at_ms: atMs, span_count: 0, text_bytes: 0 })
     .where('key', 'in', keys)
     .execute();
   const sessionKeys = locked.flatMap(({ session_key: key }) => key ?? []);

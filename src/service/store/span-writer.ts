@@ -1,6 +1,7 @@
 /** What the span writers of both databases share: what they store, drop, and report. */
 import { DAY_MS } from '../../platform/clock.ts';
 import type { ConnectionCounts } from './connections.ts';
+import { CONVERSATION_FULL_MESSAGE, type ConversationSize } from './conversation-limits.ts';
 import { toEntryRows, type EntryRow } from './ingest-log-rows.ts';
 import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './records.ts';
 
@@ -19,7 +20,7 @@ export interface SpanWriter {
 }
 
 /** A conversation that receives spans. */
-export interface TargetConversation {
+export interface TargetConversation extends ConversationSize {
   key: number;
   /** Whether the request creates it. */
   isNew: boolean;
@@ -39,6 +40,8 @@ export interface SpanPart {
   inserted: NewSpan[];
   /** Spans whose id is already stored for another trace or conversation. */
   conflicting: NewSpan[];
+  /** Spans beyond the limits of the conversation. */
+  exceeding: NewSpan[];
   droppedTags: number;
 }
 
@@ -47,7 +50,7 @@ export function summarizeRequest(
   { receivedAtMs, logEntries }: TraceRequestRows,
   parts: readonly SpanPart[],
 ): { result: InsertResult; entryRows: EntryRow[] } {
-  const result = { inserted: 0, repeated: 0, late: 0 };
+  const result = { inserted: 0, repeated: 0, late: 0, rejected: 0 };
   const notes = new StoredSpanNotes();
   for (const { conversationId, conversation, spans, ...part } of parts) {
     if (conversation.isRemoved) {
@@ -55,13 +58,16 @@ export function summarizeRequest(
       continue;
     }
     const inserted = part.inserted.length;
-    const repeated = spans.length - inserted;
+    const exceeding = part.exceeding.length;
+    const repeated = spans.length - inserted - exceeding;
     const { length: conflicts, 0: firstConflict } = part.conflicting;
     result.inserted += inserted;
     result.repeated += repeated;
+    result.rejected += exceeding;
     if (conversation.isClosed) result.late += inserted;
     notes.add('repeated_spans', conversationId, repeated - conflicts);
     notes.add('span_id_taken', conversationId, conflicts, { span_id: firstConflict?.spanId ?? '' });
+    notes.add('conversation_full', conversationId, exceeding);
     notes.add('late_spans', conversationId, conversation.isClosed ? inserted : 0);
     notes.add('tags_left_out', conversationId, part.droppedTags);
   }
@@ -169,6 +175,7 @@ class StoredSpanNotes {
 
 /** Messages about what only the stored data shows. The others are in `ingest/log-entries.ts`. */
 const logMessages = {
+  conversation_full: { level: 'error', message: CONVERSATION_FULL_MESSAGE },
   late_spans: {
     level: 'warn',
     message:

@@ -16,6 +16,7 @@ import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSimulationStore } from './simulations.ts';
+import { createTurnBuilder } from '../turns/turn-builder.ts';
 
 export type * from './records.ts';
 export type * from './replicas.ts';
@@ -55,6 +56,8 @@ export interface StoreDatabase {
   describeFileChange(): string | undefined;
   /** Resolves if a database answers and accepts changes. Rejects after at most 2 s otherwise. */
   ping(): Promise<void>;
+  /** Does the same, and also resolves only if the disk of a file accepts changes. */
+  checkWrites(): Promise<void>;
   /** Counts the connections to a database, and who waits for one; undefined for a file. */
   countConnections(): ConnectionCounts | undefined;
   close(): Promise<void>;
@@ -67,30 +70,39 @@ export interface StoreDatabase {
  * All data belongs to an owner. Calls with an `ownerId` neither read nor change data of others; only
  * background work (idle closing, scoring, resuming simulations) reads across owners.
  */
-export const createStore = (connections: Connections, database: StoreDatabase) => ({
-  ...database,
-  owners: createOwnerStore(connections),
-  conversations: createConversationStore(connections),
-  sessions: createSessionStore(connections),
-  simulations: createSimulationStore(connections),
-  evals: createEvalStore(connections),
-  documents: createDocumentStore(connections),
-  agentReports: createAgentReportStore(connections),
-  jobs: createJobStore(connections),
-  ingestLog: createIngestLogStore(connections),
-  overview: createOverviewStore(connections),
-  recordings: createRecordingStore(connections),
-  runs: createRunStore(connections),
-  retention: createRetentionStore(connections),
-  /** Deletes all data of an owner except the owner itself and its keys. */
-  deleteOwnerData: (ownerId: string): Promise<void> =>
-    connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId, connections.dialect)),
-  /**
-   * Inserts seed data in one transaction. Returns undefined on success. If a key belongs to another
-   * owner, changes nothing and returns the index of that key.
-   */
-  insertSeedData: (seedData: SeedData): Promise<number | undefined> =>
-    insertSeedData(connections, seedData),
-});
+export function createStore(connections: Connections, database: StoreDatabase) {
+  const turnBuilder = createTurnBuilder();
+  return {
+    ...database,
+    /** Builds the turns of conversations from their spans. */
+    turnBuilder,
+    async close(): Promise<void> {
+      await turnBuilder.close();
+      await database.close();
+    },
+    owners: createOwnerStore(connections),
+    conversations: createConversationStore(connections, turnBuilder),
+    sessions: createSessionStore(connections),
+    simulations: createSimulationStore(connections),
+    evals: createEvalStore(connections),
+    documents: createDocumentStore(connections),
+    agentReports: createAgentReportStore(connections),
+    jobs: createJobStore(connections),
+    ingestLog: createIngestLogStore(connections),
+    overview: createOverviewStore(connections),
+    recordings: createRecordingStore(connections),
+    runs: createRunStore(connections),
+    retention: createRetentionStore(connections),
+    /** Deletes all data of an owner except the owner itself and its keys. */
+    deleteOwnerData: (ownerId: string): Promise<void> =>
+      connections.writeAlone(ownerId, (db) => deleteOwnerData(db, ownerId, connections.dialect)),
+    /**
+     * Inserts seed data in one transaction. Returns undefined on success. If a key belongs to another
+     * owner, changes nothing and returns the index of that key.
+     */
+    insertSeedData: (seedData: SeedData): Promise<number | undefined> =>
+      insertSeedData(connections, seedData),
+  };
+}
 
 export type Store = ReturnType<typeof createStore>;

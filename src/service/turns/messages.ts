@@ -7,9 +7,9 @@ export interface Message {
   /** The text of all parts, joined by line breaks. */
   text: string;
   /** Tool calls that it requests. */
-  calls: CallPart[];
+  calls: readonly CallPart[];
   /** Results of tool calls. */
-  responses: ResponsePart[];
+  responses: readonly ResponsePart[];
   /** The model stopped to call tools, even if the message does not contain the calls. */
   stopsForTools: boolean;
 }
@@ -84,6 +84,10 @@ function isWithin(value: unknown, depth: number): boolean {
 
 const noMessage: Json = {};
 
+// Shared, because a conversation can have millions of messages without calls.
+const noCalls: readonly CallPart[] = [];
+const noResponses: readonly ResponsePart[] = [];
+
 function readMessage(value: unknown): Message {
   const json = isObject(value) ? value : noMessage;
   const role = readRole(json['role']);
@@ -91,11 +95,12 @@ function readMessage(value: unknown): Message {
   if (!isObject(value)) parts.push(value);
   const calls = [...parts.filter(isToolCallPart), ...toList(json['tool_calls']).filter(isObject)];
   const texts = parts.map(readText).filter((text) => text !== '');
-  const responses = parts.filter(isResponse).map(readResponse);
+  const responseParts = parts.filter(isResponse);
+  const responses = responseParts.length === 0 ? noResponses : responseParts.map(readResponse);
   const message: Message = {
     role,
     text: texts.join('\n'),
-    calls: calls.map(readCall),
+    calls: calls.length === 0 ? noCalls : calls.map(readCall),
     responses,
     stopsForTools: calls.length > 0 || /^tool/i.test(toText(json['finish_reason']) ?? ''),
   };

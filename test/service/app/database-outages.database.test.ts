@@ -116,7 +116,7 @@ const outages: readonly Outage[] = [
       await execute(superuserUrl, 'drop function fail_full cascade');
     },
     message: /The disk of the database is full\. Nothing was stored/,
-    ...{ canRead: true, isReady: true, atPush: true },
+    ...{ canRead: true, atPush: true },
   },
   {
     name: 'at its connection limit',

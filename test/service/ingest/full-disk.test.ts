@@ -9,6 +9,7 @@ import { start } from '../../helpers/command.ts';
 import { createLineLog } from '../../helpers/log-lines.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
 import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
+import { until } from '../../helpers/until.ts';
 
 const SECRET = 'my-secret-word';
 
@@ -73,6 +74,11 @@ async function assertOtherWritesRejected(t: Test, service: Address, id: string):
     400,
     'an invalid request still gets 400',
   );
+  t.match(
+    await request(service, 'GET /ready'),
+    { status: 503, text: /can't write to its disk \(SQLITE_.*Free space/ },
+    'the service is not ready',
+  );
   t.equal(
     (await request(service, 'GET /api/prod-evaluations/sessions/')).status,
     200,
@@ -116,6 +122,9 @@ void t.test(
     t.notMatch(lines.join('\n'), SECRET);
 
     rmSync(filler);
+    await until('the service is ready again', async () => {
+      return (await request(service, 'GET /ready')).status === 200;
+    });
     t.equal(
       (await request(service, 'POST /v1/traces', makeLargeRequest(999))).status,
       200,
@@ -140,6 +149,8 @@ void t.test(
     const service = JSON.parse(firstLine) as Address;
     const acknowledged = await sendUntilFull(t, service);
     t.ok(acknowledged.length > 0);
+    await fillRemainingSpace(t, service);
+    t.match(await request(service, 'GET /ready'), { status: 503, text: /can't write to its disk/ });
     t.equal(await end('SIGTERM'), 0);
     t.match(await stderr, /"code":"SQLITE_(IOERR|FULL)/);
     t.notMatch(await stderr, SECRET);

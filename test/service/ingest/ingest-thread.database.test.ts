@@ -69,7 +69,10 @@ function request(nth: number, attributes: Record<string, string> = {}): string {
 void t.test('A stored request is durable and visible when its result arrives', async (t) => {
   const { write, storedIds } = await withThread(t);
   const body = bytesOf(request(1));
-  t.match(await write(body), { kind: 'stored', result: { inserted: 1, repeated: 0, late: 0 } });
+  t.match(await write(body), {
+    kind: 'stored',
+    result: { inserted: 1, repeated: 0, late: 0, rejected: 0 },
+  });
   t.same(await storedIds(), [spanId(1)]);
   t.equal(body.byteLength, 0, 'the body was transferred, not copied');
   t.match(await write(bytesOf(request(1))), {
@@ -246,7 +249,9 @@ function withFakeWriter(t: Test, bytesPerTask: number) {
       spanWriter: {
         insert(requests) {
           sizes.push(requests.length);
-          return Promise.resolve(requests.map(() => ({ inserted: 1, repeated: 0, late: 0 })));
+          return Promise.resolve(
+            requests.map(() => ({ inserted: 1, repeated: 0, late: 0, rejected: 0 })),
+          );
         },
         findConversations: () => Promise.resolve(new Map()),
         countConnections: () => undefined,

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { atNight } from '../../helpers/nightly.ts';
-import { makeTraceRequest } from '../../helpers/otlp.ts';
+import { makeProtobufRequest, makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { assertError, withOneReplica, withService, type Bench } from '../../helpers/service.ts';
 
 const TRACES = 'POST /v1/traces';
@@ -41,6 +41,32 @@ void t.test(
     t.equal(rejected.status, 413);
     t.match(rejected.text, /"message"/);
     t.ok((await listCodes(bench)).includes('too_large'));
+  },
+);
+
+void t.test(
+  'Spans beyond the limits of a conversation are rejected, and the response says so',
+  async (t) => {
+    const bench = await withService(t);
+    const { send } = bench;
+    const request = (marker: string): Record<string, unknown> =>
+      makeTraceRequest([makeSpan({ conversationId: 'long', user: marker.repeat(9_000_000) })]);
+    t.same((await send(TRACES, { body: request('a') })).json, {});
+    const full = await send(TRACES, { body: request('b') });
+    t.equal(full.status, 200);
+    t.match(full.json, {
+      partialSuccess: { rejectedSpans: '1', errorMessage: /10000 spans .* Use a new id/ },
+    });
+    const protobuf = makeProtobufRequest({
+      conversationId: 'long',
+      operation: 'c'.repeat(9_000_000),
+    });
+    const headers = { 'content-type': 'application/x-protobuf' };
+    const inProtobuf = await send(TRACES, { raw: protobuf, headers });
+    t.equal(inProtobuf.status, 200);
+    t.match(inProtobuf.text, /^\n.*10000 spans .* Use a new id/s);
+    t.ok((await listCodes(bench)).includes('conversation_full'));
+    t.same((await send(TRACES, { body: makeTraceRequest() })).json, {}, 'others are stored');
   },
 );
 

@@ -1,7 +1,15 @@
 /** The two results endpoints: filters, pages, and the fields of a session (spec 4.3, 4.4). */
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
-import { assertResponse, assertError, withService, type Bench } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import {
+  assertError,
+  assertResponse,
+  makeContainsEval,
+  START_MS,
+  withService,
+  type Bench,
+} from '../../helpers/service.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
 
@@ -263,3 +271,27 @@ async function fetchPage(url: string): Promise<[number, string]> {
   const response = await fetch(url);
   return [response.status, await response.text()];
 }
+
+void t.test('Turns of megabytes are sent completely, in the order of the sessions', async (t) => {
+  const { trace, end, drain, production, admin } = await withService(t);
+  await admin('POST /evals', makeContainsEval('a', 'x'));
+  await admin('PUT /settings', { evals: ['a'] });
+  const conversations = ['one', 'two'].map((id, nth) => ({
+    id,
+    user: `${id} \u{1F600}`.repeat(400_000),
+    startMs: START_MS - (nth + 1) * 60_000,
+  }));
+  for (const { id, user, startMs } of conversations) {
+    await trace(makeSpan({ conversationId: id, user, startMs }));
+    await end(id);
+  }
+  await drain();
+  const { items, total, limit } = await production('?include_traces=true&limit=7');
+  t.equal(total, 2);
+  t.equal(limit, 7);
+  for (const [nth, { id, user }] of conversations.entries()) {
+    const { source_session_id: sourceId, traces } = items[nth] ?? {};
+    t.equal(sourceId, id);
+    t.ok(traces?.[0]?.user_input === user, 'the user said all of it');
+  }
+});

@@ -134,8 +134,8 @@ testStore(
     const [result] = await sink.insert([
       newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: NOON_MS * 2 }),
     ]);
-    t.same(result, { inserted: 1, repeated: 1, late: 1 });
-    t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
+    t.same(result, { inserted: 1, repeated: 1, late: 1, rejected: 0 });
+    t.same(await store.conversations.find(ownerId, 'conversation-1'), { ...before, spanCount: 2 });
     const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
     t.same(
       spans.map((span) => [span.spanId, span.late]),

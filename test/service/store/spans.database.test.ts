@@ -25,7 +25,7 @@ testStore('A span is stored unchanged, to the nanosecond', async (t, database) =
     attributes: { 'gen_ai.usage.input_tokens': 12, 'gen_ai.nested': { a: [1, null, 'ü'] } },
   });
   const request = newSpans(ownerId, [span]);
-  t.same(await sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
+  t.same(await sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0, rejected: 0 }]);
   const stored = {
     ...{ ...span, receivedAtMs: request.receivedAtMs, late: false },
     // PostgreSQL stores no NUL character.
@@ -78,7 +78,7 @@ testStore('A repeated span changes nothing, even in another conversation', async
     newSpans(ownerId, [again], later),
     newSpans(ownerId, [moved], later),
   ]);
-  t.same(results, Array(2).fill({ inserted: 0, repeated: 1, late: 0 }));
+  t.same(results, Array(2).fill({ inserted: 0, repeated: 1, late: 0, rejected: 0 }));
   t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
   t.equal(await store.conversations.find(ownerId, 'conversation-2'), undefined);
   t.match(await store.ingestLog.list(ownerId, 9), [
@@ -106,7 +106,7 @@ testStore('The same span id of two owners identifies two spans', async (t) => {
     newSpans(ownerId, [newSpan('1')]),
     newSpans(other, [newSpan('1')]),
   ]);
-  t.same(results, Array(2).fill({ inserted: 1, repeated: 0, late: 0 }));
+  t.same(results, Array(2).fill({ inserted: 1, repeated: 0, late: 0, rejected: 0 }));
   await sink.insert([newSpans(other, [newSpan('2')])]);
   t.equal((await store.conversations.listSpans(ownerId, 'conversation-1')).length, 1);
   t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
@@ -125,6 +125,7 @@ testStore('A conversation has its first start, last end, and last arrival', asyn
     firstStartNs: noonNs - 7n,
     lastEndNs: noonNs + 5n,
     lastReceivedAtMs: 20,
+    spanCount: 2,
     closedAtMs: undefined,
     run: undefined,
     sessionId: undefined,

@@ -228,6 +228,11 @@ void t.test(
   'The response to an accepted request is empty; an error is a google.rpc.Status',
   (t) => {
     t.equal(encodeTraceResponse().length, 0);
+    const partial = Buffer.concat([varint((1 << 3) | 0), varint(3), field(2, 'full')]);
+    t.same(
+      Buffer.from(encodeTraceResponse({ rejectedSpans: 3, errorMessage: 'full' })),
+      Buffer.concat([varint((1 << 3) | 2), varint(partial.length), partial]),
+    );
     t.same(Buffer.from(encodeStatus('too large')), field(2, 'too large'));
     t.end();
   },

@@ -288,6 +288,10 @@ const NEEDS_TLS_MESSAGE =
 export function findPostgresProblem(error: unknown): PostgresProblem | undefined {
   if (!isError(error)) return undefined;
   const code = errorCode(error);
+  // A client of the service that disconnects while it sends a body. Errors of sockets name a system call.
+  if (code === 'ECONNRESET' && error.message === 'aborted' && !('syscall' in error)) {
+    return undefined;
+  }
   const coded = kindByCode.get(code) ?? (isTlsCode(code) ? 'tls_failed' : undefined);
   if (coded === 'authentication_failed' && NEEDS_TLS.test(error.message)) {
     return createProblem('tls_failed', code, NEEDS_TLS_MESSAGE);

@@ -30,13 +30,16 @@ export async function openPostgresStore(databaseUrl: string): Promise<Store> {
     throw error;
   }
   const replicas = createReplicaStore(pool, databaseUrl);
+  const checkDatabase = (): Promise<void> =>
+    limitDatabaseWaits(PING_MS_MAX, () => ping(connections.directory.reader));
   return createStore(connections, {
     replicas,
     spanPartitions: createSpanPartitions(pool),
     shareValue: (name, value) => shareValue(pool, name, value),
     describeFileChange: () => undefined,
     countConnections: () => countConnections(pool),
-    ping: () => limitDatabaseWaits(PING_MS_MAX, () => ping(connections.directory.reader)),
+    ping: checkDatabase,
+    checkWrites: checkDatabase,
     async close() {
       await replicas.close();
       await connections.close();

@@ -17,7 +17,7 @@ export const LOCK_CONVERSATIONS = `
   select $1, id, day, 0, 0, -1 from unnest($2::text[], $3::integer[]) as given (id, day)
   order by id collate "C"
   on conflict (owner_id, conversation_id) do update set tag_count = conversations.tag_count
-  returning conversation_id, key, state, tag_count, received_day,
+  returning conversation_id, key, state, tag_count, span_count, text_bytes, received_day,
     (last_received_at_ms = -1) as is_new, (spans_removed_at_ms is not null) as is_removed`;
 
 /** The columns that `INSERT_SPANS` takes after the owner. */
@@ -50,6 +50,10 @@ export const INSERT_SPANS = `
   order by arrival
   returning span_id`;
 
+/** Returns those of several ids that spans have. */
+export const FIND_SPAN_IDS = `
+  select span_id from span_ids where owner_id = $1 and span_id = any($2::text[])`;
+
 export const LOCATE_SPANS = `
   select spans.span_id, trace_id, spans.conversation_key from span_ids
   join conversations on conversations.owner_id = $1
@@ -69,10 +73,12 @@ export const INSERT_TAGS = `
   select $1, * from unnest($2::bigint[], $3::text[], $4::text[])
   on conflict do nothing`;
 
-/** Sets the number of tags, and sets or extends the time range unless a conversation is closed. */
+/** Sets the numbers of tags, spans, and bytes, and sets or extends the time range unless it is closed. */
 export const UPDATE_CONVERSATIONS = `
   update conversations set
     tag_count = given.tag_count,
+    span_count = given.span_count,
+    text_bytes = given.text_bytes,
     first_start_ns = case
       when state = 'closed' then first_start_ns
       when is_new then first else least(first_start_ns, first) end,
@@ -82,8 +88,9 @@ export const UPDATE_CONVERSATIONS = `
     last_received_at_ms = case
       when state = 'closed' then last_received_at_ms
       else greatest(last_received_at_ms, received_at_ms) end
-  from unnest($2::bigint[], $3::boolean[], $4::integer[], $5::bigint[], $6::bigint[], $7::bigint[])
-    as given (key, is_new, tag_count, first, last, received_at_ms)
+  from unnest($2::bigint[], $3::boolean[], $4::integer[], $5::integer[], $6::integer[],
+      $7::bigint[], $8::bigint[], $9::bigint[])
+    as given (key, is_new, tag_count, span_count, text_bytes, first, last, received_at_ms)
   where conversations.owner_id = $1 and conversations.key = given.key`;
 
 export const DELETE_CONVERSATIONS = `

@@ -9,6 +9,7 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { toError } from '../../../platform/error-origin.ts';
+import { addSize, hasRoom, measureText, type ConversationSize } from '../conversation-limits.ts';
 import type { EntryRow } from '../ingest-log-rows.ts';
 import { LinkDeletions } from '../row-limits.ts';
 import {
@@ -153,6 +154,8 @@ async function lockConversations(
     key: number;
     state: string;
     tag_count: number;
+    span_count: number;
+    text_bytes: number;
     received_day: number;
     is_new: boolean;
     is_removed: boolean;
@@ -162,6 +165,7 @@ async function lockConversations(
       row.conversation_id,
       {
         ...{ key: row.key, receivedDay: row.received_day, tagCount: row.tag_count },
+        ...{ spanCount: row.span_count, textBytes: row.text_bytes },
         ...{ isNew: row.is_new, isClosed: row.state === 'closed', isRemoved: row.is_removed },
       },
     ]),
@@ -169,20 +173,28 @@ async function lockConversations(
   return groups.map((group) => {
     const conversation = byId.get(group.conversationId);
     if (!conversation) throw new Error('A conversation was not locked.');
-    return { ...group, conversation, inserted: [], conflicting: [], droppedTags: 0 };
+    const lists = { inserted: [], conflicting: [], exceeding: [] };
+    return { ...group, conversation, ...lists, droppedTags: 0 };
   });
 }
 
-/** Inserts the spans whose ids are new, and finds out which of the others are stored elsewhere. */
+/**
+ * Inserts the spans whose ids are new, up to the limits of their conversations, and finds out which of
+ * the others are stored elsewhere.
+ */
 async function insertSpans(
   client: PoolClient,
   ownerId: string,
   parts: readonly Part[],
 ): Promise<void> {
-  const candidates = parts
+  const arrived = parts
     .filter(({ conversation }) => !conversation.isRemoved)
-    .flatMap((part) => part.spans.map((span) => ({ part, span })))
-    .map((candidate, arrival) => ({ ...candidate, arrival }))
+    .flatMap((part) => part.spans.map((span) => toCandidate(part, span)))
+    .map((candidate, arrival) => ({ ...candidate, arrival }));
+  const exceeding = await findExceeding(client, ownerId, arrived);
+  for (const { part, span } of exceeding) part.exceeding.push(span);
+  const candidates = arrived
+    .filter((candidate) => !exceeding.has(candidate))
     // Sorting is stable: of spans with one id, the first is inserted.
     .sort((left, right) => compare(left.span.spanId, right.span.spanId));
   if (candidates.length === 0) return;
@@ -198,8 +210,10 @@ async function insertSpans(
   const others: Candidate[] = [];
   for (const candidate of candidates) {
     // A second span with this id is a repeated one.
-    if (insertedIds.delete(candidate.span.spanId)) candidate.part.inserted.push(candidate.span);
-    else others.push(candidate);
+    if (insertedIds.delete(candidate.span.spanId)) {
+      candidate.part.inserted.push(candidate.span);
+      addSize(candidate.part.conversation, candidate.size);
+    } else others.push(candidate);
   }
   if (others.length === 0) return;
   const located = await client.query<{
@@ -216,16 +230,63 @@ async function insertSpans(
   }
 }
 
-/** A span, and where it goes. */
+/** A span with its row, and where it goes. */
 interface Candidate {
   part: Part;
   span: NewSpan;
+  row: ReturnType<typeof toSpanRow>;
+  size: ConversationSize;
+}
+
+function toCandidate(part: Part, span: NewSpan): Candidate {
+  const row = toSpanRow(span, part);
+  return { part, span, row, size: { spanCount: 1, textBytes: measureText(row) } };
+}
+
+/**
+ * Returns the candidates that exceed the limits of their conversations, in their order of arrival. A span
+ * that is stored already is none of them.
+ */
+async function findExceeding<Each extends Candidate>(
+  client: PoolClient,
+  ownerId: string,
+  candidates: readonly Each[],
+): Promise<Set<Each>> {
+  const sizes = new Map<LockedConversation, ConversationSize>();
+  for (const { part, size } of candidates) {
+    const { spanCount, textBytes } = part.conversation;
+    const sum = sizes.get(part.conversation) ?? { spanCount, textBytes };
+    addSize(sum, size);
+    sizes.set(part.conversation, sum);
+  }
+  const exceeding = new Set<Each>();
+  const nothing = { spanCount: 0, textBytes: 0 };
+  if ([...sizes.values()].every((size) => hasRoom(size, nothing))) return exceeding;
+  const ids = candidates.map(({ span }) => span.spanId);
+  const { rows } = await client.query<{ span_id: string }>(statements.FIND_SPAN_IDS, [
+    ownerId,
+    ids,
+  ]);
+  const known = new Set(rows.map((row) => row.span_id));
+  const used = new Map<LockedConversation, ConversationSize>();
+  for (const candidate of candidates) {
+    const { part, span, size } = candidate;
+    if (known.has(span.spanId)) continue;
+    const { spanCount, textBytes } = part.conversation;
+    const sum = used.get(part.conversation) ?? { spanCount, textBytes };
+    used.set(part.conversation, sum);
+    if (hasRoom(sum, size)) {
+      addSize(sum, size);
+      known.add(span.spanId);
+    } else exceeding.add(candidate);
+  }
+  return exceeding;
 }
 
 /** Returns the values of each column of `INSERT_SPANS`. */
 function toColumns(candidates: readonly Candidate[]): unknown[][] {
-  const rows = candidates.map(({ part, span }) => ({
-    ...toSpanRow(span, part),
+  const rows = candidates.map(({ part, row }) => ({
+    ...row,
     received_day: part.conversation.receivedDay,
   }));
   return statements.SPAN_COLUMNS.map((name) => rows.map((row) => replaceNul(row[name])));
@@ -297,6 +358,8 @@ async function updateConversations(
       changed.map(({ conversation }) => conversation.key),
       changed.map(({ conversation }) => conversation.isNew),
       changed.map(({ conversation }) => conversation.tagCount),
+      changed.map(({ conversation }) => conversation.spanCount),
+      changed.map(({ conversation }) => conversation.textBytes),
       changed.map(({ first }) => String(first)),
       changed.map(({ last }) => String(last)),
       changed.map(({ receivedAtMs }) => receivedAtMs),

@@ -32,6 +32,9 @@ export const traceTables = {
       last_received_at_ms: long,
       /** Number of its rows in `tags`, so that checking the limit needs no count. */
       tag_count: withDefault(integer, 0),
+      /** Number of its rows in `spans`, and the bytes of their texts, so that a limit needs no count. */
+      span_count: withDefault(integer, 0),
+      text_bytes: withDefault(integer, 0),
       closed_at_ms: nullable(long),
       /** The daily run that it joined when it was closed. */
       run_key: nullable(long),

@@ -53,6 +53,8 @@ export interface ConversationState {
   key: number;
   state: 'open' | 'closed';
   tag_count: number;
+  span_count: number;
+  text_bytes: number;
   spans_removed_at_ms: number | null;
 }
 
@@ -69,6 +71,8 @@ interface ConversationStatements {
     ]
   >;
   deleteConversation: Statement<[key: number]>;
+  /** Sets how much of its limits a conversation uses. */
+  setSize: Statement<[spanCount: number, textBytes: number, key: number]>;
   setBounds: Statement<[firstNs: bigint, lastNs: bigint, key: number]>;
   extendBounds: Statement<[firstNs: bigint, lastNs: bigint, receivedAtMs: number, key: number]>;
 }
@@ -76,13 +80,14 @@ interface ConversationStatements {
 function prepareConversations(db: Database): ConversationStatements {
   return {
     findConversation: db.prepare(`
-      select key, state, tag_count, spans_removed_at_ms from conversations
+      select key, state, tag_count, span_count, text_bytes, spans_removed_at_ms from conversations
       where owner_id = ? and conversation_id = ?`),
     insertConversation: db.prepare(`
       insert into conversations
         (owner_id, conversation_id, first_start_ns, last_end_ns, last_received_at_ms, received_day)
       values (?, ?, ?, ?, ?, ?)`),
     deleteConversation: db.prepare('delete from conversations where key = ?'),
+    setSize: db.prepare('update conversations set span_count = ?, text_bytes = ? where key = ?'),
     setBounds: db.prepare(`
       update conversations set first_start_ns = ?, last_end_ns = ? where key = ?`),
     extendBounds: db.prepare(`

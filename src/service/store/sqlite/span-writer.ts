@@ -11,6 +11,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { toError } from '../../../platform/error-origin.ts';
+import { addSize, hasRoom, measureText } from '../conversation-limits.ts';
 import { LinkDeletions } from '../row-limits.ts';
 import {
   findBounds,
@@ -179,20 +180,30 @@ function insertPart(
   const { key } = conversation;
   const part: SpanPart = {
     ...{ ...wanted, conversation },
-    ...{ inserted: [], conflicting: [], droppedTags: 0 },
+    ...{ inserted: [], conflicting: [], exceeding: [], droppedTags: 0 },
   };
   if (conversation.isRemoved) return part;
   for (const span of spans) {
     const row = { owner_id: request.ownerId, ...toSpanRow(span, part) };
-    const { changes } = statements.insertSpan.run(...SPAN_COLUMNS.map((name) => row[name]));
-    if (changes > 0) part.inserted.push(span);
-    else if (!isStored(statements, span, part)) part.conflicting.push(span);
+    const size = { spanCount: 1, textBytes: measureText(row) };
+    const isInserted =
+      hasRoom(conversation, size) &&
+      statements.insertSpan.run(...SPAN_COLUMNS.map((name) => row[name])).changes > 0;
+    if (isInserted) {
+      part.inserted.push(span);
+      addSize(conversation, size);
+      continue;
+    }
+    const location = statements.locateSpan.get(request.ownerId, span.spanId);
+    if (!location) part.exceeding.push(span);
+    else if (!isSame(location, span, part)) part.conflicting.push(span);
   }
   if (part.inserted.length === 0) {
-    // All spans belong to other conversations, so the new conversation would be empty.
+    // All spans belong to other conversations, or are too large, so the new one would be empty.
     if (conversation.isNew) statements.deleteConversation.run(key);
     return part;
   }
+  statements.setSize.run(conversation.spanCount, conversation.textBytes, key);
   const [first, last] = findBounds(part.inserted, request.receivedAtMs);
   if (conversation.isNew) {
     // The row was created with the bounds of all spans, including those that were not inserted.
@@ -215,6 +226,7 @@ function findConversation(
   return (
     row && {
       ...{ key: row.key, isNew: false, tagCount: row.tag_count },
+      ...{ spanCount: row.span_count, textBytes: row.text_bytes },
       ...{ isClosed: row.state === 'closed', isRemoved: row.spans_removed_at_ms !== null },
     }
   );
@@ -235,17 +247,19 @@ function insertConversation(
     toDay(receivedAtMs),
   );
   const key = Number(lastInsertRowid);
-  return { key, isNew: true, isClosed: false, isRemoved: false, tagCount: 0 };
+  return {
+    ...{ key, isNew: true, isClosed: false, isRemoved: false },
+    ...{ tagCount: 0, spanCount: 0, textBytes: 0 },
+  };
 }
 
 /** Returns whether the stored span with this id is the same one: same trace, same conversation. */
-function isStored(
-  { locateSpan }: SpanWriterStatements,
-  { spanId, traceId }: NewSpan,
-  { request, conversation }: SpanPart,
+function isSame(
+  location: { trace_id: string; conversation_key: number },
+  { traceId }: NewSpan,
+  { conversation }: SpanPart,
 ): boolean {
-  const location = locateSpan.get(request.ownerId, spanId);
-  return location?.trace_id === traceId && location.conversation_key === conversation.key;
+  return location.trace_id === traceId && location.conversation_key === conversation.key;
 }
 
 /** Inserts tags up to the limit of the conversation and returns how many were dropped. */

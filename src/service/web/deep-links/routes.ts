@@ -1,4 +1,5 @@
 import { readQuery } from '../../../http-kit/query.ts';
+import { holdTurns } from '../../domain/transcripts.ts';
 import type { Session, SessionKind, Store } from '../../store/store.ts';
 import { renderMissingSessionPage } from '../frame/page-frame.ts';
 import { sendAnswer, type Answer, type Pages } from '../frame/pages.ts';
@@ -62,6 +63,7 @@ async function showSession(
   // The links of the page name the owner if the pages would show another one by default.
   const isShown = (await findOwner()) === ownerId;
   const owner = isShown ? context.owner : await store.owners.findName(ownerId);
+  using _held = await holdTurns(store, session);
   return renderSessionPage(await loadSessionPage(store, session, query), { ...context, owner });
 }
 

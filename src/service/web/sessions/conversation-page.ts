@@ -18,6 +18,7 @@ export interface ConversationPage extends TurnPage {
   conversation: Conversation;
   transcript: Transcript;
   tags: readonly ShownTag[];
+  /** The first spans. */
   spans: readonly StoredSpan[];
 }
 
@@ -29,7 +30,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
   const facts: Fact[] = [
     ['State', state],
     ['Run', run],
-    ['Spans', String(spans.length)],
+    ['Spans', String(conversation.spanCount)],
     ['Last span received', formatInstant(isoTime(lastReceivedAtMs))],
     ['Closed', closedAtMs === undefined ? undefined : formatInstant(isoTime(closedAtMs))],
   ];
@@ -46,7 +47,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
         ${renderRemark(conversation, context)} ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
         ${renderRemovedSpans(conversation.spansRemoved) ?? renderTurns(self, content, transcript.shown)}
-        ${renderTags(tags, renderTag)} ${renderSpans(spans)}
+        ${renderTags(tags, renderTag)} ${renderSpans(spans, conversation.spanCount)}
         ${canRepeat && renderNextStep({ id, kind: 'conversation', storedId: undefined }, context)}`,
     },
     context,

@@ -1,10 +1,11 @@
-import { findRemovedSpans, loadTranscript } from '../../domain/transcripts.ts';
+import { loadTranscript } from '../../domain/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';
 import { readSessionFilter } from './session-filter.ts';
 import type { SessionPage } from './session-page.ts';
+import { SPANS_MAX } from './span-list.ts';
 import { readTurnPage } from './turn-pages.ts';
 
 /** Reads everything that the page of a session shows. */
@@ -16,18 +17,19 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const [transcript, tags, spans, spansRemoved, recording, list] = await Promise.all([
+  const [transcript, tags, spans, conversation, recording, list] = await Promise.all([
     loadTranscript(store, session),
     isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
-    isLive ? conversations.listSpans(ownerId, sourceSessionId) : [],
-    findRemovedSpans(store, session),
+    isLive ? conversations.listSpans(ownerId, sourceSessionId, SPANS_MAX) : [],
+    isLive ? conversations.find(ownerId, sourceSessionId) : undefined,
     kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
     findList(store, session, query.get('list')),
   ]);
   const scenario = await findSource(store, session, transcript.scored);
   return {
     ...readTurnPage(query),
-    ...{ session, transcript, tags, spans, spansRemoved, recording, scenario, list },
+    ...{ session, transcript, tags, spans, recording, scenario, list },
+    ...{ spanCount: conversation?.spanCount ?? 0, spansRemoved: conversation?.spansRemoved },
   };
 }
 

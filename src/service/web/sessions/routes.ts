@@ -12,6 +12,7 @@ import { MAKE_SCENARIO_PATH } from './scenario-form.ts';
 import { readSessionFilter } from './session-filter.ts';
 import { linkToSession } from './session-links.ts';
 import { renderSessionsPage } from './sessions-page.ts';
+import { SPANS_MAX } from './span-list.ts';
 import { readTurnPage } from './turn-pages.ts';
 import { renderWaitingPage, type WaitingList } from './waiting-page.ts';
 
@@ -93,10 +94,11 @@ async function renderConversation(
   const session = sessionId === undefined ? undefined : await sessions.find(ownerId, sessionId);
   const location = session && linkToSession(session, context);
   if (location !== undefined) return { status: 302, location };
+  using _held = await conversations.holdMemory(ownerId, conversationId);
   const [transcript, tags, spans] = [
     await buildConversationTranscript(store, ownerId, conversationId),
     await conversations.listTags(ownerId, conversationId),
-    await conversations.listSpans(ownerId, conversationId),
+    await conversations.listSpans(ownerId, conversationId, SPANS_MAX),
   ];
   const content = { ...readTurnPage(query), conversation, transcript, tags, spans };
   return renderConversationPage(content, context);

@@ -23,8 +23,9 @@ export interface SessionPage extends TurnPage {
   session: Session;
   transcript: Transcript;
   tags: readonly ShownTag[];
-  /** The spans of a production session. */
+  /** The first spans of a production session, and the number of all. */
   spans: readonly StoredSpan[];
+  spanCount: number;
   spansRemoved: Conversation['spansRemoved'];
   recording: Recording | undefined;
   /** The scenario that can be made, or that a simulation used. */
@@ -61,7 +62,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         <h2 id="transcript">Transcript</h2>
         ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}
         ${renderTags(shownTags, (tag) => renderTagLink(tag, session.kind, context))}
-        ${renderSpans(spans)} ${renderNextStep(scenario, context)}`,
+        ${renderSpans(spans, content.spanCount)} ${renderNextStep(scenario, context)}`,
     },
     context,
   );

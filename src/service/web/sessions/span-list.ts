@@ -4,21 +4,22 @@ import { renderItems } from '../../../report-kit/table.ts';
 import type { StoredSpan } from '../../store/store.ts';
 
 /** The most spans to show. */
-const SPANS_MAX = 200;
+export const SPANS_MAX = 200;
 /** The most characters of the attributes of one span, and of all of them. */
 const RAW_LENGTH_MAX = 4_000;
 const RAW_LENGTHS_MAX = 60_000;
 
-/** Renders the spans of a conversation as a table with a bar for the time of each. */
-export function renderSpans(spans: readonly StoredSpan[]): Html | undefined {
-  if (spans.length === 0) return undefined;
-  const inOrder = [...spans].sort((left, right) => Number(left.startNs - right.startNs));
-  const shown = inOrder.slice(0, SPANS_MAX);
+/**
+ * Renders the first spans of a conversation, up to `SPANS_MAX`, as a table with a bar for the time of each.
+ * @param total The number of all spans.
+ */
+export function renderSpans(shown: readonly StoredSpan[], total: number): Html | undefined {
+  if (shown.length === 0) return undefined;
   const startNs = shown[0]?.startNs ?? 0n;
   const endNs = shown.reduce((last, { endNs: end }) => (end > last ? end : last), startNs);
   const lengthMs = Math.max(1, msBetween(startNs, endNs));
   const rawLengthMax = Math.min(RAW_LENGTH_MAX, Math.floor(RAW_LENGTHS_MAX / shown.length));
-  const omitted = inOrder.length - shown.length;
+  const omitted = Math.max(0, total - shown.length);
   return html`<h2>Spans</h2>
     ${renderItems({
       label: 'Spans',
@@ -72,7 +73,11 @@ function renderTime(
 /** Returns the ids and attributes of a span as JSON, cut if they are long. */
 function describe(span: StoredSpan, lengthMax: number): string {
   const { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes } = span;
-  const parts = { traceId, spanId, parentSpanId, inputMessages, outputMessages, attributes };
+  const cut = (text: string | undefined): string | undefined =>
+    // Before the whole is cut, because messages can have megabytes.
+    text === undefined ? undefined : cutText(text, lengthMax);
+  const messages = { inputMessages: cut(inputMessages), outputMessages: cut(outputMessages) };
+  const parts = { traceId, spanId, parentSpanId, ...messages, attributes };
   const text = JSON.stringify(parts, null, 2);
   return cutText(text, lengthMax);
 }

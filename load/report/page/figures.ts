@@ -21,7 +21,7 @@ import { faultDescriptions } from '../../record/fault-descriptions.ts';
 import { roundTo } from '../../../src/platform/round.ts';
 
 /** More points are invisible and make the page heavy. */
-const BINS_MAX = 600;
+const BINS_MAX = 300;
 
 /** A few seconds combined, so that a long run renders as fast as a short one. */
 export interface Bin {
@@ -40,7 +40,7 @@ export interface Bin {
   heat: readonly number[];
 }
 
-/** Groups the timeline into at most 600 bins. Rates are means; percentiles and peaks are maxima. */
+/** Groups the timeline into at most 300 bins. Rates are means; percentiles and peaks are maxima. */
 export function groupSeconds(timeline: readonly LoadSecond[]): Bin[] {
   const length = Math.max(1, Math.ceil(timeline.length / BINS_MAX));
   const bins: Bin[] = [];

@@ -1,0 +1,95 @@
+import {
+  Application,
+  createDecoder,
+  createEncoder,
+  type OpusDecoderHandle,
+  type OpusEncoderHandle,
+} from 'libopus-wasm';
+import type { CallNoise } from '../../contract/index.ts';
+import type { Random } from '../../platform/random.ts';
+import { FRAME_TICKS, TICKS_PER_MS } from '../opus/frame.ts';
+import { SPEECH_DB } from '../speech/normalize-line.ts';
+import { createNoise, type NoiseKind } from './background-noise.ts';
+import type { SampleSource } from './white-noise.ts';
+
+/** Enough that the codec does not change the noise. */
+const BITS_PER_SECOND = 40_000;
+
+/** OPUS_RESET_STATE of libopus: forgets all earlier frames. */
+const RESET_STATE = 4028;
+
+const SAMPLE_MAX = 1;
+
+/** Noise that can be heard, and its level below that of speech. */
+export interface AudibleNoise extends CallNoise {
+  kind: NoiseKind;
+  snr_db: number;
+}
+
+/** Mixes noise into the packets of a voice, speech and silence alike. */
+export class NoiseMixer {
+  readonly #noise: AudibleNoise;
+  readonly #decoder: OpusDecoderHandle;
+  readonly #encoder: OpusEncoderHandle;
+  readonly #gain: number;
+  #nextSample: SampleSource = () => 0;
+
+  constructor(noise: AudibleNoise, decoder: OpusDecoderHandle, encoder: OpusEncoderHandle) {
+    this.#noise = noise;
+    this.#decoder = decoder;
+    this.#encoder = encoder;
+    // All lines are spoken at the same level.
+    this.#gain = 10 ** ((SPEECH_DB - noise.snr_db) / 20);
+  }
+
+  /** How much later a sound leaves the mixer, in milliseconds. */
+  get delayMs(): number {
+    return this.#encoder.getLookahead() / TICKS_PER_MS;
+  }
+
+  /** Starts again: the next packets depend only on them and on `chance`. */
+  restart(chance: Random): void {
+    this.#decoder.decoderCtl(RESET_STATE, 0);
+    this.#encoder.encoderCtl(RESET_STATE, 0);
+    this.#nextSample = createNoise(this.#noise.kind, chance);
+  }
+
+  /** Returns a packet of 20 ms with noise. A packet that can't be decoded becomes noise alone. */
+  mix(packet: Uint8Array): Buffer {
+    const samples = new Float32Array(FRAME_TICKS);
+    samples.set(this.#decode(packet).subarray(0, FRAME_TICKS));
+    for (let nth = 0; nth < FRAME_TICKS; nth += 1) {
+      const sum = (samples[nth] ?? 0) + this.#gain * this.#nextSample();
+      samples[nth] = Math.min(SAMPLE_MAX, Math.max(-SAMPLE_MAX, sum));
+    }
+    // A copy, because the encoder may reuse its buffer for the next packet.
+    return Buffer.from(Uint8Array.from(this.#encoder.encodeFloat(samples)));
+  }
+
+  close(): void {
+    this.#decoder.free();
+    this.#encoder.free();
+  }
+
+  #decode(packet: Uint8Array): Float32Array {
+    try {
+      return this.#decoder.decodeFloat(packet);
+    } catch {
+      return new Float32Array(0);
+    }
+  }
+}
+
+/** Creates a mixer. Call `restart` before the first packet. */
+export async function createNoiseMixer(noise: AudibleNoise): Promise<NoiseMixer> {
+  const decoder = await createDecoder({ channels: 1, sampleRate: 48_000 });
+  const encoder = await createEncoder({
+    channels: 1,
+    sampleRate: 48_000,
+    frameSize: FRAME_TICKS,
+    // Keeps the level of noise, which the modes for speech would reduce.
+    application: Application.RestrictedLowDelay,
+    bitrate: BITS_PER_SECOND,
+  });
+  return new NoiseMixer(noise, decoder, encoder);
+}

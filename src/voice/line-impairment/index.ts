@@ -6,6 +6,7 @@ export {
   type LineImpairment,
 } from './line-impairment.ts';
 export {
+  describeNetwork,
   NETWORK_PRESET_NAMES,
   networkPresets,
   type NetworkPresetName,

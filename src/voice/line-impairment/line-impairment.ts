@@ -27,7 +27,7 @@ export interface ImpairedPacket {
 export class LineImpairment {
   readonly #conditions: LineConditions;
   readonly #seed: string;
-  readonly #mixer: NoiseMixer | undefined;
+  #mixer: NoiseMixer | undefined;
   #network: NetworkPath | undefined;
   #section = 0;
   #frame = 0;
@@ -59,8 +59,10 @@ export class LineImpairment {
     return { payload, delivery };
   }
 
+  /** Frees the codec; no packet can be impaired after that. */
   close(): void {
     this.#mixer?.close();
+    this.#mixer = undefined;
   }
 
   #startSection(): void {

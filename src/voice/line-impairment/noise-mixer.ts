@@ -20,10 +20,12 @@ const RESET_STATE = 4028;
 
 const SAMPLE_MAX = 1;
 
-/** Noise that can be heard, and its level below that of speech. */
+/** Noise that disturbs, but leaves every word clear. */
+const SNR_DB = 20;
+
+/** Noise that can be heard. */
 export interface AudibleNoise extends CallNoise {
   kind: NoiseKind;
-  snr_db: number;
 }
 
 /** Mixes noise into the packets of a voice, speech and silence alike. */
@@ -39,7 +41,7 @@ export class NoiseMixer {
     this.#decoder = decoder;
     this.#encoder = encoder;
     // All lines are spoken at the same level.
-    this.#gain = 10 ** ((SPEECH_DB - noise.snr_db) / 20);
+    this.#gain = 10 ** ((SPEECH_DB - (noise.snr_db ?? SNR_DB)) / 20);
   }
 
   /** How much later a sound leaves the mixer, in milliseconds. */

@@ -1219,12 +1219,7 @@ export interface TurnMetadata {
    */
   response_time_ms?: number;
   confidence_score?: number;
-  /**
-   * Our extension: true if the caller interrupted this reply. The update repeats an earlier one, and transcript.agent has only what was said. Any other value is legal and has no meaning.
-   */
-  interrupted?: {
-    [k: string]: unknown;
-  };
+  interrupted?: unknown;
   [k: string]: unknown;
 }
 export interface TurnHints {

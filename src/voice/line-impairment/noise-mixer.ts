@@ -15,9 +15,6 @@ import type { SampleSource } from './white-noise.ts';
 /** Enough that the codec does not change the noise. */
 const BITS_PER_SECOND = 40_000;
 
-/** OPUS_RESET_STATE of libopus: forgets all earlier frames. */
-const RESET_STATE = 4028;
-
 const SAMPLE_MAX = 1;
 
 /** Noise that disturbs, but leaves every word clear. */
@@ -28,31 +25,48 @@ export interface AudibleNoise extends CallNoise {
   kind: NoiseKind;
 }
 
+/** A decoder and an encoder. Their output depends on all earlier packets, and they can't be reset. */
+interface Codec {
+  decoder: OpusDecoderHandle;
+  encoder: OpusEncoderHandle;
+}
+
+/** New codecs are made ahead, because the library makes them asynchronously. */
+const SPARE_CODECS = 3;
+
 /** Mixes noise into the packets of a voice, speech and silence alike. */
 export class NoiseMixer {
   readonly #noise: AudibleNoise;
-  readonly #decoder: OpusDecoderHandle;
-  readonly #encoder: OpusEncoderHandle;
   readonly #gain: number;
+  #codec: Codec;
+  readonly #spares: Codec[];
+  #isClosed = false;
   #nextSample: SampleSource = () => 0;
 
-  constructor(noise: AudibleNoise, decoder: OpusDecoderHandle, encoder: OpusEncoderHandle) {
+  constructor(noise: AudibleNoise, codec: Codec, spares: Codec[]) {
     this.#noise = noise;
-    this.#decoder = decoder;
-    this.#encoder = encoder;
+    this.#codec = codec;
+    this.#spares = spares;
     // All lines are spoken at the same level.
     this.#gain = 10 ** ((SPEECH_DB - (noise.snr_db ?? SNR_DB)) / 20);
   }
 
   /** How much later a sound leaves the mixer, in milliseconds. */
   get delayMs(): number {
-    return this.#encoder.getLookahead() / TICKS_PER_MS;
+    return this.#codec.encoder.getLookahead() / TICKS_PER_MS;
   }
 
-  /** Starts again: the next packets depend only on them and on `chance`. */
+  /**
+   * Starts again: the next packets depend only on them and on `chance`. Not more than three times in
+   * one turn of the event loop.
+   */
   restart(chance: Random): void {
-    this.#decoder.decoderCtl(RESET_STATE, 0);
-    this.#encoder.encoderCtl(RESET_STATE, 0);
+    const spare = this.#spares.shift();
+    if (spare) {
+      freeCodec(this.#codec);
+      this.#codec = spare;
+      void this.#addSpare();
+    }
     this.#nextSample = createNoise(this.#noise.kind, chance);
   }
 
@@ -65,17 +79,23 @@ export class NoiseMixer {
       samples[nth] = Math.min(SAMPLE_MAX, Math.max(-SAMPLE_MAX, sum));
     }
     // A copy, because the encoder may reuse its buffer for the next packet.
-    return Buffer.from(Uint8Array.from(this.#encoder.encodeFloat(samples)));
+    return Buffer.from(Uint8Array.from(this.#codec.encoder.encodeFloat(samples)));
   }
 
   close(): void {
-    this.#decoder.free();
-    this.#encoder.free();
+    this.#isClosed = true;
+    for (const codec of [this.#codec, ...this.#spares.splice(0)]) freeCodec(codec);
+  }
+
+  async #addSpare(): Promise<void> {
+    const spare = await createCodec();
+    if (this.#isClosed) freeCodec(spare);
+    else this.#spares.push(spare);
   }
 
   #decode(packet: Uint8Array): Float32Array {
     try {
-      return this.#decoder.decodeFloat(packet);
+      return this.#codec.decoder.decodeFloat(packet);
     } catch {
       return new Float32Array(0);
     }
@@ -84,6 +104,11 @@ export class NoiseMixer {
 
 /** Creates a mixer. Call `restart` before the first packet. */
 export async function createNoiseMixer(noise: AudibleNoise): Promise<NoiseMixer> {
+  const spares = await Promise.all(Array.from({ length: SPARE_CODECS }, createCodec));
+  return new NoiseMixer(noise, await createCodec(), spares);
+}
+
+async function createCodec(): Promise<Codec> {
   const decoder = await createDecoder({ channels: 1, sampleRate: 48_000 });
   const encoder = await createEncoder({
     channels: 1,
@@ -93,5 +118,10 @@ export async function createNoiseMixer(noise: AudibleNoise): Promise<NoiseMixer>
     application: Application.RestrictedLowDelay,
     bitrate: BITS_PER_SECOND,
   });
-  return new NoiseMixer(noise, decoder, encoder);
+  return { decoder, encoder };
+}
+
+function freeCodec({ decoder, encoder }: Codec): void {
+  decoder.free();
+  encoder.free();
 }

@@ -1,4 +1,5 @@
 /** Noise has the stated level below that of speech, and the same seed gives the same packets. */
+import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 import t from 'tap';
 import { measureLevelDb, measurePackets } from '../../../src/voice/activity/index.ts';
 import { findPercentile } from '../../../src/voice/latency/index.ts';
@@ -31,10 +32,12 @@ async function impair(
 ): Promise<ImpairedPacket[][]> {
   const line = await createLineImpairment(conditions, seed);
   if (!line) throw new Error('The line is perfect.');
-  const packets = sections.map((frames, nth) => {
+  const packets: ImpairedPacket[][] = [];
+  for (const [nth, frames] of sections.entries()) {
     if (nth > 0) line.beginSection();
-    return frames.map((frame) => line.impair(frame));
-  });
+    packets.push(frames.map((frame) => line.impair(frame)));
+    await turnOfEventLoop();
+  }
   line.close();
   return packets;
 }

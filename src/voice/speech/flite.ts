@@ -48,7 +48,7 @@ let program: Promise<WasmModule> | undefined;
 export async function speakWithFlite(
   text: string,
   speaker: Speaker,
-  { voice = VOICE_DEFAULTS[speaker], speed = 1 }: SpeechStyle,
+  { voice = VOICE_DEFAULTS[speaker], speed = 1 }: SpeechStyle = {},
 ): Promise<Buffer> {
   const module = await (program ??= load());
   const file = `${PROGRAM_DIRECTORY}/line.wav`;

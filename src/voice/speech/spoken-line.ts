@@ -20,7 +20,7 @@ export interface SpeechStyle {
 
 /** A line to make: from a text, with the synthesizer, or from audio that was fetched. */
 export type LineSource =
-  | { kind: 'text'; text: string; speaker: Speaker; style: SpeechStyle }
+  | { kind: 'text'; text: string; speaker: Speaker; style?: SpeechStyle }
   | { kind: 'wav'; file: Uint8Array };
 
 /** The result; `line` is undefined if it is silent. */

@@ -25,6 +25,10 @@ const USERS_PER_REQUEST = 1.25;
 const REQUESTS_MAX = 5_000_000;
 /** Sum of the rates of a search: steps of 50 % from 10/s to 2000/s, then five in between. */
 const SEARCH_RATES_SUM = 12_000;
+/** Sum of the calls of a search: steps of 50% from 10 to 1000, then five in between. */
+const CALL_SEARCH_SUM = 6_000;
+/** The approximate duration of a turn of a call with its response. */
+const TURN_MS = 5_000;
 /** The packet records of all calls must fit into memory. */
 const CALL_SECONDS_MAX = 60_000;
 
@@ -59,8 +63,8 @@ export function findLoadConflict(options: LoadChoices, show: ShowOption): string
   if (isSearch && rate !== undefined) {
     return `${findMaxName} and ${rateName} can't be combined: ${findMaxName} chooses the rates.`;
   }
-  if (isSearch && profile !== undefined && profile !== 'chat') {
-    return `${findMaxName} needs ${profileName} chat, got ${profile}.`;
+  if (isSearch && profile !== undefined && profile !== 'chat' && profile !== 'voice') {
+    return `${findMaxName} needs ${profileName} chat or ${profileName} voice, got ${profile}.`;
   }
   if (isSearch && options.thresholds && options.thresholds.length > 0) {
     return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
@@ -97,12 +101,17 @@ function findEngineConflict(options: LoadChoices, show: ShowOption): string | un
 function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
   const { profile, calls = CALLS, durationMs = SHORT_WINDOW_MS } = options;
   if (!placesCalls(profile)) {
-    const names = ['calls', 'callsPerSecond', 'voice'] as const;
+    const names = ['calls', 'callsPerSecond', 'network', 'voice'] as const;
     const unused = names.find((name) => options[name] !== undefined);
     return unused && `${show(unused)} needs ${show('profile')} voice or ${show('profile')} all.`;
   }
   if (profile === 'voice' && options.rate !== undefined) {
     return `${show('rate')} can't be combined with ${show('profile')} voice. Use ${show('calls')}.`;
+  }
+  if (options.findMax) {
+    return options.calls === undefined
+      ? undefined
+      : `${show('findMax')} and ${show('calls')} can't be combined: ${show('findMax')} chooses the number of calls.`;
   }
   const callSeconds = (calls * durationMs) / 1_000;
   if (callSeconds <= CALL_SECONDS_MAX) return undefined;
@@ -141,24 +150,28 @@ export function prepareOrReject(
 
 function prepareLoad(
   options: LoadChoices,
-  { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
+  { planLoad, parseThresholds, checkThresholds, CALLS_MAX: callsMax }: typeof loadModule,
 ): PreparedLoad {
   const { findMax: isSearch, users, durationMs, ...others } = withDefaults(loadOptions, options);
   const isClosed = others.engine === 'autocannon';
   const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
   const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
   const hasCalls = placesCalls(profile);
-  const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
+  const { callsPerSecond = CALLS_PER_SECOND, network } = options;
   const thresholds = parseThresholds(options.thresholds ?? []);
   checkThresholds(thresholds, { profile, ratePerSecond });
+  const windowMs = durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS);
+  const calls = options.calls ?? (isSearch ? countCallsOfSearch(windowMs, callsMax) : CALLS);
   const settings: LoadSettings = {
     ...others,
     thresholds,
     profile,
     ratePerSecond,
     simulatedUsers: users ?? Math.ceil(ratePerSecond * USERS_PER_REQUEST),
-    windowMs: durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
-    voice: hasCalls ? { calls, callsPerSecond, ...resolveCallTarget(options.voice) } : undefined,
+    windowMs,
+    voice: hasCalls
+      ? { calls, callsPerSecond, network, ...resolveCallTarget(options.voice) }
+      : undefined,
     shard: options.shard && resolveShard(options.shard),
     findMax: isSearch ? { stepMs: options.stepMs ?? STEP_MS } : undefined,
   };
@@ -166,8 +179,17 @@ function prepareLoad(
   return { settings, plan, size: sizeOf(plan, settings.findMax) };
 }
 
+/** Returns the most calls that a search tries: their packet records must fit into memory. */
+const countCallsOfSearch = (windowMs: number, callsMax: number): number =>
+  Math.max(1, Math.min(callsMax, Math.floor((CALL_SECONDS_MAX * 1_000) / windowMs)));
+
 function sizeOf(plan: LoadPlan, findMax: { stepMs: number } | undefined): LoadSize {
   if (!findMax) return plan;
+  if (plan.profile === 'voice') {
+    const requests = CALL_SEARCH_SUM;
+    const turnsPerCall = (findMax.stepMs + plan.windowMs / 6) / TURN_MS;
+    return { requests, modelCalls: Math.ceil(requests * turnsPerCall) };
+  }
   const requests = Math.ceil((SEARCH_RATES_SUM * (findMax.stepMs + plan.windowMs / 6)) / 1000);
   return { requests, modelCalls: requests };
 }

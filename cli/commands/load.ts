@@ -29,6 +29,7 @@ import { readSandboxKey } from '../input/keys.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { writeLoadReports } from '../output/load-reports.ts';
 import { openOutputs } from '../output/outputs.ts';
+import { describeNetwork } from '../../src/voice/line-impairment/network-presets.ts';
 import { createLoadProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
@@ -138,7 +139,7 @@ async function runUntilStopped(
  */
 function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
   const { profile, durationMs, quick, shard, startAt } = values;
-  const chosen = <Name extends 'calls' | 'callsPerSecond' | 'voice'>(
+  const chosen = <Name extends 'calls' | 'callsPerSecond' | 'network' | 'voice'>(
     name: Name,
   ): LoadValues[Name] | undefined => {
     const isUsed =
@@ -151,6 +152,7 @@ function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
     shard: shard && { ...shard, startAt },
     calls: chosen('calls'),
     callsPerSecond: chosen('callsPerSecond'),
+    network: chosen('network'),
     voice: chosen('voice'),
   };
 }
@@ -211,6 +213,11 @@ function describePlan({ plan, size, settings: { findMax, shard } }: PreparedLoad
   const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
   const { connections } = plan;
   const windowSeconds = plan.windowMs / 1000;
+  const overNetwork =
+    plan.network === undefined ? '' : ` They go over the network ${describeNetwork(plan.network)}.`;
+  if (findMax && profile === 'voice') {
+    return `Searches for the most concurrent calls in steps of ${findMax.stepMs / 1000} s, and confirms them for ${windowSeconds} s: at most ${calls} calls, all of which reach a model.${overNetwork}`;
+  }
   if (findMax) {
     return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
   }
@@ -218,7 +225,7 @@ function describePlan({ plan, size, settings: { findMax, shard } }: PreparedLoad
     return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
   }
   if (profile === 'voice') {
-    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;
+    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).${overNetwork}`;
   }
   const traffic =
     simulatedUsers === undefined

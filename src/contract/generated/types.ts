@@ -240,7 +240,13 @@ export interface AgentFault {
     | 'jitter'
     | 'late_reply'
     | 'buffered_audio'
-    | 'dropped_call';
+    | 'dropped_call'
+    | 'never_yields'
+    | 'slow_yield'
+    | 'talks_over'
+    | 'eager_endpoint'
+    | 'deaf_after_noise'
+    | 'forgets_after_barge_in';
   /**
    * The route that it affects. Default: every route that supports the fault.
    */
@@ -260,7 +266,7 @@ export interface AgentFault {
   ttl_ms?: number;
 }
 /**
- * Milliseconds, drawn from the random seed between the two bounds: delay before the response or the offer (latency), delay of each packet (jitter), delay before a reply is spoken (late_reply), audio buffered inside the agent (buffered_audio, default 600), time until the call is dropped (dropped_call, default 1000).
+ * Milliseconds, drawn from the random seed between the two bounds: delay before the response or the offer (latency), delay of each packet (jitter), delay before a reply is spoken (late_reply), audio buffered inside the agent (buffered_audio, default 600), time until the call is dropped (dropped_call, default 1000), time until the agent stops when the caller speaks over it (slow_yield, default 800), speech of the caller after which the agent speaks over it (talks_over, default 600), silence that ends a turn (eager_endpoint, default 50).
  */
 export interface LatencyProfile {
   min_ms: number;
@@ -1213,6 +1219,7 @@ export interface TurnMetadata {
    */
   response_time_ms?: number;
   confidence_score?: number;
+  interrupted?: unknown;
   [k: string]: unknown;
 }
 export interface TurnHints {
@@ -1630,6 +1637,7 @@ export interface LoadReport {
    * The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.
    */
   slowest?: SlowSample[];
+  findMaxCalls?: MaxCalls;
   findMax?: MaxRate;
   comparison?: LoadComparison;
   machine?: GeneratorMachine;
@@ -1695,6 +1703,10 @@ export interface LoadPlan {
    * Number of concurrent calls. Only for the profiles voice and all.
    */
   calls?: number;
+  /**
+   * Network from the callers to the sandbox, which loses and delays packets. Absent for the real network alone. Only for the profiles voice and all.
+   */
+  network?: 'mobile' | 'train' | 'crowded' | 'narrow';
   /**
    * Calls placed per second until all are up.
    */
@@ -1994,6 +2006,53 @@ export interface SlowSample {
    * Trace id of the `traceparent` that the request carried.
    */
   traceId: string;
+  [k: string]: unknown;
+}
+/**
+ * The most concurrent calls that were sustained, found with --find-max and the profile voice.
+ */
+export interface MaxCalls {
+  /**
+   * The highest number of calls that met the targets; null if none did.
+   */
+  sustains: number | null;
+  /**
+   * The lowest number of calls that missed a target; null if all met them.
+   */
+  fails: number | null;
+  /**
+   * Whether so many calls also met the targets for the whole confirmation run.
+   */
+  confirmed: boolean;
+  summary: string;
+  steps: CallStep[];
+  [k: string]: unknown;
+}
+export interface CallStep {
+  /**
+   * Number of concurrent calls.
+   */
+  calls: number;
+  durationMs: number;
+  holds: boolean;
+  /**
+   * Calls that stayed connected with audio in both directions.
+   */
+  held: number;
+  /**
+   * 95th percentile of the network path latency over calls; null if it was not measured.
+   */
+  audioPathLatencyP95Ms: number | null;
+  /**
+   * 95th percentile of the response latency over turns; null if no turn got a response.
+   */
+  turnResponseP95Ms: number | null;
+  turns: number;
+  /**
+   * Turns without an audible response within 10 s.
+   */
+  unansweredTurns: number;
+  reason: string;
   [k: string]: unknown;
 }
 /**
@@ -2301,7 +2360,7 @@ export interface Persona {
   tags?: string[];
 }
 /**
- * How the user speaks in a call. It has no effect by chat. Every choice depends only on the random seed.
+ * How the user speaks and sounds in a call. It has no effect by chat. Every choice depends only on the random seed.
  */
 export interface PersonaVoice {
   /**
@@ -2312,6 +2371,50 @@ export interface PersonaVoice {
    * How often the user hesitates for 300 to 1500 ms in the middle of a line of at least 4 words: never, in about 1 line in 3, or in every line. Default: none.
    */
   pauses?: 'none' | 'some' | 'many';
+  /**
+   * Voice that speaks. Of the built-in synthesizer: awb, kal, rms, or slt. Of a speech endpoint: any that it knows. Default: slt, or SANDBOX_KIT_SPEECH_VOICE.
+   */
+  name?: string;
+  /**
+   * Speed of the speech relative to the usual one. Default: 1.
+   */
+  speed?: number;
+  noise?: CallNoise;
+  network?: CallNetwork;
+}
+/**
+ * Noise around the user, mixed into everything that the user sends.
+ */
+export interface CallNoise {
+  /**
+   * quiet: no noise. cafe: other people talk. line_hum: the hum of a bad cable.
+   */
+  kind: 'quiet' | 'street' | 'cafe' | 'line_hum';
+  /**
+   * How much louder the speech of the user is than the noise, in decibels (signal-to-noise ratio). Default: 20.
+   */
+  snr_db?: number;
+}
+/**
+ * The network from the user to the agent. Packets from the agent are not changed.
+ */
+export interface CallNetwork {
+  /**
+   * Percentage of packets that are lost. Default: 0.
+   */
+  loss_pct?: number;
+  /**
+   * How many packets are lost in a row on average (Gilbert-Elliott model). Default: each packet is lost independently.
+   */
+  burst?: number;
+  /**
+   * Each packet is late by 0 to this many milliseconds, evenly distributed; above 20, packets overtake each other. Default: 0.
+   */
+  jitter_ms?: number;
+  /**
+   * Kilobits per second, including the headers of packets. Packets wait in a queue of at most 250 ms; further ones are lost. Default: unlimited.
+   */
+  bandwidth_kbps?: number;
 }
 /**
  * A page of sessions with their outcomes, newest first.

@@ -3293,7 +3293,7 @@ export interface SessionVerdict {
   end_reason?: string;
   outcomes: VerdictOutcome[];
   /**
-   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes.
+   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, notes, and the turn_taking of a call.
    */
   simulated?: {
     [k: string]: unknown;
@@ -3362,6 +3362,10 @@ export interface SimulatedToolCall {
 export interface TurnTaking {
   response_ms: ResponseTimes;
   /**
+   * The same for each turn with such an answer.
+   */
+  responses: MeasuredResponse[];
+  /**
    * Each time the user spoke while the agent spoke.
    */
   interruptions: MeasuredInterruption[];
@@ -3403,6 +3407,10 @@ export interface TurnTaking {
    * Why the measurements are unreliable: sandbox-kit itself was late. Evals that depend on them are then not scored, unless a delay can't change their outcome. Absent if they are reliable.
    */
   not_proven?: string;
+}
+export interface MeasuredResponse {
+  turn: number;
+  response_ms: number;
 }
 export interface MeasuredInterruption {
   /**

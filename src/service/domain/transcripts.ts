@@ -3,7 +3,7 @@ import type { ShownTurn } from '../../report-kit/transcript.ts';
 import type { Conversation, JsonObject, Session, Store } from '../store/store.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
 import { buildTranscript, buildTurns } from '../turns/turns.ts';
-import type { ScoredSession } from './scored-session.ts';
+import { turnTakingOf, type ScoredSession } from './scored-session.ts';
 
 /**
  * Returns the turns of a session: the stored ones, or those derived from its spans.
@@ -74,6 +74,7 @@ export async function findScoredSession(
   const session = await store.sessions.find(ownerId, sessionId);
   if (!session) return undefined;
   const { sourceSessionId, agent, scenario, persona } = session;
+  const turnTaking = turnTakingOf(session);
   const metadata =
     session.metadata ?? (await findTags(store, session.ownerId, conversationOf(session)));
   const turns = await loadTurns(store, session, { late: false });
@@ -86,6 +87,7 @@ export async function findScoredSession(
     ...(persona !== undefined && { persona }),
     ...(metadata && { metadata }),
     turns: turns.map(toScoredTurn),
+    ...(turnTaking && { turnTaking }),
   };
 }
 

@@ -139,6 +139,10 @@ class VoiceChannel implements Channel {
     return this.#lineSentAtMs;
   }
 
+  get turnTaking(): undefined {
+    return undefined;
+  }
+
   get reportsTools(): boolean {
     return this.#updates.reportsTools;
   }

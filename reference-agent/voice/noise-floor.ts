@@ -10,32 +10,46 @@ const BLOCKS_MAX = 100;
 const ABOVE_NOISE_DB = 10;
 
 /** Usual speech exceeds this level on the noisiest line. */
-const THRESHOLD_DB_MAX = -28;
+const THRESHOLD_DB_MAX = -26;
+
+/** On a noisy line, a single window says little: this many are averaged. */
+const SMOOTHED_WINDOWS = 8;
+
+/** On a noisy line, soft sounds drown: speech goes on for this many windows after the last loud one. */
+const HELD_WINDOWS = 8;
 
 /** A line with a floor above this is noisy; that of a quiet line is far below. */
 const NOISY_DB_MIN = -55;
 
-/** Follows the noise of a line. */
+/** Follows the noise of a line, and tells sound that may be speech from it. */
 export class NoiseFloor {
   readonly #blocksDb: number[] = [];
+  readonly #recent: number[] = [];
   #energy = 0;
   #windows = 0;
   #thresholdDb = SPEECH_LEVEL_DB;
   #isNoisy = false;
-
-  /** Sound above this level may be speech. */
-  get thresholdDb(): number {
-    return this.#thresholdDb;
-  }
+  #held = 0;
 
   /** Whether there is noise that can be heard in the pauses of speech. */
   get isNoisy(): boolean {
     return this.#isNoisy;
   }
 
-  /** Adds the level of the next 10 ms. */
-  add(levelDb: number): void {
-    this.#energy += 10 ** (levelDb / 10);
+  /** Adds the level of the next 10 ms. Returns whether it is loud enough for speech. */
+  add(levelDb: number): boolean {
+    const energy = 10 ** (levelDb / 10);
+    this.#recent.push(energy);
+    if (this.#recent.length > SMOOTHED_WINDOWS) this.#recent.shift();
+    this.#followNoise(energy);
+    if (!this.#isNoisy) return levelDb > this.#thresholdDb;
+    if (meanDb(this.#recent) > this.#thresholdDb) this.#held = HELD_WINDOWS;
+    else this.#held -= 1;
+    return this.#held > 0;
+  }
+
+  #followNoise(energy: number): void {
+    this.#energy += energy;
     this.#windows += 1;
     if (this.#windows < BLOCK_WINDOWS) return;
     this.#blocksDb.push(10 * Math.log10(this.#energy / BLOCK_WINDOWS));
@@ -49,3 +63,6 @@ export class NoiseFloor {
     );
   }
 }
+
+const meanDb = (energies: readonly number[]): number =>
+  10 * Math.log10(energies.reduce((sum, energy) => sum + energy, 0) / energies.length);

@@ -69,9 +69,9 @@ export class TurnListener {
     if (!isOpus || this.#isFlooded(packet.arrivedAtMs) || !this.#advance(packet)) return;
     for (const [index, { atMs, levelDb }] of this.#meter.measure(packet).entries()) {
       const atTicks = this.#ticks + index * LEVEL_WINDOW_TICKS;
-      this.#noise.add(levelDb);
+      const isAboveNoise = this.#noise.add(levelDb);
       this.#isDeaf ||= this.#options.isDeafAfterNoise && this.#noise.isNoisy;
-      const isLoud = !this.#isDeaf && levelDb > this.#noise.thresholdDb;
+      const isLoud = !this.#isDeaf && isAboveNoise;
       this.#handle(this.#detector.addWindow({ isLoud, atTicks, atMs }));
     }
     if (this.#detector.isOpen) this.#count(packet);

@@ -14,6 +14,7 @@ import { withDefaults } from '../src/options/table.ts';
 import { findProxy, proxyHostOf } from '../src/platform/proxy.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { formatCount } from '../src/report-kit/format.ts';
+import { describeNetwork } from '../src/voice/line-impairment/network-presets.ts';
 import { resolveCallTarget } from './call-target.ts';
 import type { Reject } from './rejection.ts';
 import { findShardConflict, resolveShard } from './load-shard.ts';
@@ -26,6 +27,10 @@ const USERS_PER_REQUEST = 1.25;
 const REQUESTS_MAX = 5_000_000;
 /** Sum of the rates of a search: steps of 50 % from 10/s to 2000/s, then five in between. */
 const SEARCH_RATES_SUM = 12_000;
+/** Sum of the calls of a search: steps of 50% from 10 to 1000, then five in between. */
+const CALL_SEARCH_SUM = 6_000;
+/** The approximate duration of a turn of a call with its response. */
+const TURN_MS = 5_000;
 /** The packet records of all calls must fit into memory. */
 const CALL_SECONDS_MAX = 60_000;
 
@@ -60,8 +65,8 @@ export function findLoadConflict(options: LoadChoices, show: ShowOption): string
   if (isSearch && rate !== undefined) {
     return `${findMaxName} and ${rateName} can't be combined: ${findMaxName} chooses the rates.`;
   }
-  if (isSearch && profile !== undefined && profile !== 'chat') {
-    return `${findMaxName} needs ${profileName} chat, got ${profile}.`;
+  if (isSearch && profile !== undefined && profile !== 'chat' && profile !== 'voice') {
+    return `${findMaxName} needs ${profileName} chat or ${profileName} voice, got ${profile}.`;
   }
   if (isSearch && options.thresholds && options.thresholds.length > 0) {
     return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
@@ -98,12 +103,17 @@ function findEngineConflict(options: LoadChoices, show: ShowOption): string | un
 function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
   const { profile, calls = CALLS, durationMs = SHORT_WINDOW_MS } = options;
   if (!placesCalls(profile)) {
-    const names = ['calls', 'callsPerSecond', 'voice'] as const;
+    const names = ['calls', 'callsPerSecond', 'network', 'voice'] as const;
     const unused = names.find((name) => options[name] !== undefined);
     return unused && `${show(unused)} needs ${show('profile')} voice or ${show('profile')} all.`;
   }
   if (profile === 'voice' && options.rate !== undefined) {
     return `${show('rate')} can't be combined with ${show('profile')} voice. Use ${show('calls')}.`;
+  }
+  if (options.findMax) {
+    return options.calls === undefined
+      ? undefined
+      : `${show('findMax')} and ${show('calls')} can't be combined: ${show('findMax')} chooses the number of calls.`;
   }
   const callSeconds = (calls * durationMs) / 1_000;
   if (callSeconds <= CALL_SECONDS_MAX) return undefined;
@@ -142,24 +152,28 @@ export function prepareOrReject(
 
 function prepareLoad(
   options: LoadChoices,
-  { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
+  { planLoad, parseThresholds, checkThresholds, CALLS_MAX: callsMax }: typeof loadModule,
 ): PreparedLoad {
   const { findMax: isSearch, users, durationMs, ...others } = withDefaults(loadOptions, options);
   const isClosed = others.engine === 'autocannon';
   const profile = options.profile ?? (isSearch || isClosed ? 'chat' : 'mixed');
   const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
   const hasCalls = placesCalls(profile);
-  const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
+  const { callsPerSecond = CALLS_PER_SECOND, network } = options;
   const thresholds = parseThresholds(options.thresholds ?? []);
   checkThresholds(thresholds, { profile, ratePerSecond });
+  const windowMs = durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS);
+  const calls = options.calls ?? (isSearch ? countCallsOfSearch(windowMs, callsMax) : CALLS);
   const settings: LoadSettings = {
     ...others,
     thresholds,
     profile,
     ratePerSecond,
     simulatedUsers: users ?? Math.ceil(ratePerSecond * USERS_PER_REQUEST),
-    windowMs: durationMs ?? (isSearch || isClosed || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
-    voice: hasCalls ? { calls, callsPerSecond, ...resolveCallTarget(options.voice) } : undefined,
+    windowMs,
+    voice: hasCalls
+      ? { calls, callsPerSecond, network, ...resolveCallTarget(options.voice) }
+      : undefined,
     shard: options.shard && resolveShard(options.shard),
     findMax: isSearch ? { stepMs: options.stepMs ?? STEP_MS } : undefined,
   };
@@ -167,8 +181,17 @@ function prepareLoad(
   return { settings, plan, size: sizeOf(plan, settings.findMax) };
 }
 
+/** Returns the most calls that a search tries: their packet records must fit into memory. */
+const countCallsOfSearch = (windowMs: number, callsMax: number): number =>
+  Math.max(1, Math.min(callsMax, Math.floor((CALL_SECONDS_MAX * 1_000) / windowMs)));
+
 function sizeOf(plan: LoadPlan, findMax: { stepMs: number } | undefined): LoadSize {
   if (!findMax) return plan;
+  if (plan.profile === 'voice') {
+    const requests = CALL_SEARCH_SUM;
+    const turnsPerCall = (findMax.stepMs + plan.windowMs / 6) / TURN_MS;
+    return { requests, modelCalls: Math.ceil(requests * turnsPerCall) };
+  }
   const requests = Math.ceil((SEARCH_RATES_SUM * (findMax.stepMs + plan.windowMs / 6)) / 1000);
   return { requests, modelCalls: requests };
 }
@@ -180,14 +203,15 @@ export function findSizeProblem({ requests }: LoadSize, show: ShowOption): strin
 }
 
 /** Returns what a run will send, in one sentence. */
-export function describeLoadPlan({
-  plan,
-  size,
-  settings: { findMax, shard },
-}: PreparedLoad): string {
+export function describeLoadPlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
   const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
   const { connections } = plan;
   const windowSeconds = plan.windowMs / 1000;
+  const overNetwork =
+    plan.network === undefined ? '' : ` They go over the network ${describeNetwork(plan.network)}.`;
+  if (findMax && profile === 'voice') {
+    return `Searches for the most concurrent calls in steps of ${findMax.stepMs / 1000} s, and confirms them for ${windowSeconds} s: at most ${calls} calls, all of which reach a model.${overNetwork}`;
+  }
   if (findMax) {
     return `Searches for the highest rate in steps of ${findMax.stepMs / 1000} s, and confirms it for ${windowSeconds} s: at most ${size.requests} requests, all of which reach a model (engine ${engine}).`;
   }
@@ -195,7 +219,7 @@ export function describeLoadPlan({
     return `Sends as many requests as ${formatCount(connections, 'connection')} can in ${windowSeconds} s, each after the response to the one before, after ${(plan.warmUpMs / 1000).toFixed(1)} s of warm-up; all requests reach a model (profile ${profile}, engine ${engine}).`;
   }
   if (profile === 'voice') {
-    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;
+    return `Places ${calls} calls, ${callsPerSecond} per second, and holds them for ${windowSeconds} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).${overNetwork}`;
   }
   const traffic =
     simulatedUsers === undefined

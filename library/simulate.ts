@@ -17,6 +17,7 @@ import { simulateOptions } from '../src/service/simulator/options.ts';
 import { resolveCallTarget } from './call-target.ts';
 import { connectionOf } from './connection.ts';
 import { rejectExposure } from './exposure.ts';
+import { assignPersona, withShippedPersonas } from './input/personas.ts';
 import { selectScenarios } from './input/scenario-files.ts';
 import { runSimulation } from './run-simulation.ts';
 
@@ -58,7 +59,7 @@ interface Documents {
 
 /** Returns the scenarios of files and options, with the personas and evals that they may refer to. */
 function readDocuments(options: SimulateOptions): Documents {
-  const { scenarios, set, channel, personas = [], evals = [] } = options;
+  const { scenarios, set, channel, persona, personas = [], evals = [] } = options;
   if (scenarios && set !== undefined) {
     throw new TypeError("simulate: scenarios and set can't be combined.");
   }
@@ -71,17 +72,21 @@ function readDocuments(options: SimulateOptions): Documents {
   for (const [index, scenario] of (scenarios ?? []).entries()) {
     if (typeof scenario !== 'string') rejectInvalid(`scenarios[${index}]`, 'Scenario', scenario);
   }
-  for (const [index, persona] of personas.entries()) {
-    rejectInvalid(`personas[${index}]`, 'Persona', persona);
+  for (const [index, each] of personas.entries()) {
+    rejectInvalid(`personas[${index}]`, 'Persona', each);
   }
   for (const [index, definition] of evals.entries()) {
     rejectInvalid(`evals[${index}]`, 'EvalDefinition', definition);
   }
-  return {
+  const documents = {
     scenarios: [...files.scenarios, ...inline],
-    personas: [...files.personas, ...personas],
+    personas: withShippedPersonas([...personas, ...files.personas]),
     evals: [...files.evals, ...evals],
   };
+  if (persona === undefined) return documents;
+  const assigned = assignPersona(documents.scenarios, documents.personas, persona);
+  if ('problem' in assigned) throw new TypeError(`simulate: persona: ${assigned.problem}`);
+  return { ...documents, ...assigned };
 }
 
 function rejectInvalid(path: string, name: MessageName, value: unknown): void {

@@ -4,6 +4,7 @@ import type { RunOptionOfLibrary } from '../src/options/run.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
+import type { NetworkPresetName } from '../src/voice/line-impairment/index.ts';
 import type { LoadOptions } from './generated/options.ts';
 import { loadOptions } from './options.ts';
 import type { LoadProgress } from './progress.ts';
@@ -31,6 +32,8 @@ export interface VoicePlan {
   answerForm?: AnswerForm | undefined;
   /** Local address for media (default: the local address that reaches the sandbox). */
   mediaAddress?: string | undefined;
+  /** Network from the callers to the sandbox (default: the real one alone). */
+  network?: NetworkPresetName | undefined;
   /** Processes that place the calls (default: as many as the calls need). */
   processes?: number | undefined;
   /** Limits beyond which the run is invalid. */
@@ -54,6 +57,7 @@ type PreparedOption =
   | 'thresholds'
   | 'calls'
   | 'callsPerSecond'
+  | 'network'
   | 'voice'
   | 'shard';
 

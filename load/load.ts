@@ -8,6 +8,7 @@ import { runWarmUpLoop, type WarmUpFigures } from './engines/warm-up-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
+import { CALLS_MAX, findMaxCalls, planCallStep } from './find-max/find-max-calls.ts';
 import { completeRun, type LoadInput, type LoadRun } from './load-run.ts';
 import type { LoadProgress } from './progress.ts';
 import { runClosed } from './phases/closed-run.ts';
@@ -25,6 +26,7 @@ import {
 import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { placementMs, waitForWindow, runCalls } from './voice/voice-run.ts';
+import { withMaxCalls } from './report/max-calls.ts';
 import { withMaxRate } from './report/max-rate.ts';
 import { createBreachTests } from './thresholds/stream-thresholds.ts';
 import { isClosedLoop } from './closed-loop.ts';
@@ -39,13 +41,18 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   const { clock, onTick, signal, seed } = options;
   const startedAtMs = clock.nowMs();
   const afterWarmUpMs = plan.rampMs + plan.windowMs + placementMs(plan);
-  const search = options.findMax && { search: { perSecond: null } };
+  const search = options.findMax && {
+    search: plan.profile === 'voice' ? { calls: null } : { perSecond: null },
+  };
   onTick({ ...startOf('preflight', plan.warmUpMs + afterWarmUpMs), ...search });
   const preflight = await options.preflight(signal);
   if (preflight.blockedBy)
     return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
   const chance = seededRandom(seed);
-  if (plan.profile === 'voice') return loadCalls(options, { plan, startedAtMs }, chance);
+  if (plan.profile === 'voice') {
+    const placeCalls = options.findMax ? searchMaxCalls : loadCalls;
+    return placeCalls(options, { plan, startedAtMs }, chance);
+  }
   const profile = profileFor(options, plan, preflight.hasUsers, chance);
   const warmUpMs = await waitForStart(options, plan, (waitMs) =>
     onTick(startOf('preflight', waitMs + plan.warmUpMs + afterWarmUpMs)),
@@ -64,16 +71,42 @@ export async function load(input: LoadInput, prepared?: LoadPlan): Promise<LoadR
   return loadRequestsAndCalls(parts, plan, chance);
 }
 
+/** What runs with calls only share. */
+interface CallRun {
+  plan: LoadPlan;
+  startedAtMs: number;
+}
+
 /** Places calls and sends no requests. */
-async function loadCalls(
-  options: LoadRun,
-  run: { plan: LoadPlan; startedAtMs: number },
-  chance: Random,
-): Promise<LoadReport> {
+async function loadCalls(options: LoadRun, run: CallRun, chance: Random): Promise<LoadReport> {
   const { plan } = run;
   const parts = { options, plan, chance: chance.fork('voice') };
   const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
   return withVoice(buildEmptyReport(options, run), voice, options);
+}
+
+/** Searches for the most concurrent calls; each step places its calls anew. */
+async function searchMaxCalls(
+  options: LoadRun,
+  run: CallRun,
+  chance: Random,
+): Promise<LoadReport> {
+  const { plan } = run;
+  const { stepMs = 0 } = options.findMax ?? {};
+  let steps = 0;
+  const { maxCalls, report } = await findMaxCalls({
+    callsMax: plan.calls ?? CALLS_MAX,
+    runWith: async (calls, length) => {
+      if (isStopped(options.signal)) return undefined;
+      const step = planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs);
+      const onTick: LoadRun['onTick'] = (live) => options.onTick({ ...live, search: { calls } });
+      const stepChance = chance.fork(`step ${steps++}`);
+      const stepReport = await loadCalls({ ...options, onTick }, { ...run, plan: step }, stepChance);
+      return { report: stepReport, wasInterrupted: isStopped(options.signal) };
+    },
+  });
+  if (report) return withMaxCalls(report, maxCalls, options);
+  return { ...buildBlockedReport(options, run, INTERRUPTED), findMaxCalls: maxCalls };
 }
 
 /**
@@ -165,12 +198,18 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
     },
   });
   if (run) return withMaxRate(buildReport(options, run), maxRate, options);
-  const blockedBy = { message: 'The run was interrupted.', cure: 'Run it again.' };
+  const { startedAtMs } = parts;
   return {
-    ...buildBlockedReport(options, { plan, startedAtMs: parts.startedAtMs }, blockedBy),
+    ...buildBlockedReport(options, { plan, startedAtMs }, INTERRUPTED),
     findMax: maxRate,
   };
 }
+
+/** A function, because the compiler assumes that the state of a signal does not change. */
+const isStopped = (signal: AbortSignal): boolean => signal.aborted;
+
+/** Why a search has no report of a step. */
+const INTERRUPTED = { message: 'The run was interrupted.', cure: 'Run it again.' };
 
 function profileFor(
   { profile: name, simulatedUsers, apiKey, connection, lines, shard }: LoadRun,

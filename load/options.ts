@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { isMessage, type LoadProfileName } from '../src/contract/index.ts';
 import { nonEmptyStringOption } from '../src/platform/options.ts';
 import { voice } from '../src/options/call.ts';
+import { NETWORK_PRESET_NAMES } from '../src/voice/line-impairment/network-presets.ts';
 import {
   codeOption,
   flagOnly,
@@ -83,9 +84,10 @@ export const loadOptions = {
     inCode:
       'Length of the warm-up and the ramp-up together in milliseconds (default: up to 10 000, depending on the duration).',
   }),
-  findMax: switchOption('Search for the highest rate that meets the targets', {
-    replaces: ['rate'],
-    inCode: 'Searches for the highest rate that meets the targets (default: false).',
+  findMax: switchOption('Search for the highest rate, or with voice the most calls, that meet the targets', {
+    replaces: ['rate', 'calls'],
+    inCode:
+      'Searches for the highest rate that meets the targets; with the profile `voice`, for the most concurrent calls (default: false).',
   }),
   stepMs: option(values.duration(1_000), 'TIME', 'Length of one step of --find-max', {
     flag: 'step',
@@ -200,6 +202,16 @@ export const loadOptions = {
       'N',
       `Calls to place per second, up to ${CALLS_PER_SECOND_MAX}`,
       String(CALLS_PER_SECOND),
+    ),
+    network: option(
+      values.oneOf(NETWORK_PRESET_NAMES),
+      'NAME',
+      `Network from the callers to the sandbox: ${NETWORK_PRESET_NAMES.join(', ')}`,
+      {
+        default: 'without loss and delay',
+        inCode:
+          'Network from the callers to the sandbox, which loses and delays packets (default: the real network alone).',
+      },
     ),
     voice,
   }),

@@ -9,8 +9,8 @@ export interface LoadProgress {
   errors: number;
   /** For a run with calls only: connected calls, and received packets per second. */
   calls?: { up: number; packetsPerSecond: number };
-  /** For a search only: the rate of the step; null before the first step. */
-  search?: { perSecond: number | null };
+  /** For a search only: the rate, or the number of calls, of the step; null before the first step. */
+  search?: { perSecond: number | null } | { calls: number | null };
   /** Milliseconds until the steady state ends; in a search, that of the step. */
   leftMs: number;
 }

@@ -75,6 +75,12 @@ const ROUTES_BY_KIND: Record<AgentFault['kind'], readonly FaultRoute[]> = {
   late_reply: ['voice'],
   buffered_audio: ['voice'],
   dropped_call: ['voice'],
+  never_yields: ['voice'],
+  slow_yield: ['voice'],
+  talks_over: ['voice'],
+  eager_endpoint: ['voice'],
+  deaf_after_noise: ['voice'],
+  forgets_after_barge_in: ['voice'],
 };
 
 /** The route of each kind that makes sense on one route only. */

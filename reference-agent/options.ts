@@ -82,6 +82,17 @@ export const voiceOptions = {
       },
     },
   ),
+  yieldMs: option(
+    values.wholeNumber(100, 10_000),
+    'MS',
+    'Time until the agent stops when the caller speaks over it in ms, 100 to 10000',
+    {
+      flag: 'yield',
+      default: '200',
+      inCode:
+        'Time until the agent stops speaking when the caller speaks over it, in milliseconds (default: 200).',
+    },
+  ),
 };
 
 /** Options of the reference agent. Faults and scripts are validated separately. */

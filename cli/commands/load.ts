@@ -138,7 +138,7 @@ async function runUntilStopped(
  */
 function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
   const { profile, durationMs, quick, shard, startAt } = values;
-  const chosen = <Name extends 'calls' | 'callsPerSecond' | 'voice'>(
+  const chosen = <Name extends 'calls' | 'callsPerSecond' | 'network' | 'voice'>(
     name: Name,
   ): LoadValues[Name] | undefined => {
     const isUsed =
@@ -151,6 +151,7 @@ function choicesOf(values: LoadValues, origin: ValueOrigin): LoadChoices {
     shard: shard && { ...shard, startAt },
     calls: chosen('calls'),
     callsPerSecond: chosen('callsPerSecond'),
+    network: chosen('network'),
     voice: chosen('voice'),
   };
 }

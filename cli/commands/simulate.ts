@@ -6,6 +6,7 @@ import type {
   SimulationReport,
 } from '../../src/contract/index.ts';
 import { resolveCallTarget } from '../../library/call-target.ts';
+import { assignPersona } from '../../library/input/personas.ts';
 import { selectScenarios, type ScenarioSet } from '../../library/input/scenario-files.ts';
 import {
   defaultConcurrency,
@@ -60,6 +61,10 @@ export const simulate = defineCommand({
     },
     { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
     {
+      note: 'Call with a bad network and noise',
+      command: 'sandbox-kit simulate URL --voice --persona on-a-train',
+    },
+    {
       note: 'Run the scenarios of the reference agent',
       command: 'sandbox-kit simulate URL --set shop',
     },
@@ -77,7 +82,7 @@ export const simulate = defineCommand({
     if (patterns && name !== undefined) {
       throw new UsageError("--scenario and --set can't be combined.");
     }
-    const set = selectScenarios({ patterns, set: name, byVoice });
+    const set = usePersona(selectScenarios({ patterns, set: name, byVoice }), values.persona);
     const earlier = readEarlierReport(values.compareWith, 'SimulationReport');
     const service = await import('../../src/service/index.ts');
     const resolved = resolveScenarios(set, service);
@@ -103,6 +108,14 @@ export const simulate = defineCommand({
     return report.exitCode;
   },
 });
+
+/** Gives all users the persona with an id. @throws {UsageError} if there is none. */
+function usePersona(set: ScenarioSet, id: string | undefined): ScenarioSet {
+  if (id === undefined) return set;
+  const assigned = assignPersona(set.scenarios, set.personas, id);
+  if ('problem' in assigned) throw new UsageError(`--persona: ${assigned.problem}`);
+  return { ...set, ...assigned };
+}
 
 /**
  * Resolves the personas and evals of the scenarios.

@@ -191,9 +191,12 @@ function formatTimeLeft({ phase, leftMs, search }: LoadProgress): string {
     if (search) return phase;
     return phase === 'preflight' ? `preflight, then ${formatMinutes(leftMs)}` : `${left} (warm-up)`;
   }
-  const step = search ? ` of the step at ${search.perSecond}/s` : '';
+  const step = search ? ` of the step ${describeStep(search)}` : '';
   return `${left}${step}${phase === 'ramp' ? ' (ramp-up)' : ''}`;
 }
+
+const describeStep = (search: NonNullable<LoadProgress['search']>): string =>
+  'calls' in search ? `with ${search.calls} calls` : `at ${search.perSecond}/s`;
 
 const formatMs = (ms: number | null): string => `${Math.round(ms ?? 0)} ms`;
 

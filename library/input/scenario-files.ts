@@ -10,8 +10,13 @@ import {
   type ScenarioSetName,
 } from '../../src/service/simulator/options.ts';
 import { readYamlFile, type YamlDocument } from './documents.ts';
+import { listFiles } from './list-files.ts';
+import { withShippedPersonas } from './personas.ts';
 
-/** Scenarios from files, and the personas and evals in the same directories. */
+/**
+ * Scenarios from files, the personas and evals in the same directories, and the personas that the
+ * package contains.
+ */
 export interface ScenarioSet {
   scenarios: Scenario[];
   personas: Persona[];
@@ -63,7 +68,7 @@ export function readScenarioSet(
   if (problems.length > 0) throw createFileError(problems);
   return {
     scenarios: scenarios.map(({ value }) => value),
-    personas: personas.map(({ value }) => value),
+    personas: withShippedPersonas(personas.map(({ value }) => value)),
     evals: evals.map(({ value }) => value),
     errorAt: (found) =>
       createFileError(
@@ -227,13 +232,4 @@ function walkFiles(root: string): string[] {
   };
   walk(root, 0);
   return files.sort();
-}
-
-/** Returns the files of one directory with a suffix, sorted. */
-function listFiles(directory: string, suffix: string): string[] {
-  const names = readdirSync(directory === '' ? '.' : directory);
-  return names
-    .filter((name) => name.endsWith(suffix))
-    .sort()
-    .map((name) => join(directory, name));
 }

@@ -2,6 +2,7 @@ import type { LoadPlan, MaxRate, RateStep } from '../../src/contract/index.ts';
 import type { CompletedRun } from '../report/report.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { formatDuration, formatQuantity } from '../../src/report-kit/format.ts';
+import { confirm, STEP_DOWN } from './confirm.ts';
 import { judgeStep } from './rate-step.ts';
 import { searchRate, type Bracket, type Attempt } from './search.ts';
 
@@ -11,9 +12,6 @@ const RATE_MIN = 1;
 const RATE_START_MIN = 10;
 /** The search starts at this share of the closed-loop rate, which is higher than a sustainable rate. */
 const PROBE_SHARE = 0.25;
-/** How often a rate is lowered that passed its step but not the confirmation. */
-const CONFIRMATIONS_MAX = 3;
-const STEP_DOWN = 0.9;
 
 /** Dependencies of a search. */
 export interface FindMaxParts {
@@ -59,8 +57,10 @@ export async function findMax(parts: FindMaxParts): Promise<SearchResult> {
     },
     (perSecond) => attempt(perSecond, 'step'),
   );
-  const { sustains, fails, confirmed } = await confirm(bracket, (perSecond) =>
-    attempt(perSecond, 'confirmation'),
+  const { sustains, fails, confirmed } = await confirm(
+    bracket,
+    (perSecond) => attempt(perSecond, 'confirmation'),
+    (perSecond) => Number((perSecond * STEP_DOWN).toPrecision(3)),
   );
   const isGeneratorLimit = fails !== undefined && generatorFailedAt.includes(fails);
   const failsAt = isGeneratorLimit ? undefined : fails;
@@ -79,23 +79,6 @@ export async function findMax(parts: FindMaxParts): Promise<SearchResult> {
       steps,
     },
   };
-}
-
-/** Confirms the sustained rate in a longer run; otherwise tries lower rates. */
-async function confirm(
-  { sustains, fails }: Bracket,
-  attempt: (perSecond: number) => Promise<Attempt>,
-): Promise<Bracket & { confirmed: boolean }> {
-  let rate = sustains;
-  let failing = fails;
-  for (let time = 0; time < CONFIRMATIONS_MAX && rate !== undefined; time++) {
-    const { holds, last } = await attempt(rate);
-    if (holds) return { sustains: rate, fails: failing, confirmed: true };
-    if (last) break;
-    failing = rate;
-    rate = Number((rate * STEP_DOWN).toPrecision(3));
-  }
-  return { sustains: rate, fails: failing, confirmed: false };
 }
 
 function describeResult(

@@ -12,6 +12,8 @@ export interface SearchBounds {
   startPerSecond: number;
   minPerSecond: number;
   maxPerSecond: number;
+  /** Rounds what the search tries (default: to three digits). */
+  round?: (rate: number) => number;
 }
 
 /** The highest sustained rate and the lowest rate that failed; undefined if no rate did. */
@@ -60,11 +62,15 @@ function nextRate(
     const down = clamp(high / GROWTH / GROWTH, bounds);
     return down >= high ? undefined : down;
   }
-  return high / low <= PRECISION ? undefined : rounded(Math.sqrt(low * high));
+  const { round = roundToThreeDigits } = bounds;
+  const middle = round(Math.sqrt(low * high));
+  const isClose = high / low <= PRECISION || middle <= low || middle >= high;
+  return isClose ? undefined : middle;
 }
 
-const clamp = (rate: number, { minPerSecond, maxPerSecond }: SearchBounds): number =>
-  rounded(Math.min(maxPerSecond, Math.max(minPerSecond, rate)));
+const clamp = (
+  rate: number,
+  { minPerSecond, maxPerSecond, round = roundToThreeDigits }: SearchBounds,
+): number => round(Math.min(maxPerSecond, Math.max(minPerSecond, rate)));
 
-/** Rounds to three digits. */
-const rounded = (rate: number): number => Number(rate.toPrecision(3));
+const roundToThreeDigits = (rate: number): number => Number(rate.toPrecision(3));

@@ -23,7 +23,10 @@ export interface LoadOptions extends RunOptions {
    * depending on the duration).
    */
   warmUpMs?: number | undefined;
-  /** Searches for the highest rate that meets the targets (default: false). */
+  /**
+   * Searches for the highest rate that meets the targets; with the profile `voice`, for the most
+   * concurrent calls (default: false).
+   */
   findMax?: boolean | undefined;
   /** Length of one step of `findMax` in milliseconds (default: 20 000). */
   stepMs?: number | undefined;
@@ -57,6 +60,11 @@ export interface LoadOptions extends RunOptions {
   calls?: number | undefined;
   /** Calls to place per second, up to 100 (default: 10). */
   callsPerSecond?: number | undefined;
+  /**
+   * Network from the callers to the sandbox, which loses and delays packets (default: the real
+   * network alone).
+   */
+  network?: 'mobile' | 'train' | 'crowded' | 'narrow' | undefined;
   /** Settings of calls. */
   voice?: CallTarget | undefined;
   /** Called once per second with the progress. */

@@ -22,7 +22,7 @@ export function planLoad(options: LoadSettings): LoadPlan {
   const requests = planRequests(options);
   const { voice, windowMs, profile } = options;
   if (!voice) return requests;
-  const { calls, callsPerSecond } = voice;
+  const { calls, callsPerSecond, network } = voice;
   const talkMs = calls * (requests.rampMs + windowMs + (calls * 1_000) / callsPerSecond / 2);
   // Each call counts as a request, and each of its turns reaches a model.
   return {
@@ -30,6 +30,7 @@ export function planLoad(options: LoadSettings): LoadPlan {
     ...(profile === 'voice' ? VOICE_ONLY : {}),
     calls,
     callsPerSecond,
+    ...(network && { network }),
     requests: calls + (profile === 'voice' ? PREFLIGHT.requests : requests.requests),
     modelCalls: Math.ceil(talkMs / TURN_MS) + (profile === 'voice' ? 0 : requests.modelCalls),
   };

@@ -29,7 +29,7 @@ const icons = {
 /** Writes the report as Markdown for the summary of a CI step: the verdict, then every target. */
 export function markdownReport(original: LoadReport): string {
   const report = toPrintable(original);
-  const { verdict, sentence, blockedBy, aborted, selfCheck, plan, notes, findMax, seed } = report;
+  const { verdict, sentence, blockedBy, aborted, selfCheck, plan, notes, seed } = report;
   return renderMarkdown(`sandbox-kit load: ${verdict}`, [
     sentence,
     blockedBy?.cure,
@@ -38,7 +38,8 @@ export function markdownReport(original: LoadReport): string {
     hasRun(report) && targetTable(report),
     examples(report),
     ...calls(report),
-    findMax?.summary,
+    report.findMax?.summary,
+    report.findMaxCalls?.summary,
     ...changes(report),
     line`${markdownLink(report.sandbox)}, ${describeLoad(report)}, profile ${plan.profile}, engine ${plan.engine}, seed ${seed}.`,
     { list: notes },

@@ -25,7 +25,7 @@ export function withMaxRate(
     ...report,
     verdict,
     exitCode: exitCodeOf(verdict, acceptNotProven),
-    sentence: joinSentences(
+    sentence: joinSearchSentences(
       verdict,
       maxRate.summary,
       describeVerdict({ verdict, targets, selfCheck, plan, blockedBy }),
@@ -36,7 +36,7 @@ export function withMaxRate(
 }
 
 /** Puts the summary of the search first, unless the run is invalid. */
-const joinSentences = (
+export const joinSearchSentences = (
   verdict: LoadReport['verdict'],
   summary: string,
   sentence: string,

@@ -54,6 +54,7 @@ export function terminalReport(original: LoadReport, layout: TextLayout): string
     voiceLines(report, layout),
     outageLines(report, layout),
     findMaxLines(report, layout),
+    findMaxCallsLines(report, layout),
     comparisonLines(report, layout),
     selfCheckLines(report, layout),
     noteLines(report, layout),
@@ -208,6 +209,19 @@ function findMaxLines({ findMax }: LoadReport, { style, width }: TextLayout): st
     return labeled(`  ${rate}/s  ${result}  `, reason, width);
   });
   return [style('bold', 'Maximum rate'), ...steps, ...wrap(findMax.summary, width)];
+}
+
+function findMaxCallsLines(
+  { findMaxCalls }: LoadReport,
+  { style, width }: TextLayout,
+): string[] {
+  if (!findMaxCalls) return [];
+  const steps = findMaxCalls.steps.flatMap(({ calls, holds, reason }) => {
+    const result = holds ? style('green', 'sustained') : style('red', 'failed   ');
+    const count = `${formatNumber(calls).padStart(6)} calls`;
+    return labeled(`${count}  ${result}  `, reason, width);
+  });
+  return [style('bold', 'Most concurrent calls'), ...steps, ...wrap(findMaxCalls.summary, width)];
 }
 
 function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayout): string[] {

@@ -12,6 +12,7 @@ import {
   findPercentile,
   type LatencyJudgment,
 } from '../../src/voice/latency/index.ts';
+import { describeNetwork } from '../../src/voice/line-impairment/network-presets.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import type { LoadRun } from '../load-run.ts';
@@ -63,7 +64,7 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadRun): 
     selfCheck,
     machine: report.machine ?? describeMachine('WebRTC calls', costs.cpuPercent),
     voice: { ...voice, perCall: invalidateCalls(voice.perCall, selfCheck.valid) },
-    notes: [...report.notes, ...voiceNotes(voice)],
+    notes: [...report.notes, ...networkNotes(plan), ...voiceNotes(voice)],
   };
 }
 
@@ -87,6 +88,12 @@ function earlyEndReasons(
   }
   const ranS = Math.floor(ranMs / 1_000);
   return [...crashed, `The run was interrupted after ${ranS} s of ${plan.windowMs / 1_000} s.`];
+}
+
+function networkNotes({ network }: LoadReport['plan']): string[] {
+  return network === undefined
+    ? []
+    : [`The calls went over a bad network, from the callers to the sandbox only: ${describeNetwork(network)}.`];
 }
 
 function voiceNotes({ turns, unansweredTurns, turnResponseMs }: VoiceLoad): string[] {

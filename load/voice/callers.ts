@@ -56,7 +56,11 @@ class ProcessCallers implements Callers {
     await Promise.all(this.#calls.map((call) => call.end()));
   }
 
-  async #place({ calls, target }: Extract<CallersCommand, { kind: 'place' }>): Promise<void> {
+  async #place({
+    calls,
+    target,
+    network,
+  }: Extract<CallersCommand, { kind: 'place' }>): Promise<void> {
     const clock = this.#clock;
     const clips = (await readClips()).filter(({ speaker }) => speaker === 'user');
     const counts = {
@@ -66,7 +70,7 @@ class ProcessCallers implements Callers {
     const pacer = createPacer(clock);
     this.#calls = calls.map((order) => {
       const chance = seededRandom(order.session);
-      return new LoadCall({ clock, pacer, chance, clips, target, order, counts });
+      return new LoadCall({ clock, pacer, chance, clips, target, network, order, counts });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
       this.#send({ kind: 'seconds', seconds }),

@@ -2,7 +2,7 @@
  * Messages between the parent process and the processes that place calls. Times are in
  * milliseconds.
  */
-import type { CallFaultKind } from '../../src/contract/index.ts';
+import type { CallFaultKind, CallNetwork } from '../../src/contract/index.ts';
 import type { VoiceTarget } from '../../src/voice/call/index.ts';
 
 /** A call to place. */
@@ -18,7 +18,7 @@ export interface CallOrder {
 
 /** Place calls, start the measured window, or hang up and report the results. */
 export type CallersCommand =
-  | { kind: 'place'; target: VoiceTarget; calls: CallOrder[] }
+  | { kind: 'place'; target: VoiceTarget; network: CallNetwork | undefined; calls: CallOrder[] }
   | { kind: 'window' }
   | { kind: 'finish' };
 

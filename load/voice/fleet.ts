@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../../src/platform/clock.ts';
+import type { CallNetwork } from '../../src/contract/index.ts';
 import type { VoiceTarget } from '../../src/voice/call/index.ts';
 import type {
   CallerSecond,
@@ -49,6 +50,8 @@ export interface Fleet {
 export interface FleetOptions {
   clock: Clock;
   target: VoiceTarget;
+  /** Network from the callers to the sandbox; undefined for the real one alone. */
+  network: CallNetwork | undefined;
   calls: readonly CallOrder[];
   processes: number;
 }
@@ -75,7 +78,7 @@ class ProcessFleet implements Fleet {
   readonly counts = { connected: 0, failed: 0 };
   #finishing: Promise<FleetOutcome> | undefined;
 
-  constructor({ clock, target, calls, processes }: FleetOptions) {
+  constructor({ clock, target, network, calls, processes }: FleetOptions) {
     this.#clock = clock;
     this.#unsettled = new Set(calls.map(({ nth }) => nth));
     this.#members = Array.from({ length: processes }, (_, index) => {
@@ -86,7 +89,7 @@ class ProcessFleet implements Fleet {
         (message) => this.#handleEvent(message),
         () => this.#lose(assigned),
       );
-      member.send({ kind: 'place', target, calls: assigned });
+      member.send({ kind: 'place', target, network, calls: assigned });
       return member;
     });
     if (calls.length === 0) this.#allSettled.resolve(undefined);

@@ -1,7 +1,9 @@
 import { errorMessage } from '../../src/platform/error-origin.ts';
+import type { CallNetwork } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
+import { createLineImpairment } from '../../src/voice/line-impairment/index.ts';
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 import type { Pacer } from '../../src/platform/pacer.ts';
 import type { AudioPacket, Peer } from '../../src/voice/peer/index.ts';
@@ -24,6 +26,8 @@ export interface LoadCallOptions {
   /** The clips that the caller can speak. */
   clips: readonly Clip[];
   target: VoiceTarget;
+  /** Network from the caller to the sandbox; undefined for the real one alone. */
+  network: CallNetwork | undefined;
   order: CallOrder;
   counts: MediaListener;
 }
@@ -130,17 +134,18 @@ export class LoadCall {
   }
 
   async #connect(): Promise<void> {
-    const { clock, order, pacer } = this.#options;
+    const { clock, order, pacer, network } = this.#options;
     // The decoder is loaded before the call, so that loading does not count as setup time.
     const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'sparse' });
     this.#activity = activity;
+    const impairment = await createLineImpairment({ network }, order.session);
     const { readyMs } = await this.#call.place({ session_id: order.session, metadata });
     this.#times.readyMs = readyMs;
     const peer = (this.#peer = await this.#call.connect());
     activity.payloadType = this.#call.payloadType;
     this.#times.setupMs = clock.monotonicMs() - this.#dueMs;
     const onSent = (_payload: Buffer, lateMs: number): void => this.#media.sent(lateMs);
-    this.#microphone = new Microphone({ peer, clock, pacer, onSent });
+    this.#microphone = new Microphone({ peer, clock, pacer, onSent, impairment });
     this.#startTurns(this.#microphone, activity);
   }
 

@@ -8,6 +8,7 @@ import {
   deriveVoiceUrl,
   type VoiceTarget,
 } from '../../src/voice/call/voice-target.ts';
+import { networkPresets } from '../../src/voice/line-impairment/network-presets.ts';
 import type { LoadRun } from '../load-run.ts';
 import type { LoadProgress } from '../progress.ts';
 import type { CallOrder } from './fleet-messages.ts';
@@ -51,6 +52,7 @@ export async function runCalls<Result>(
   const fleet = startFleet({
     clock,
     target: createTarget(options),
+    network: plan.network && networkPresets[plan.network],
     calls: createOrders(plan, chance, clock.nowMs() + LEAD_MS),
     processes: options.voice?.processes ?? countProcesses(plan.calls ?? 0),
   });

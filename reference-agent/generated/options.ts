@@ -56,4 +56,9 @@ export interface VoiceOptions {
   ports?: readonly [number, number];
   /** Silence that ends a turn of the caller, in milliseconds (default: 140). */
   hangOverMs?: number;
+  /**
+   * Time until the agent stops speaking when the caller speaks over it, in milliseconds (default:
+   * 200).
+   */
+  yieldMs?: number;
 }

@@ -21,10 +21,23 @@ export interface CallFaults {
   isLate: boolean;
   /** Milliseconds after which the call is dropped; undefined if it is not. */
   dropAfterMs: number | undefined;
+  /** Whether the agent goes on when the caller speaks over it. */
+  neverYields: boolean;
+  /** Milliseconds until the agent stops then, and of silence that ends a turn; undefined for those of the limits. */
+  yieldMs: number | undefined;
+  hangOverMs: number | undefined;
+  /** Milliseconds of the caller's speech after which the agent speaks over it; undefined if it does not. */
+  talkOverAfterMs: number | undefined;
+  isDeafAfterNoise: boolean;
+  /** Whether an interruption makes the agent forget the conversation. */
+  forgetsAfterBargeIn: boolean;
 }
 
 const BUFFERED_MS_DEFAULT = { min_ms: 600, max_ms: 600 };
 const DROP_AFTER_MS_DEFAULT = { min_ms: 1_000, max_ms: 1_000 };
+const SLOW_YIELD_MS_DEFAULT = { min_ms: 800, max_ms: 800 };
+const EAGER_ENDPOINT_MS_DEFAULT = { min_ms: 50, max_ms: 50 };
+const TALK_OVER_MS_DEFAULT = { min_ms: 600, max_ms: 600 };
 
 /** Translates injected faults into the faults of one call. All random values come from `chance`. */
 export function drawCallFaults(faults: readonly AgentFault[], chance: Random): CallFaults {
@@ -32,7 +45,15 @@ export function drawCallFaults(faults: readonly AgentFault[], chance: Random): C
     faults.find((fault) => fault.kind === kind);
   const draw = (bounds: AgentFault['latency']): number =>
     bounds ? chance.integer(bounds.min_ms, bounds.max_ms) : 0;
-  const [buffered, drop] = [find('buffered_audio'), find('dropped_call')];
+  /** Draws the time of a fault that has a default; undefined without the fault. */
+  const drawOr = (
+    kind: AgentFault['kind'],
+    bounds: NonNullable<AgentFault['latency']>,
+  ): number | undefined => {
+    const fault = find(kind);
+    return fault && draw(fault.latency ?? bounds);
+  };
+  const bufferedMs = drawOr('buffered_audio', BUFFERED_MS_DEFAULT);
   return {
     offerDelayMs: draw(find('latency')?.latency),
     corruptOffer: find('wrong_codec')
@@ -44,11 +65,15 @@ export function drawCallFaults(faults: readonly AgentFault[], chance: Random): C
     media: find('no_media') ? 'none' : find('silent_media') ? 'silent' : 'good',
     drawJitterMs: () => draw(find('jitter')?.latency),
     drawReplyDelayMs: () => draw(find('late_reply')?.latency),
-    bufferedFrames: buffered
-      ? Math.round((draw(buffered.latency ?? BUFFERED_MS_DEFAULT) * TICKS_PER_MS) / FRAME_TICKS)
-      : 0,
+    bufferedFrames: Math.round(((bufferedMs ?? 0) * TICKS_PER_MS) / FRAME_TICKS),
     isLate: (['jitter', 'late_reply', 'buffered_audio'] as const).some(find),
-    dropAfterMs: drop && draw(drop.latency ?? DROP_AFTER_MS_DEFAULT),
+    dropAfterMs: drawOr('dropped_call', DROP_AFTER_MS_DEFAULT),
+    neverYields: find('never_yields') !== undefined,
+    yieldMs: drawOr('slow_yield', SLOW_YIELD_MS_DEFAULT),
+    hangOverMs: drawOr('eager_endpoint', EAGER_ENDPOINT_MS_DEFAULT),
+    talkOverAfterMs: drawOr('talks_over', TALK_OVER_MS_DEFAULT),
+    isDeafAfterNoise: find('deaf_after_noise') !== undefined,
+    forgetsAfterBargeIn: find('forgets_after_barge_in') !== undefined,
   };
 }
 

@@ -251,13 +251,18 @@ export class Call {
       repertoire,
       record,
       scenarioId: request?.scenarioId ?? '',
-      hangOverMs: this.#parts.limits.hangOverMs,
+      hangOverMs: faults.hangOverMs ?? this.#parts.limits.hangOverMs,
+      yieldMs: faults.yieldMs ?? this.#parts.limits.yieldMs,
       send,
       captions,
-      onTurn: (turn) => sendUpdate(createTurnUpdate(this.#ids, turn)),
-      onGreeting: (greeting) => {
+      onTurn: (turn) => {
+        // An extension, like the update of the greeting.
+        if (turn.spoken === undefined || request?.wantsCaptions === true)
+          sendUpdate(createTurnUpdate(this.#ids, turn));
+      },
+      onGreeting: (greeting, spoken) => {
         if (captions && request?.wantsCaptions)
-          sendUpdate(createGreetingUpdate(this.#ids, greeting));
+          sendUpdate(createGreetingUpdate(this.#ids, greeting, spoken));
       },
     });
   }

@@ -59,6 +59,23 @@ export class CaptionDialogue {
     if (this.#captions.length < CAPTIONS_PER_TURN_MAX) this.#captions.push(text);
   }
 
+  /** The captions since the previous turn; undefined without any. */
+  get pendingText(): string | undefined {
+    return this.#captions.length > 0 ? this.#captions.join(' ') : undefined;
+  }
+
+  /** Drops the captions since the previous turn. */
+  drop(): void {
+    this.#captions.length = 0;
+  }
+
+  /** Drops these captions and everything that was said before: a fault. */
+  forget(): void {
+    this.drop();
+    this.#history.length = 0;
+    this.#characters = 0;
+  }
+
   /** Returns the reply to the captions since the previous turn; undefined without captions. */
   reply(): CaptionedReply | undefined {
     const caption = this.#captions.splice(0).join(' ').slice(0, CAPTION_CHARACTERS_MAX);

@@ -7,6 +7,7 @@ import {
   FRAME_MS,
 } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
+import { BACKCHANNEL_MS_MAX, isBackchannelText } from './backchannel.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
 import type { CaptionDialogue } from './caption-dialogue.ts';
@@ -16,6 +17,7 @@ import type { Media, SendPacket } from './media.ts';
 import type { TurnReport } from './messages.ts';
 import { SpeechOutput, type SpokenFrame } from './speech-output.ts';
 import type { Repertoire } from './replies.ts';
+import { cutToSpokenPart } from './spoken-part.ts';
 
 /** Dependencies and callbacks of a conversation. */
 export interface ConversationOptions {
@@ -27,12 +29,17 @@ export interface ConversationOptions {
   scenarioId: string;
   /** Silence that ends a turn of the caller, in milliseconds. */
   hangOverMs: number;
+  /** Time to stop speaking when the caller speaks over the agent, in milliseconds. */
+  yieldMs: number;
   send: SendPacket;
   /** Undefined if this call has no captions. */
   captions: CaptionDialogue | undefined;
-  /** Called when a reply becomes audible; `onGreeting` when the greeting does. */
+  /**
+   * Called when a reply becomes audible, and again if the caller interrupts it; `onGreeting` for the
+   * greeting.
+   */
   onTurn: (turn: TurnReport) => void;
-  onGreeting: (greeting: Clip) => void;
+  onGreeting: (greeting: Clip, spoken?: string) => void;
 }
 
 /** Frames that are later than this are skipped, because the listener has concealed them already. */
@@ -48,6 +55,8 @@ interface PendingReply {
   reply: Clip | undefined;
   record: TurnRecord;
   captioned: CaptionedReply | undefined;
+  /** What was reported when the reply became audible; undefined before. */
+  report: TurnReport | undefined;
 }
 
 /** A frame to send, and the turn whose reply becomes audible in it. */
@@ -68,6 +77,12 @@ export class Conversation implements Media {
   /** The reply to a caption that the caller interrupted. */
   #interruptedReply: CaptionedReply | undefined;
   #isGreeted = false;
+  /** When the agent stops for the caller who speaks over it, or speaks over the caller (a fault). */
+  #yieldAtMs = Infinity;
+  #talkOverAtMs = Infinity;
+  #isTalkingOver = false;
+  /** What the caller said while the agent did not yield (a fault). */
+  #unanswered: HeardTurn | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -76,8 +91,9 @@ export class Conversation implements Media {
       decoder,
       hangOverMs,
       clipOf: (packet) => repertoire.clipOf(packet),
-      onSpeaking: () => this.#interruptReply(),
-      onTurn: (turn) => this.#answer(turn),
+      isDeafAfterNoise: faults.isDeafAfterNoise,
+      onSpeaking: (startMs) => this.#onSpeaking(startMs),
+      onTurn: (turn) => this.#onTurn(turn),
     });
     this.#buffer = Array.from({ length: faults.bufferedFrames }, () => ({ payload: silentFrame }));
     this.#startMs = clock.monotonicMs();
@@ -94,6 +110,7 @@ export class Conversation implements Media {
 
   runDue(nowMs: number): void {
     this.#listener.checkIdle(nowMs);
+    this.#takeTurn(nowMs);
     if (nowMs - this.dueMs > LATE_MS_MAX) this.#nth += Math.floor((nowMs - this.dueMs) / FRAME_MS);
     const frame: Frame = this.#output.nextFrame(nowMs);
     const atMs = this.#options.clock.monotonicMs();
@@ -117,14 +134,100 @@ export class Conversation implements Media {
     if (answers && media === 'good') answers.firstAudibleMs = atMs + audibleFromMs;
   }
 
-  /** Stops speaking, because the caller speaks. */
-  #interruptReply(): void {
+  /** The caller has certainly started to speak. */
+  #onSpeaking(startMs: number): void {
+    const { faults, yieldMs, captions } = this.#options;
+    if (!this.#output.isSpeaking) {
+      this.#dropReply();
+      this.#talkOverAtMs = startMs + (faults.talkOverAfterMs ?? Infinity);
+    } else if (!faults.neverYields && !isBackchannelText(captions?.pendingText ?? '')) {
+      this.#yieldAtMs = startMs + yieldMs;
+    }
+  }
+
+  /** Does what is due while the caller speaks. */
+  #takeTurn(nowMs: number): void {
+    const { repertoire } = this.#options;
+    if (nowMs >= this.#yieldAtMs) {
+      this.#yieldAtMs = Infinity;
+      this.#output.pause();
+    }
+    if (nowMs >= this.#talkOverAtMs) {
+      this.#talkOverAtMs = Infinity;
+      this.#isTalkingOver = this.#listener.isHearing;
+      if (this.#isTalkingOver) this.#output.speak(repertoire.filler, nowMs);
+    }
+    const unanswered = this.#unanswered;
+    if (!unanswered || this.#output.isSpeaking) return;
+    this.#unanswered = undefined;
+    this.#answer(unanswered);
+  }
+
+  /** The caller has stopped speaking. */
+  #onTurn(heard: HeardTurn): void {
+    const { faults, captions } = this.#options;
+    this.#yieldAtMs = Infinity;
+    this.#talkOverAtMs = Infinity;
+    const isOverReply = this.#output.isSpeaking && !this.#isTalkingOver;
+    this.#isTalkingOver = false;
+    if (!isOverReply) {
+      this.#answer(heard);
+    } else if (this.#isBackchannel(heard)) {
+      captions?.drop();
+      this.#output.resume();
+    } else if (faults.neverYields) {
+      this.#unanswered = heard;
+    } else {
+      this.#endInterruptedReply();
+      if (faults.forgetsAfterBargeIn) this.#startOver(heard);
+      else this.#answer(heard);
+    }
+  }
+
+  /** Whether the caller only showed that it listens, such as with "mhm". */
+  #isBackchannel({ startMs, endMs }: HeardTurn): boolean {
+    const caption = this.#options.captions?.pendingText;
+    return caption === undefined
+      ? endMs - startMs < BACKCHANNEL_MS_MAX
+      : isBackchannelText(caption);
+  }
+
+  /** Drops a reply that is not audible yet. */
+  #dropReply(): void {
     const pending = this.#pendingReply;
-    if (this.#output.isSpeaking && pending) pending.record.isInterrupted = true;
-    if (this.#output.isSpeaking || pending?.reply === undefined)
-      this.#interruptedReply = pending?.captioned;
+    if (pending && !pending.report) {
+      this.#interruptedReply = pending.captioned;
+      pending.record.isInterrupted = pending.reply !== undefined;
+    }
     this.#output.stop();
     this.#pendingReply = undefined;
+  }
+
+  /** Drops the reply that the caller interrupted, and reports what was said of it. */
+  #endInterruptedReply(): void {
+    const { captions, repertoire, onTurn, onGreeting } = this.#options;
+    const pending = this.#pendingReply;
+    // Without a new caption, this is the rest of the caller's line, and the reply is said again.
+    this.#interruptedReply = captions?.pendingText === undefined ? pending?.captioned : undefined;
+    const { report, record, reply } = pending ?? {};
+    const isReported = report ? !this.#interruptedReply : !pending && this.#isGreeted;
+    if (record) record.isInterrupted = true;
+    const { text } = reply ?? repertoire.greeting;
+    const spoken = cutToSpokenPart(text, this.#output.spokenShare);
+    if (isReported && report) onTurn({ ...report, spoken });
+    else if (isReported) onGreeting(repertoire.greeting, spoken);
+    this.#output.stop();
+    this.#pendingReply = undefined;
+  }
+
+  /** Greets the caller again, as if the call had just begun: a fault. */
+  #startOver(heard: HeardTurn): void {
+    const { captions, repertoire } = this.#options;
+    captions?.forget();
+    this.#interruptedReply = undefined;
+    this.#turns = 0;
+    const pending = this.#beginReply(heard, undefined);
+    this.#say(pending, repertoire.greeting);
   }
 
   /**
@@ -132,10 +235,19 @@ export class Conversation implements Media {
    * same line: the end of the turn was detected too early, so the reply is spoken again.
    */
   #answer(heard: HeardTurn): void {
-    const { repertoire, scenarioId, record, captions } = this.#options;
+    const { repertoire, scenarioId, captions } = this.#options;
     this.#turns += 1;
     const captioned = captions?.reply() ?? this.#interruptedReply;
     this.#interruptedReply = undefined;
+    const pending = this.#beginReply(heard, captioned);
+    const clip = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
+    if (!captioned) this.#say(pending, clip);
+    else void captioned.clip.then((spoken) => this.#say(pending, spoken ?? clip));
+  }
+
+  /** Records a turn whose reply is not ready yet. */
+  #beginReply(heard: HeardTurn, captioned: CaptionedReply | undefined): PendingReply {
+    const { record } = this.#options;
     const turn: TurnRecord = {
       heardClip: heard.clipId,
       speechStartMs: heard.startMs,
@@ -147,11 +259,9 @@ export class Conversation implements Media {
       isInterrupted: false,
     };
     if (record.turns.push(turn) > TURNS_MAX) record.turns.shift();
-    const pending: PendingReply = { heard, reply: undefined, record: turn, captioned };
+    const pending = { heard, reply: undefined, record: turn, captioned, report: undefined };
     this.#pendingReply = pending;
-    const clip = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
-    if (!captioned) this.#say(pending, clip);
-    else void captioned.clip.then((spoken) => this.#say(pending, spoken ?? clip));
+    return pending;
   }
 
   #say(pending: PendingReply, reply: Clip): void {
@@ -166,6 +276,7 @@ export class Conversation implements Media {
 
   /** Reports a reply, or the greeting, when it becomes audible. */
   #speak(frame: Frame, audibleMs: number): void {
+    if (this.#isTalkingOver) return;
     const pending = this.#pendingReply;
     if (!pending?.reply) {
       if (!this.#isGreeted) this.#options.onGreeting(this.#options.repertoire.greeting);
@@ -176,10 +287,11 @@ export class Conversation implements Media {
     const responseMs = audibleMs - heard.endMs;
     frame.answers = record;
     record.responseMs = responseMs;
-    if (captioned?.isReported) return;
-    if (captioned) captioned.isReported = true;
     const { clipId } = heard;
     const text = captioned?.caption ?? (clipId && this.#options.repertoire.textOf(clipId));
-    this.#options.onTurn({ heard, text, reply, responseMs, captioned });
+    pending.report = { heard, text, reply, responseMs, captioned };
+    if (captioned?.isReported) return;
+    if (captioned) captioned.isReported = true;
+    this.#options.onTurn(pending.report);
   }
 }

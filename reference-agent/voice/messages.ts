@@ -190,11 +190,13 @@ export interface TurnReport {
   responseMs: number;
   /** The reply from the dialogue, for a turn with a caption. */
   captioned?: CaptionedReply | undefined;
+  /** What was said of the reply before the caller interrupted it; undefined if it was not. */
+  spoken?: string | undefined;
 }
 
 /** Creates the `conversation_update` of a turn. */
 export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUpdate {
-  const { heard, text, reply, responseMs, captioned } = turn;
+  const { heard, text, reply, responseMs, captioned, spoken } = turn;
   const seconds = ((heard.endMs - heard.startMs) / 1_000).toFixed(1);
   const hints: TurnHints = {
     understood_intent: text !== undefined,
@@ -207,12 +209,13 @@ export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUp
   return {
     type: 'conversation_update',
     ...idsOf(ids),
-    transcript: { user: text ?? `(${seconds} s of speech)`, agent: reply.text },
+    transcript: { user: text ?? `(${seconds} s of speech)`, agent: spoken ?? reply.text },
     ...(toolCalls && { tool_calls: toolCalls }),
     metadata: {
       audio_quality: heard.lost < 0.01 ? 'good' : heard.lost < 0.05 ? 'fair' : 'poor',
       response_time_ms: Math.round(responseMs),
       confidence_score: captioned?.response.metadata?.agent_confidence ?? recognized,
+      ...(spoken !== undefined && { interrupted: true }),
     },
     evaluation_metadata: mergeChatHints(hints, captioned?.response.evaluation_metadata),
   };
@@ -227,12 +230,20 @@ function mergeChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints
   return { ...hints, understood_intent: understood, ...Object.fromEntries(ofChat) };
 }
 
-/** Creates the `conversation_update` of the greeting. */
-export function createGreetingUpdate(ids: CallIds, greeting: Clip): ConversationUpdate {
+/**
+ * Creates the `conversation_update` of the greeting; `spoken` is what was said of it before the caller
+ * interrupted it.
+ */
+export function createGreetingUpdate(
+  ids: CallIds,
+  greeting: Clip,
+  spoken?: string,
+): ConversationUpdate {
   return {
     type: 'conversation_update',
     ...idsOf(ids),
-    transcript: { user: '', agent: greeting.text },
+    transcript: { user: '', agent: spoken ?? greeting.text },
+    ...(spoken !== undefined && { metadata: { interrupted: true } }),
   };
 }
 

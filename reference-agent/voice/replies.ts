@@ -9,6 +9,7 @@ const REPLY_BY_CLIP: Readonly<Record<string, string>> = {
   'thank-you': 'goodbye',
 };
 const GREETING_ID = 'how-can-i-help';
+const FILLER_ID = 'let-me-look';
 
 /** The replies to any other speech, in rotation. */
 const DEFAULT_REPLIES = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'order-is-canceled'];
@@ -16,6 +17,8 @@ const DEFAULT_REPLIES = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'o
 /** The clips that the agent can speak, and those that it recognizes. */
 export interface Repertoire {
   greeting: Clip;
+  /** What an agent says that speaks over the caller. */
+  filler: Clip;
   /**
    * Returns the reply to a recognized clip, or else a reply by scenario and turn. The result is the
    * same in every call.
@@ -42,6 +45,7 @@ export function createRepertoire(clips: readonly Clip[]): Repertoire {
   }
   return {
     greeting: clip(GREETING_ID),
+    filler: clip(FILLER_ID),
     replyTo(heardClipId, scenarioId, turn) {
       const replyId = heardClipId === undefined ? undefined : REPLY_BY_CLIP[heardClipId];
       if (replyId !== undefined) return clip(replyId);

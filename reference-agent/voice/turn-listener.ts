@@ -2,7 +2,6 @@ import {
   EndOfTurnDetector,
   LEVEL_WINDOW_TICKS,
   LevelMeter,
-  SPEECH_LEVEL_DB,
   type Speech,
   type TurnEvent,
 } from '../../src/voice/activity/index.ts';
@@ -12,6 +11,7 @@ import {
   TIMESTAMP_JUMP_TICKS_MAX,
 } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
+import { NoiseFloor } from './noise-floor.ts';
 
 /** A turn of the caller, and what the agent recognized of it. */
 export interface HeardTurn extends Speech {
@@ -30,8 +30,10 @@ export interface TurnListenerOptions {
   hangOverMs: number;
   /** Returns the clip that contains a packet. */
   clipOf: (packet: Buffer) => string | undefined;
-  /** Called once the caller is certainly speaking. */
-  onSpeaking: () => void;
+  /** Whether the listener hears nothing after it has heard noise: a fault. */
+  isDeafAfterNoise: boolean;
+  /** Called once the caller is certainly speaking, with the time when the speech began. */
+  onSpeaking: (startMs: number) => void;
   onTurn: (turn: HeardTurn) => void;
 }
 
@@ -44,14 +46,13 @@ const RECOGNIZED_SHARE_MIN = 0.5;
 /** Packets per second that are decoded; a sender of the shortest frames sends 400. */
 const PACKETS_PER_SECOND_MAX = 500;
 
-/**
- * Turns the caller's packets into turns. The agent must reply within 200 ms, so it uses the fixed
- * speech level instead of one that follows the noise of the line.
- */
+/** Turns the caller's packets into turns. The speech level follows the noise of the line. */
 export class TurnListener {
   readonly #options: TurnListenerOptions;
   readonly #meter: LevelMeter;
   readonly #detector: EndOfTurnDetector;
+  readonly #noise = new NoiseFloor();
+  #isDeaf = false;
   #last: Pick<AudioPacket, 'sequence' | 'timestamp' | 'ssrc'> | undefined;
   #ticks = 0;
   #second = { startMs: 0, packets: 0 };
@@ -68,9 +69,17 @@ export class TurnListener {
     if (!isOpus || this.#isFlooded(packet.arrivedAtMs) || !this.#advance(packet)) return;
     for (const [index, { atMs, levelDb }] of this.#meter.measure(packet).entries()) {
       const atTicks = this.#ticks + index * LEVEL_WINDOW_TICKS;
-      this.#handle(this.#detector.addWindow({ isLoud: levelDb > SPEECH_LEVEL_DB, atTicks, atMs }));
+      const isAboveNoise = this.#noise.add(levelDb);
+      this.#isDeaf ||= this.#options.isDeafAfterNoise && this.#noise.isNoisy;
+      const isLoud = !this.#isDeaf && isAboveNoise;
+      this.#handle(this.#detector.addWindow({ isLoud, atTicks, atMs }));
     }
     if (this.#detector.isOpen) this.#count(packet);
+  }
+
+  /** Whether the caller is speaking, or has just stopped. */
+  get isHearing(): boolean {
+    return this.#detector.isOpen;
   }
 
   /** Must be called for every frame that is due, because the caller may stop sending. */
@@ -108,7 +117,7 @@ export class TurnListener {
   }
 
   #handle(event: TurnEvent): void {
-    if (event?.kind === 'speaking') this.#options.onSpeaking();
+    if (event?.kind === 'speaking') this.#options.onSpeaking(this.#detector.startMs);
     if (event?.kind === 'ended') {
       const { packets, lost, clips } = this.#tally;
       const [best] = [...clips].sort(([, left], [, right]) => right - left);

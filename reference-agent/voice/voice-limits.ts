@@ -17,6 +17,8 @@ export interface VoiceLimits {
   messagesMax: number;
   /** Silence that ends a turn of the caller, in milliseconds. */
   hangOverMs: number;
+  /** Time to stop speaking when the caller speaks over the agent, in milliseconds. */
+  yieldMs: number;
 }
 
 /** The limits that can be configured. */
@@ -42,5 +44,6 @@ export function resolveVoiceLimits(settings: VoiceSettings): VoiceLimits {
     messagesMax: 1_000,
     // Just longer than the pauses inside words, so that a reply starts within 200 ms.
     hangOverMs: settings.hangOverMs ?? 140,
+    yieldMs: settings.yieldMs ?? 200,
   };
 }

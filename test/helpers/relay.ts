@@ -1,4 +1,4 @@
-/** A UDP relay between two peers that delays every packet. */
+/** A UDP relay between two peers that delays every packet, or changes their order. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Test } from 'tap';
@@ -15,14 +15,34 @@ export interface Relay {
   countPackets: () => number;
 }
 
+/** Changes the order of datagrams that arrive together; called for both directions. */
+export type ChangeOrder = (datagrams: readonly Buffer[]) => Buffer[];
+
+/** Datagrams of one DTLS flight arrive within this time. */
+const FLIGHT_MS = 60;
+
 /** Starts a relay, and stops it after the test. `delayMs` is called for each packet. */
-export async function withRelay(t: Test, delayMs: () => number): Promise<Relay> {
+export async function withRelay(
+  t: Test,
+  delayMs: () => number,
+  changeFlight?: ChangeOrder,
+): Promise<Relay> {
   const [toOffering, toAnswering] = [await bindSocket(t), await bindSocket(t)];
   const ports = { offering: 0, answering: 0 };
   let packets = 0;
   const forward = (from: Socket, to: Socket, port: () => number): void => {
+    let flight: Buffer[] = [];
+    const sendFlight = (): void => {
+      const datagrams = changeFlight?.(flight) ?? flight;
+      flight = [];
+      for (const datagram of datagrams) to.send(datagram, port(), ADDRESS, () => undefined);
+    };
     from.on('message', (packet) => {
       packets += 1;
+      if (changeFlight && isHandshake(packet)) {
+        if (flight.push(packet) === 1) void systemClock.sleep(FLIGHT_MS).then(sendFlight);
+        return;
+      }
       const send = (): void => to.send(packet, port(), ADDRESS, () => undefined);
       const ms = delayMs();
       if (ms === 0) send();
@@ -42,6 +62,9 @@ export async function withRelay(t: Test, delayMs: () => number): Promise<Relay> 
     countPackets: () => packets,
   };
 }
+
+/** Whether a datagram belongs to a DTLS handshake (RFC 7983). */
+const isHandshake = ([first = 0]: Buffer): boolean => first >= 20 && first <= 22;
 
 async function bindSocket(t: Test): Promise<Socket> {
   const socket = createSocket('udp4').bind(0, ADDRESS);

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { manualClock } from '../../src/platform/manual-clock.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
-import { withRelay } from '../helpers/relay.ts';
+import { withRelay, type ChangeOrder } from '../helpers/relay.ts';
 import { until } from '../helpers/until.ts';
 
 const CONNECT_MS_MAX = 60_000;
@@ -330,6 +330,42 @@ void t.test('the handshake succeeds although flights are sent and answered twice
   });
   await assertAudioFlows(agent, caller);
 });
+
+/** Moves the datagram at an index to the front. */
+const moveToFront =
+  (index: number): ChangeOrder =>
+  (datagrams) => [
+    ...datagrams.slice(index, index + 1),
+    ...datagrams.slice(0, index),
+    ...datagrams.slice(index + 1),
+  ];
+
+const changedOrders: Record<string, ChangeOrder> = {
+  reversed: (datagrams) => datagrams.toReversed(),
+  'twice, and reversed': (datagrams) => [...datagrams, ...datagrams].toReversed(),
+  'the second datagram first': moveToFront(1),
+  'the third datagram first': moveToFront(2),
+  'the last datagram first': (datagrams) => moveToFront(datagrams.length - 1)(datagrams),
+};
+for (const [name, changeFlight] of Object.entries(changedOrders)) {
+  void t.test(`the handshake succeeds with flights in another order: ${name}`, async (t) => {
+    const sizes: number[] = [];
+    const relay = await withRelay(
+      t,
+      () => 0,
+      (datagrams) => {
+        sizes.push(datagrams.length);
+        return changeFlight(datagrams);
+      },
+    );
+    const { agent, caller } = await connectPeers(t, {
+      offer: relay.rewriteOffer,
+      answer: relay.rewriteAnswer,
+    });
+    t.ok(Math.max(...sizes) >= 3, `flights of ${sizes.join(', ')} datagrams`);
+    await assertAudioFlows(agent, caller);
+  });
+}
 
 const MEDIA_PATTERN = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
 

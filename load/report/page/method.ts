@@ -8,6 +8,7 @@ import {
   formatInstant,
   formatNumber,
 } from '../../../src/report-kit/format.ts';
+import { describeNetwork } from '../../../src/voice/line-impairment/network-presets.ts';
 import { CLOSED_LOOP_LIMIT } from '../../verdict/targets.ts';
 import { isClosedLoop } from '../../closed-loop.ts';
 
@@ -50,6 +51,9 @@ function methodRows(report: LoadReport): [string, string][] {
             'calls',
             `${formatNumber(plan.calls)}, placed at ${plan.callsPerSecond ?? 0} per second; the steady state begins when every call is connected or has failed`,
           ],
+          ...(plan.network
+            ? ([['network', describeNetwork(plan.network)]] satisfies [string, string][])
+            : []),
           ['percentile of calls', 'p95 over calls; the reason also counts every miss'],
         ];
   const requests: [string, string][] = isVoice

@@ -31,6 +31,7 @@ import {
   comparisonTable,
   requestErrorsTable,
   slowestTable,
+  callStepsTable,
   stepsTable,
   targetsTable,
   requestTimesTable,
@@ -56,6 +57,7 @@ export function htmlReport(original: LoadReport): string {
       hasRun(report) ? { id: 'targets', title: 'Targets', body: targetsTable(targets) } : undefined,
       selfCheckSection(report),
       findMaxSection(report),
+      findMaxCallsSection(report),
       changesSection(report),
       voiceSection(report),
       ...chartsSections(report),
@@ -119,6 +121,13 @@ function findMaxSection({ findMax }: LoadReport): ReportSection | undefined {
     </figure>
     ${stepsTable(findMax)}`;
   return { id: 'maximum', title: 'Maximum rate', body };
+}
+
+function findMaxCallsSection({ findMaxCalls }: LoadReport): ReportSection | undefined {
+  if (!findMaxCalls) return undefined;
+  const body = html`<p>${findMaxCalls.summary}</p>
+    ${callStepsTable(findMaxCalls)}`;
+  return { id: 'maximum', title: 'Most concurrent calls', body };
 }
 
 function changesSection({ comparison }: LoadReport): ReportSection | undefined {

@@ -237,3 +237,19 @@ export function stepsTable({ steps }: NonNullable<LoadReport['findMax']>): Html 
     ),
   });
 }
+
+/** Renders the steps of a search for the most concurrent calls. */
+export function callStepsTable({ steps }: NonNullable<LoadReport['findMaxCalls']>): Html {
+  return renderTable({
+    columns: [numberColumn('calls'), numberColumn('duration'), 'result', 'details'],
+    rows: steps.map(
+      ({ calls, durationMs, holds, reason }) =>
+        html`<tr>
+          <td class="number">${formatNumber(calls)}</td>
+          <td class="number">${formatDuration(durationMs)}</td>
+          <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ sustained' : '✗ failed'}</td>
+          <td class="why">${reason}</td>
+        </tr>`,
+    ),
+  });
+}

@@ -135,6 +135,18 @@ export type ResendVerdict = 'conforming' | 'not-conforming' | 'not-judged';
  */
 export type ResentVerdict = 'pass' | 'fail' | 'warn' | 'not_judged';
 /**
+ * The user hesitates this many milliseconds in the middle of the line, at the punctuation mark or space nearest to it. An agent that starts to speak in the pause took it for the end of the turn (a false endpoint). Only by voice.
+ */
+export type PauseInLine = number;
+/**
+ * What the user says while the agent answers the line, to show that it listens, e.g. uh-huh. It must not stop the agent. Only by voice.
+ */
+export type Backchannel = string;
+/**
+ * The user says nothing for this many seconds before the line. Only by voice.
+ */
+export type Silence = number;
+/**
  * How often a difference like this one occurs if nothing changed (exact test), adjusted for the number of comparisons; at most 0.05 is more than chance. Null if nothing can be compared.
  */
 export type ChanceP = number | null;
@@ -160,6 +172,30 @@ export type EndReason =
  */
 export type SimulationSessionStatus =
   'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'canceled';
+/**
+ * From the end of a line to the first sound of the answer; null without one. An answer that began before the end of the line is an interruption or a false endpoint.
+ */
+export type ResponseTimes = {
+  p50: number;
+  p95: number;
+  max: number;
+} | null;
+export type TurnTakingEventKind =
+  | 'interruption'
+  | 'backchannel'
+  | 'pause'
+  | 'agent_interruption'
+  | 'false_endpoint'
+  | 'missed_turn'
+  | 'dead_air'
+  | 'gap';
+/**
+ * Of the interruptions at which the agent yielded; null without one.
+ */
+export type YieldTimes = {
+  p50: number;
+  p95: number;
+} | null;
 export type ScenarioStanding = {
   verdict: SimulationVerdict;
   passed: number;
@@ -204,7 +240,13 @@ export interface AgentFault {
     | 'jitter'
     | 'late_reply'
     | 'buffered_audio'
-    | 'dropped_call';
+    | 'dropped_call'
+    | 'never_yields'
+    | 'slow_yield'
+    | 'talks_over'
+    | 'eager_endpoint'
+    | 'deaf_after_noise'
+    | 'forgets_after_barge_in';
   /**
    * The route that it affects. Default: every route that supports the fault.
    */
@@ -224,7 +266,7 @@ export interface AgentFault {
   ttl_ms?: number;
 }
 /**
- * Milliseconds, drawn from the random seed between the two bounds: delay before the response or the offer (latency), delay of each packet (jitter), delay before a reply is spoken (late_reply), audio buffered inside the agent (buffered_audio, default 600), time until the call is dropped (dropped_call, default 1000).
+ * Milliseconds, drawn from the random seed between the two bounds: delay before the response or the offer (latency), delay of each packet (jitter), delay before a reply is spoken (late_reply), audio buffered inside the agent (buffered_audio, default 600), time until the call is dropped (dropped_call, default 1000), time until the agent stops when the caller speaks over it (slow_yield, default 800), speech of the caller after which the agent speaks over it (talks_over, default 600), silence that ends a turn (eager_endpoint, default 50).
  */
 export interface LatencyProfile {
   min_ms: number;
@@ -1181,6 +1223,7 @@ export interface TurnMetadata {
    */
   response_time_ms?: number;
   confidence_score?: number;
+  interrupted?: unknown;
   [k: string]: unknown;
 }
 export interface TurnHints {
@@ -1216,6 +1259,9 @@ export interface EvalDefinition {
    * Default: session_level.
    */
   type?: 'session_level' | 'turn_level';
+  /**
+   * The last five measure the turn-taking of a call; a chat has none, so they can't be scored there.
+   */
   kind:
     | 'contains'
     | 'regex'
@@ -1227,7 +1273,12 @@ export interface EvalDefinition {
     | 'no_repetition'
     | 'json_path'
     | 'evaluation_metadata'
-    | 'judge';
+    | 'judge'
+    | 'yields_within_ms'
+    | 'never_interrupts'
+    | 'responds_within_ms'
+    | 'no_false_endpoint'
+    | 'no_dead_air';
   /**
    * Parameters of the kind; see the rules below.
    */
@@ -1590,6 +1641,7 @@ export interface LoadReport {
    * The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.
    */
   slowest?: SlowSample[];
+  findMaxCalls?: MaxCalls;
   findMax?: MaxRate;
   comparison?: LoadComparison;
   machine?: GeneratorMachine;
@@ -1655,6 +1707,10 @@ export interface LoadPlan {
    * Number of concurrent calls. Only for the profiles voice and all.
    */
   calls?: number;
+  /**
+   * Network from the callers to the sandbox, which loses and delays packets. Absent for the real network alone. Only for the profiles voice and all.
+   */
+  network?: 'mobile' | 'train' | 'crowded' | 'narrow';
   /**
    * Calls placed per second until all are up.
    */
@@ -1957,6 +2013,53 @@ export interface SlowSample {
   [k: string]: unknown;
 }
 /**
+ * The most concurrent calls that were sustained, found with --find-max and the profile voice.
+ */
+export interface MaxCalls {
+  /**
+   * The highest number of calls that met the targets; null if none did.
+   */
+  sustains: number | null;
+  /**
+   * The lowest number of calls that missed a target; null if all met them.
+   */
+  fails: number | null;
+  /**
+   * Whether so many calls also met the targets for the whole confirmation run.
+   */
+  confirmed: boolean;
+  summary: string;
+  steps: CallStep[];
+  [k: string]: unknown;
+}
+export interface CallStep {
+  /**
+   * Number of concurrent calls.
+   */
+  calls: number;
+  durationMs: number;
+  holds: boolean;
+  /**
+   * Calls that stayed connected with audio in both directions.
+   */
+  held: number;
+  /**
+   * 95th percentile of the network path latency over calls; null if it was not measured.
+   */
+  audioPathLatencyP95Ms: number | null;
+  /**
+   * 95th percentile of the response latency over turns; null if no turn got a response.
+   */
+  turnResponseP95Ms: number | null;
+  turns: number;
+  /**
+   * Turns without an audible response within 10 s.
+   */
+  unansweredTurns: number;
+  reason: string;
+  [k: string]: unknown;
+}
+/**
  * The highest sustained rate, found with --find-max.
  */
 export interface MaxRate {
@@ -2252,12 +2355,70 @@ export interface Persona {
    * Number of consecutive unhelpful replies after which the user gives up (end reason user_stop): replies that bring a user of mode graph no further, or that repeat the reply before word for word to a user of mode llm. A user of mode scripted says all its lines. Default: 3.
    */
   patience_turns?: number;
+  voice?: PersonaVoice;
   /**
    * Tags for selecting personas.
    *
    * @maxItems 50
    */
   tags?: string[];
+}
+/**
+ * How the user speaks and sounds in a call. It has no effect by chat. Every choice depends only on the random seed.
+ */
+export interface PersonaVoice {
+  /**
+   * How often the user interrupts the agent's answer by repeating its line: never, about 1 answer in 5, or about every other one. An answer that the scenario interrupts is interrupted only once. Default: never.
+   */
+  interruptions?: 'never' | 'rare' | 'often';
+  /**
+   * How often the user hesitates for 300 to 1500 ms in the middle of a line of at least 4 words: never, in about 1 line in 3, or in every line. Default: none.
+   */
+  pauses?: 'none' | 'some' | 'many';
+  /**
+   * Voice that speaks. Of the built-in synthesizer: awb, kal, rms, or slt. Of a speech endpoint: any that it knows. Default: slt, or SANDBOX_KIT_SPEECH_VOICE.
+   */
+  name?: string;
+  /**
+   * Speed of the speech relative to the usual one. Default: 1.
+   */
+  speed?: number;
+  noise?: CallNoise;
+  network?: CallNetwork;
+}
+/**
+ * Noise around the user, mixed into everything that the user sends.
+ */
+export interface CallNoise {
+  /**
+   * quiet: no noise. cafe: other people talk. line_hum: the hum of a bad cable.
+   */
+  kind: 'quiet' | 'street' | 'cafe' | 'line_hum';
+  /**
+   * How much louder the speech of the user is than the noise, in decibels (signal-to-noise ratio). Default: 20.
+   */
+  snr_db?: number;
+}
+/**
+ * The network from the user to the agent. Packets from the agent are not changed.
+ */
+export interface CallNetwork {
+  /**
+   * Percentage of packets that are lost. Default: 0.
+   */
+  loss_pct?: number;
+  /**
+   * How many packets are lost in a row on average (Gilbert-Elliott model). Default: each packet is lost independently.
+   */
+  burst?: number;
+  /**
+   * Each packet is late by 0 to this many milliseconds, evenly distributed; above 20, packets overtake each other. Default: 0.
+   */
+  jitter_ms?: number;
+  /**
+   * Kilobits per second, including the headers of packets. Packets wait in a queue of at most 250 ms; further ones are lost. Default: unlimited.
+   */
+  bandwidth_kbps?: number;
 }
 /**
  * A page of sessions with their outcomes, newest first.
@@ -2654,6 +2815,20 @@ export interface SandboxErrorDetail {
   [k: string]: unknown;
 }
 /**
+ * The user speaks while the agent answers the line, after_ms or when is true. Only by voice. It is a turn of its own. If the agent finishes its answer first, there is no interruption, and a note says so.
+ */
+export interface Interruption {
+  /**
+   * Milliseconds after the agent began to answer the line.
+   */
+  after_ms?: number;
+  when?: ReplyCondition;
+  /**
+   * What the user says.
+   */
+  say: string;
+}
+/**
  * True when every listed condition is true for the agent's last reply.
  */
 export interface ReplyCondition {
@@ -2785,6 +2960,7 @@ export interface ScenarioUser {
    * The user's first line. Required except in mode llm.
    */
   opening?: string;
+  opening_delivery?: OpeningDelivery;
   /**
    * What the user wants. Required in mode llm; shown with the results in every mode.
    */
@@ -2793,6 +2969,10 @@ export interface ScenarioUser {
    * Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true.
    */
   speaks_first?: boolean;
+  /**
+   * Only by voice, and with speaks_first: false. If the agent says nothing for this many seconds after the call is connected, the user says the opening, and the missing greeting counts as a missed turn. Default: the session ends with a timeout.
+   */
+  hello_after_s?: number;
   /**
    * Facts that the user states only when asked.
    *
@@ -2817,6 +2997,15 @@ export interface ScenarioUser {
    * @maxItems 100
    */
   stop_when?: ReplyCondition[];
+}
+/**
+ * How the user says the opening in a call. Only by voice.
+ */
+export interface OpeningDelivery {
+  interrupt?: Interruption;
+  pause_ms?: PauseInLine;
+  backchannel?: Backchannel;
+  silence_s?: Silence;
 }
 export interface ScenarioFact {
   /**
@@ -2861,6 +3050,10 @@ export interface ScenarioStep {
    * Why the user says the line; shown as user_reason.
    */
   reason?: string;
+  interrupt?: Interruption;
+  pause_ms?: PauseInLine;
+  backchannel?: Backchannel;
+  silence_s?: Silence;
 }
 export interface ScenarioReaction {
   when: ReplyCondition;
@@ -3223,7 +3416,7 @@ export interface SessionVerdict {
   end_reason?: string;
   outcomes: VerdictOutcome[];
   /**
-   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes.
+   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, notes, and the turn_taking of a call.
    */
   simulated?: {
     [k: string]: unknown;
@@ -3285,6 +3478,115 @@ export interface SimulatedToolCall {
   arguments?: unknown;
   result?: unknown;
   [k: string]: unknown;
+}
+/**
+ * How the two sides of a call took turns, measured from the audio of both. Times are in milliseconds; at_ms counts from the start of the recording.
+ */
+export interface TurnTaking {
+  response_ms: ResponseTimes;
+  /**
+   * The same for each turn with such an answer.
+   */
+  responses: MeasuredResponse[];
+  /**
+   * Each time the user spoke while the agent spoke.
+   */
+  interruptions: MeasuredInterruption[];
+  /**
+   * Each time the user said something short to show that it listens.
+   */
+  backchannels: MeasuredBackchannel[];
+  /**
+   * Time in which both sides spoke, without backchannels.
+   */
+  overlap_ms: number;
+  /**
+   * How often the agent started to speak within a line of the user, outside of its pauses.
+   */
+  agent_interruptions: number;
+  /**
+   * How often the agent started to speak in a pause within a line, or up to 500 ms after it.
+   */
+  false_endpoints: number;
+  /**
+   * Lines of the user after which the agent said nothing, and greetings that the agent did not say.
+   */
+  missed_turns: number;
+  /**
+   * All silences over 2000 ms between the first and the last sound of the call, each in full. Time in which the user was not ready to speak does not count.
+   */
+  dead_air_ms: number;
+  /**
+   * Interruptions of more than 60 ms in the agent's audio while it spoke: lost or late packets.
+   */
+  gaps: number;
+  /**
+   * Where these things happened, in order.
+   *
+   * @maxItems 1000
+   */
+  events: TurnTakingEvent[];
+  /**
+   * Why the measurements are unreliable: sandbox-kit itself was late. Evals that depend on them are then not scored, unless a delay can't change their outcome. Absent if they are reliable.
+   */
+  not_proven?: string;
+}
+export interface MeasuredResponse {
+  turn: number;
+  response_ms: number;
+}
+export interface MeasuredInterruption {
+  /**
+   * The turn of the interruption.
+   */
+  turn: number;
+  /**
+   * The first sound of the user.
+   */
+  at_ms: number;
+  /**
+   * From the first sound of the user to the last sound of the agent; null if the agent went on until more than 1000 ms after the user had finished.
+   */
+  yield_ms: number | null;
+  /**
+   * Whether a conversation_update after the interruption took back words that the user did not hear: an extension.
+   */
+  corrected?: boolean;
+}
+export interface MeasuredBackchannel {
+  at_ms: number;
+  /**
+   * Whether the agent fell silent within 1000 ms, for at least 700 ms, and then spoke again. Null if it did not speak again: it may have finished.
+   */
+  stopped_agent: boolean | null;
+}
+export interface TurnTakingEvent {
+  kind: TurnTakingEventKind;
+  at_ms: number;
+  duration_ms: number;
+}
+/**
+ * The turn-taking of all calls of the run: percentiles over all turns, and sums.
+ */
+export interface RunTurnTaking {
+  calls: number;
+  response_ms: ResponseTimes;
+  yield_ms: YieldTimes;
+  interruptions: number;
+  /**
+   * At how many interruptions the agent yielded.
+   */
+  yielded: number;
+  overlap_ms: number;
+  agent_interruptions: number;
+  false_endpoints: number;
+  missed_turns: number;
+  dead_air_ms: number;
+  gaps: number;
+  /**
+   * Number of calls whose measurements are unreliable.
+   */
+  not_proven: number;
 }
 /**
  * Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
@@ -3365,6 +3667,7 @@ export interface SimulationReport {
    * Ordered by scenario and sample.
    */
   sessions: SimulatedSessionReport[];
+  turn_taking?: RunTurnTaking;
   comparison?: SimulationComparison;
   [k: string]: unknown;
 }
@@ -3418,6 +3721,7 @@ export interface SimulatedSessionReport {
    * Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound.
    */
   turn_latency_ms: number[];
+  turn_taking?: TurnTaking;
   /**
    * Id of the simulated user; null if the sandbox has no POST /users.
    */

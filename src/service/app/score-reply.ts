@@ -90,9 +90,11 @@ function toScoredSession({
   persona,
   traces,
   turn_latency_ms: latencies,
+  turn_taking: turnTaking,
 }: SimulatedSessionReport): ScoredSession {
   return {
     ...{ sessionId: id, scenario, persona },
+    ...(turnTaking && { turnTaking }),
     turns: traces.map((trace, index) => ({
       sequence: trace.session_sequence,
       userInput: trace.user_input,

@@ -152,13 +152,17 @@ async function scoreEval(
   }
 }
 
-function toScoredSession(plan: SessionPlan, { turns }: SimulatedSession): ScoredSession {
+function toScoredSession(
+  plan: SessionPlan,
+  { turns, turnTaking }: SimulatedSession,
+): ScoredSession {
   const { scenario, persona, sessionId } = plan;
   return {
     sessionId,
     scenario: scenario.name,
     persona: persona.name,
     ...(scenario.metadata && { metadata: scenario.metadata }),
+    ...(turnTaking && { turnTaking }),
     turns: turns.map(({ evaluationMetadata, ...turn }) => ({
       ...turn,
       ...(evaluationMetadata && { evaluationMetadata }),

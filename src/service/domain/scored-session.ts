@@ -1,3 +1,5 @@
+import type { TurnTaking } from '../../contract/index.ts';
+import type { Session } from '../store/store.ts';
 import type { ScoredTurn, ToolCall } from '../turns/turn-types.ts';
 
 /** A session as scoring reads it, from live traces, an upload, or a simulation. */
@@ -11,7 +13,13 @@ export interface ScoredSession {
   persona?: string;
   metadata?: Readonly<Record<string, unknown>>;
   turns: readonly ScoredTurn[];
+  /** How the two sides of a simulated call took turns. */
+  turnTaking?: TurnTaking;
 }
+
+/** Returns how the two sides of a simulated call took turns; undefined for other sessions. */
+export const turnTakingOf = ({ simulated }: Pick<Session, 'simulated'>): TurnTaking | undefined =>
+  simulated?.['turn_taking'] as TurnTaking | undefined;
 
 /** A tool call with its turn, and its index in the turn. */
 export type PlacedToolCall = ToolCall & { turn: number; index: number };

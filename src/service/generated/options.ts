@@ -27,6 +27,11 @@ export interface SimulateOptions extends RunOptions {
    * talks, `shop` for the reference agent (default: general).
    */
   set?: 'general' | 'shop' | undefined;
+  /**
+   * Id of the persona of all users: `hesitant`, `on-a-train`, `rushed`, `speakerphone`, one of
+   * `personas`, or one next to the files (default: that of the scenario).
+   */
+  persona?: string | undefined;
   /** Personas that scenarios refer to, in addition to those next to the files. */
   personas?: readonly Persona[] | undefined;
   /** Evals that scenarios refer to, in addition to those next to the files. */

@@ -20,6 +20,13 @@ import {
   type ScoredSession,
 } from '../domain/scored-session.ts';
 import { viewSession } from './session-view.ts';
+import {
+  scoreNeverInterrupts,
+  scoreNoDeadAir,
+  scoreNoFalseEndpoint,
+  scoreRespondsWithinMs,
+  scoreYieldsWithinMs,
+} from './turn-taking.ts';
 
 /** How each kind of eval is scored. A kind that is in the schema and not here does not compile. */
 const scorers: Record<EvalDefinition['kind'], Scorer> = {
@@ -34,6 +41,11 @@ const scorers: Record<EvalDefinition['kind'], Scorer> = {
   json_path: scoreJsonPath,
   evaluation_metadata: scoreEvaluationMetadata,
   judge: scoreJudge,
+  yields_within_ms: scoreYieldsWithinMs,
+  never_interrupts: scoreNeverInterrupts,
+  responds_within_ms: scoreRespondsWithinMs,
+  no_false_endpoint: scoreNoFalseEndpoint,
+  no_dead_air: scoreNoDeadAir,
 };
 
 /**

@@ -90,6 +90,12 @@ function scopeOf({ kind, params = {} }: EvalDefinition, { turns }: ScoredSession
       return bySession('It counts the turns of the session.');
     case 'judge':
       return bySession('A model judges the whole session.');
+    case 'yields_within_ms':
+    case 'never_interrupts':
+    case 'responds_within_ms':
+    case 'no_false_endpoint':
+    case 'no_dead_air':
+      return bySession('It measures the turn-taking of the whole call.');
   }
 }
 

@@ -1,3 +1,4 @@
+import type { TurnTaking } from '../../contract/index.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 
@@ -19,6 +20,8 @@ export interface Channel {
   readonly lineSentAtMs: number | undefined;
   /** Whether the agent reports its tool calls on this channel. */
   readonly reportsTools: boolean;
+  /** How the two sides of a call took turns, after `close`; undefined by chat. */
+  readonly turnTaking: TurnTaking | undefined;
   /** Observations without text of the conversation. */
   readonly notes: readonly string[];
 }

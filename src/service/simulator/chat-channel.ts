@@ -55,5 +55,6 @@ export function openChatChannel(
     close: () => Promise.resolve(),
     reportsTools: true,
     notes: [],
+    turnTaking: undefined,
   };
 }

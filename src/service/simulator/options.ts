@@ -59,6 +59,16 @@ export const simulateOptions = {
       },
     },
   ),
+  persona: option(
+    values.text,
+    'NAME',
+    'Persona of all users: hesitant, on-a-train, rushed, speakerphone, or the id of one next to the scenarios',
+    {
+      default: 'that of the scenario',
+      inCode:
+        'Id of the persona of all users: `hesitant`, `on-a-train`, `rushed`, `speakerphone`, one of `personas`, or one next to the files (default: that of the scenario).',
+    },
+  ),
   personas: codeOption({
     schema: arrayOption(z.unknown()),
     type: 'readonly Persona[]',

@@ -1,4 +1,4 @@
-import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
+import type { EndReason, TurnTaking, UserCreateRequest } from '../../contract/index.ts';
 import { limitSignal } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
@@ -67,6 +67,7 @@ export async function runSession(
     notes: [],
     callTraceId: undefined,
     reportsTools: true,
+    turnTaking: undefined,
     isAskingModel: false,
   };
   const needs = { ...deps, sandbox, sandboxes: deps.sandbox };
@@ -104,6 +105,7 @@ export async function runSession(
     evals: scorable.evals,
     otherSession: progress.other && { id: progress.other.id, turns: progress.other.turns },
     notes: [...notes, ...(status === 'completed' ? scorable.notes : [])],
+    turnTaking: progress.turnTaking,
     endedAtMs: clock.nowMs(),
   };
 }
@@ -122,6 +124,8 @@ interface SessionProgress {
   callTraceId: string | undefined;
   /** Whether the channel reports tool calls. */
   reportsTools: boolean;
+  /** How the two sides of the call took turns. */
+  turnTaking: TurnTaking | undefined;
   /** Whether the session waits for the model that plays the user, or the model has failed. */
   isAskingModel: boolean;
 }
@@ -156,8 +160,9 @@ async function holdConversation(
       return await converse(plan, { user, channel, turns: progress.turns, clock }, signal);
     } finally {
       progress.reportsTools = channel.reportsTools;
-      progress.notes.push(...channel.notes);
       await channel.close();
+      progress.notes.push(...channel.notes);
+      progress.turnTaking = channel.turnTaking;
     }
   } finally {
     await otherChannel?.close();

@@ -1,4 +1,4 @@
-import type { EndReason, EvalDefinition, UserReview } from '../../contract/index.ts';
+import type { EndReason, EvalDefinition, TurnTaking, UserReview } from '../../contract/index.ts';
 import type { SimulatedTurn, ToolCall } from '../turns/turn-types.ts';
 
 /** A reply of the agent. */
@@ -36,6 +36,8 @@ export interface SimulatedSession {
   evals: readonly EvalDefinition[];
   /** The trace ids of the requests to the sandbox, in order, without the deletion of the user. */
   traceIds: readonly string[];
+  /** How the two sides of a call took turns; undefined by chat, and if no call was connected. */
+  turnTaking: TurnTaking | undefined;
   startedAtMs: number;
   endedAtMs: number;
 }

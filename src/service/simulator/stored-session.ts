@@ -9,7 +9,7 @@ export function toStoredSession(
   result: SimulatedSession,
 ): NewSession {
   const { scenario, persona, channel, sample } = session;
-  const { userId, error, review, notes, traceIds } = result;
+  const { userId, error, review, notes, traceIds, turnTaking } = result;
   return {
     id: session.sessionId,
     kind: 'simulation',
@@ -28,6 +28,7 @@ export function toStoredSession(
       ...(userId !== undefined && { user_id: userId }),
       ...(error !== undefined && { error }),
       ...(traceIds.length > 0 && { trace_ids: traceIds }),
+      ...(turnTaking && { turn_taking: turnTaking }),
     },
     ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
     turns: result.turns,

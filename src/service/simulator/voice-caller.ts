@@ -48,7 +48,10 @@ export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
   let loading: ReturnType<typeof loadVoice> | undefined;
   return {
     async open(plan, userId, signal) {
-      const { openVoiceChannel, parts } = await (loading ??= loadVoice(options));
+      const { openVoiceChannel, parts, findVoiceProblem } = await (loading ??= loadVoice(options));
+      // A speech endpoint has its own voices.
+      const problem = options.speech ? undefined : findVoiceProblem(plan.persona.voice?.name);
+      if (problem !== undefined) throw createSpeechError(problem);
       return openVoiceChannel(parts, plan, userId, signal);
     },
     async close() {
@@ -63,7 +66,7 @@ const createSpeechError = (reason: string): SessionError =>
 
 async function loadVoice(options: VoiceCallerOptions) {
   const speechModule = await import('../../voice/speech/index.ts');
-  const { createSpeechSynthesizer, SpeechError } = speechModule;
+  const { createSpeechSynthesizer, findVoiceProblem, SpeechError } = speechModule;
   const { createPacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, connection, speech, onAudio, mediaAddress } = options;
@@ -80,9 +83,9 @@ async function loadVoice(options: VoiceCallerOptions) {
     clock,
     pacer: createPacer(clock),
     target: { url, apiKey, ca, connection, answerForm, mediaAddress },
-    async speak(line, signal) {
+    async speak(line, { voice: style }, signal) {
       try {
-        return await voice.speak(line, signal);
+        return await voice.speak(line, signal, { voice: style?.name, speed: style?.speed });
       } catch (error) {
         if (!(error instanceof SpeechError)) throw error;
         throw createSpeechError(error.message);
@@ -90,5 +93,5 @@ async function loadVoice(options: VoiceCallerOptions) {
     },
     onAudio,
   };
-  return { openVoiceChannel, parts, voice };
+  return { openVoiceChannel, parts, voice, findVoiceProblem };
 }

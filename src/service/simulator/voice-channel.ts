@@ -1,6 +1,7 @@
-import type { EndReason } from '../../contract/index.ts';
+import type { EndReason, Persona } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { VoiceActivityDetector } from '../../voice/activity/index.ts';
+import { createLineImpairment, type LineImpairment } from '../../voice/line-impairment/index.ts';
 import { createDecoder, type Clip } from '../../voice/opus/index.ts';
 import type { Pacer } from '../../platform/pacer.ts';
 import {
@@ -31,8 +32,8 @@ export interface VoiceChannelOptions {
   /** Shared by all calls of the run. */
   pacer: Pacer;
   target: VoiceTarget;
-  /** Synthesizes a line. @throws SessionError. */
-  speak: (line: string, signal: AbortSignal) => Promise<Clip>;
+  /** Synthesizes a line of a persona. @throws SessionError. */
+  speak: (line: string, persona: Persona, signal: AbortSignal) => Promise<Clip>;
   /** Called with the audio when the call has ended. */
   onAudio?:
     ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
@@ -50,7 +51,8 @@ export async function openVoiceChannel(
 ): Promise<Channel> {
   // Loaded before the call, so that loading does not count as latency of the sandbox.
   const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
-  const channel = new VoiceChannel(options, plan, activity);
+  const impairment = await createLineImpairment(plan.persona.voice ?? {}, plan.sessionId);
+  const channel = new VoiceChannel(options, plan, activity, impairment);
   try {
     await channel.open(buildStartCall(plan, userId), signal);
     return channel;
@@ -85,6 +87,7 @@ class VoiceChannel implements Channel {
   readonly #options: VoiceChannelOptions;
   readonly #plan: SessionPlan;
   readonly #activity: VoiceActivityDetector;
+  readonly #impairment: LineImpairment | undefined;
   readonly #call: OutgoingCall;
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
@@ -99,10 +102,16 @@ class VoiceChannel implements Channel {
   #lineSentAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(options: VoiceChannelOptions, plan: SessionPlan, activity: VoiceActivityDetector) {
+  constructor(
+    options: VoiceChannelOptions,
+    plan: SessionPlan,
+    activity: VoiceActivityDetector,
+    impairment: LineImpairment | undefined,
+  ) {
     this.#options = options;
     this.#plan = plan;
     this.#activity = activity;
+    this.#impairment = impairment;
     this.#updates = new VoiceUpdates(options.clock);
     this.#timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
     const { target } = options;
@@ -130,6 +139,10 @@ class VoiceChannel implements Channel {
     return this.#lineSentAtMs;
   }
 
+  get turnTaking(): undefined {
+    return undefined;
+  }
+
   get reportsTools(): boolean {
     return this.#updates.reportsTools;
   }
@@ -149,7 +162,8 @@ class VoiceChannel implements Channel {
       const onSent = (payload: Buffer): void => {
         if (this.#options.onAudio) this.#recording.addSent(payload, clock.monotonicMs());
       };
-      this.#microphone = new Microphone({ peer, clock, pacer, onSent });
+      const impairment = this.#impairment;
+      this.#microphone = new Microphone({ peer, clock, pacer, onSent, impairment });
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof CallError ? toSessionError(error) : error;
@@ -160,7 +174,7 @@ class VoiceChannel implements Channel {
 
   async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
     this.#lineSentAtMs = undefined;
-    const clip = await this.#options.speak(line, signal);
+    const clip = await this.#options.speak(line, this.#plan.persona, signal);
     await this.#waitForSilence(signal);
     if (this.#hasHungUp()) return undefined;
     // What the agent said before the user's first line is not a reply to it.
@@ -262,6 +276,7 @@ class VoiceChannel implements Channel {
 
   async #hangUp(): Promise<void> {
     this.#microphone?.stop();
+    this.#impairment?.close();
     await this.#call.hangUp();
     this.#activity.close();
     this.#options.onAudio?.(this.#plan, this.#recording.audio(), this.#lines);

@@ -87,6 +87,8 @@ export class VoiceUpdates {
   handle(message: CallMessage): void {
     if (message['type'] !== 'conversation_update' || this.#count >= UPDATES_MAX) return;
     this.#count += 1;
+    // An extension: it repeats the text of an earlier turn, as far as it was said.
+    if (isObject(message['metadata']) && message['metadata']['interrupted'] === true) return;
     const { transcript, tool_calls: tools, evaluation_metadata: hints } = message;
     if (Array.isArray(tools)) this.#reportsTools = true;
     const { agent, user } = isObject(transcript) ? transcript : {};

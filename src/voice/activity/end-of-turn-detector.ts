@@ -59,6 +59,11 @@ export class EndOfTurnDetector {
     return this.#loudWindows > 0;
   }
 
+  /** When the sound began that is open now. */
+  get startMs(): number {
+    return this.#startMs;
+  }
+
   addWindow({ isLoud, atTicks, atMs }: SpeechWindow): TurnEvent {
     this.#receivedMs = atMs;
     this.#idleMs = 0;

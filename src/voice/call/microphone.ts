@@ -1,6 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import { silentFrame, FRAME_TICKS, type Clip, FRAME_MS, TICKS_PER_MS } from '../opus/index.ts';
 import type { PacedTask, Pacer } from '../../platform/pacer.ts';
+import type { LineImpairment } from '../line-impairment/index.ts';
+import { ImpairedLine } from './impaired-line.ts';
 import type { Peer } from '../peer/index.ts';
 
 /** When an utterance started and ended, on the monotonic clock. */
@@ -16,12 +18,15 @@ export interface MicrophoneOptions {
   pacer: Pacer;
   /** Called for each sent frame, with its lateness in milliseconds. Must not throw. */
   onSent?: (payload: Buffer, lateMs: number) => void;
+  /** Noise and a bad network on the way to the other side; closed by `stop`. */
+  impairment?: LineImpairment | undefined;
 }
 
 /** Sends a frame every 20 ms, starting immediately; silence unless it plays a clip. */
 export class Microphone implements PacedTask {
   readonly #options: MicrophoneOptions;
   readonly #startedMs: number;
+  readonly #line: ImpairedLine | undefined;
   #nth = 0;
   #clip: Clip | undefined;
   #at = 0;
@@ -31,6 +36,8 @@ export class Microphone implements PacedTask {
   constructor(options: MicrophoneOptions) {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
+    const { impairment } = options;
+    this.#line = impairment && new ImpairedLine({ ...options, impairment });
     options.pacer.add(this);
   }
 
@@ -43,22 +50,25 @@ export class Microphone implements PacedTask {
     this.#endSpeech?.(undefined);
     this.#clip = clip;
     this.#at = 0;
+    this.#line?.beginSection();
     return new Promise((resolve) => (this.#endSpeech = resolve));
   }
 
   stop(): void {
     this.#options.pacer.remove(this);
+    this.#line?.stop();
     this.#endSpeech?.(undefined);
     this.#endSpeech = undefined;
   }
 
   runDue(): void {
-    const { peer, clock, onSent } = this.#options;
+    const { clock, onSent } = this.#options;
     const clip = this.#clip;
-    const payload = clip?.packets[this.#at] ?? silentFrame;
-    const sentMs = clock.monotonicMs();
-    const lateMs = Math.max(0, sentMs - this.dueMs);
-    if (peer.send(payload, this.#nth * FRAME_TICKS)) onSent?.(payload, lateMs);
+    const atMs = clock.monotonicMs();
+    const lateMs = Math.max(0, atMs - this.dueMs);
+    const sent = this.#send(clip?.packets[this.#at] ?? silentFrame);
+    if (sent) onSent?.(sent, lateMs);
+    const sentMs = atMs + (this.#line?.delayMs ?? 0);
     this.#nth += 1;
     if (!clip) return;
     const ticks = this.#at * FRAME_TICKS;
@@ -73,6 +83,14 @@ export class Microphone implements PacedTask {
       this.#endSpeech?.({ startMs: this.#speechStartMs, endMs });
       this.#endSpeech = undefined;
     }
-    if (this.#at >= clip.packets.length) this.#clip = undefined;
+    if (this.#at < clip.packets.length) return;
+    this.#clip = undefined;
+    this.#line?.beginSection();
+  }
+
+  /** Sends the next frame. Returns the packet that left; undefined if the peer is not connected. */
+  #send(frame: Buffer): Buffer | undefined {
+    if (this.#line) return this.#line.send(this.#nth, frame, this.dueMs);
+    return this.#options.peer.sendFrame(this.#nth, frame) ? frame : undefined;
   }
 }

@@ -87,6 +87,11 @@ export interface Peer {
    * 1/48000 s since the first packet.
    */
   send(payload: Buffer, timestamp: number, marker?: boolean): boolean;
+  /**
+   * Sends the frame of 20 ms with this number, counted from 0. Its header depends only on the number,
+   * so frames can be left out, or sent in another order. Returns false if the peer is not connected.
+   */
+  sendFrame(nth: number, payload: Buffer): boolean;
   /** Sends one packet with an arbitrary header, for test peers that violate the protocol. */
   sendWithHeader(header: PacketHeader, payload: Buffer): boolean;
   /**

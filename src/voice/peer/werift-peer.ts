@@ -10,6 +10,7 @@ import {
   type RTCRtpTransceiver,
   type RtpPacket,
 } from 'werift';
+import { FRAME_TICKS } from '../opus/frame.ts';
 import { createPeerConfig, LOOPBACK_ADDRESS } from './peer-config.ts';
 import {
   PeerError,
@@ -139,6 +140,14 @@ class WeriftPeer implements Peer {
     const sequence = (this.#header.sequenceNumber + 1) & 0xffff;
     return this.sendWithHeader(
       { sequence, timestamp, marker, payloadType: this.#payloadType },
+      payload,
+    );
+  }
+
+  sendFrame(nth: number, payload: Buffer): boolean {
+    const [sequence, timestamp] = [(nth + 1) & 0xffff, nth * FRAME_TICKS];
+    return this.sendWithHeader(
+      { sequence, timestamp, marker: false, payloadType: this.#payloadType },
       payload,
     );
   }

@@ -1,9 +1,14 @@
 /** Speech synthesis: text to Opus packets. */
-export { MISSING_PACKAGE_MESSAGE, isSynthesizerInstalled, SYNTHESIZER_PACKAGE } from './flite.ts';
+export {
+  findVoiceProblem,
+  MISSING_PACKAGE_MESSAGE,
+  isSynthesizerInstalled,
+  SYNTHESIZER_PACKAGE,
+} from './flite.ts';
 export {
   createSpeechSynthesizer,
   type SpeechSynthesizer,
   type SynthesizerOptions,
 } from './synthesizer.ts';
-export { SpeechError } from './spoken-line.ts';
+export { SpeechError, type SpeechStyle } from './spoken-line.ts';
 export type { SpeechModel } from './speech-endpoint.ts';

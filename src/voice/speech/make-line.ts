@@ -29,7 +29,7 @@ export async function makeLine(source: LineSource): Promise<LineResult> {
   try {
     const file =
       source.kind === 'text'
-        ? await speakWithFlite(source.text, source.speaker)
+        ? await speakWithFlite(source.text, source.speaker, source.style)
         : Buffer.from(source.file);
     return { ok: true, line: await encodeLine(readWav(file)) };
   } catch (error) {

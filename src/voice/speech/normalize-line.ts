@@ -7,8 +7,10 @@ const WINDOWS_PER_SECOND = 100;
 const PAUSE_WINDOWS_MAX = 9;
 const KEPT_PAUSE_WINDOWS = 8;
 
-/** Target level of speech in its louder parts, and the maximum sample value. */
-const SPEECH_DB = -20;
+/** Target level of speech in its louder parts, in dB. */
+export const SPEECH_DB = -20;
+
+/** The maximum sample value. */
 const PEAK_MAX = 0.8;
 
 /**

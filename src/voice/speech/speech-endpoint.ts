@@ -3,7 +3,7 @@ import { readBoundedBody } from '../../platform/bounded-body.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import { isTemporaryStatus, retry, type Failure } from '../../platform/retry.ts';
 import type { Speaker } from '../opus/index.ts';
-import { SpeechError } from './spoken-line.ts';
+import { SpeechError, type SpeechStyle } from './spoken-line.ts';
 
 /**
  * An OpenAI-compatible endpoint that turns the text of users into speech:
@@ -38,6 +38,7 @@ export interface FetchLine {
   endpoint: SpeechModel;
   speaker: Speaker;
   text: string;
+  style: SpeechStyle;
   clock: Clock;
   signal: AbortSignal;
 }
@@ -64,10 +65,13 @@ async function fetchOnce({
   endpoint,
   speaker,
   text,
+  style,
   clock,
   signal,
 }: FetchLine): Promise<FetchResult> {
-  const { baseUrl, apiKey, model = MODEL_DEFAULT, voice = VOICE_DEFAULTS[speaker] } = endpoint;
+  const { baseUrl, apiKey, model = MODEL_DEFAULT } = endpoint;
+  const voice = style.voice ?? endpoint.voice ?? VOICE_DEFAULTS[speaker];
+  const speed = style.speed === undefined ? {} : { speed: style.speed };
   using limit = limitSignal(clock, REQUEST_MS_MAX, signal);
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/audio/speech`, {
@@ -76,7 +80,7 @@ async function fetchOnce({
         'content-type': 'application/json',
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       },
-      body: JSON.stringify({ model, voice, input: text, response_format: 'wav' }),
+      body: JSON.stringify({ model, voice, input: text, response_format: 'wav', ...speed }),
       signal: limit.signal,
     });
     if (response.ok) return await readFile(response);

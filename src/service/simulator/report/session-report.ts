@@ -37,6 +37,7 @@ export function buildSessionReport(
     started_at: isoTime(session.startedAtMs),
     ended_at: isoTime(session.endedAtMs),
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
+    ...(session.turnTaking && { turn_taking: session.turnTaking }),
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
     ...(verdict !== 'passed' &&

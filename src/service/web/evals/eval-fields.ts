@@ -66,6 +66,8 @@ const expectedValue: EvalField = {
   input: 'json',
 };
 
+const ONLY_CALLS = 'Only simulated calls have turn-taking: this eval errors for others.';
+
 /** All kinds of evals. A kind that is in the schema and not here does not compile. */
 export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
   contains: {
@@ -147,6 +149,53 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
         label: 'Maximum latency of a turn, in milliseconds',
         hint: 'Uploaded transcripts have no latency: this eval errors for them.',
         input: 'number',
+      },
+    ],
+  },
+  yields_within_ms: {
+    name: 'Stops when interrupted',
+    passesIf: 'the agent stops within this time whenever the caller interrupts it',
+    fields: [
+      {
+        pointer: '/params/ms',
+        label: 'Maximum time to stop, in milliseconds',
+        hint: ONLY_CALLS,
+        input: 'number',
+      },
+    ],
+  },
+  never_interrupts: {
+    name: 'Never interrupts',
+    passesIf: 'the agent never starts to speak while the caller speaks',
+    fields: [],
+  },
+  responds_within_ms: {
+    name: 'Responds quickly in calls',
+    passesIf: 'every answer starts within this time after the line of the caller',
+    fields: [
+      {
+        pointer: '/params/ms',
+        label: 'Maximum time to the first sound, in milliseconds',
+        hint: ONLY_CALLS,
+        input: 'number',
+      },
+    ],
+  },
+  no_false_endpoint: {
+    name: 'Waits while the caller pauses',
+    passesIf: 'the agent never answers in a pause within a line of the caller',
+    fields: [],
+  },
+  no_dead_air: {
+    name: 'Leaves no dead air',
+    passesIf: 'both sides are never silent for longer than this time',
+    fields: [
+      {
+        pointer: '/params/ms',
+        label: 'Maximum silence, in milliseconds',
+        hint: `At least 2000. Leave it empty for 2000. ${ONLY_CALLS}`,
+        input: 'number',
+        isOptional: true,
       },
     ],
   },

@@ -1,0 +1,48 @@
+import {
+  VOICE_AUDIO_LATENCY_MS_TARGET,
+  type CallStep,
+  type LoadReport,
+} from '../../src/contract/index.ts';
+import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+
+/** Share of the turns that may stay without a response. */
+const UNANSWERED_SHARE_MAX = 0.01;
+
+/** Decides whether a number of calls was sustained. Only the confirmation is judged statistically. */
+export function judgeCallStep({ plan, selfCheck, voice }: LoadReport): CallStep & {
+  /** The load generator could not keep up, so the step shows nothing about the sandbox. */
+  generatorFailed: boolean;
+} {
+  const { calls = 0, windowMs } = plan;
+  const { held = 0, turns = 0, unansweredTurns = 0 } = voice ?? {};
+  const errors = Object.entries(voice?.errors ?? {}).map(([kind, times]) => `${times} ${kind}`);
+  const pathMs = voice?.audioPathLatencyMs.p95 ?? null;
+  const responseMs = voice?.turnResponseMs.p95 ?? null;
+  const generatorFailed = !selfCheck.valid;
+  const problem =
+    (generatorFailed && selfCheck.reasons.join(' ').replace(/\.$/, '')) ||
+    (held < calls &&
+      `${calls - held} of ${formatCount(calls, 'call')} failed (${errors.join(', ')})`) ||
+    (pathMs !== null &&
+      pathMs >= VOICE_AUDIO_LATENCY_MS_TARGET &&
+      `network path latency p95 ${formatDuration(pathMs)}`) ||
+    (unansweredTurns > turns * UNANSWERED_SHARE_MAX &&
+      `${unansweredTurns} of ${formatCount(turns, 'turn')} got no response`);
+  return {
+    calls,
+    durationMs: windowMs,
+    holds: problem === false,
+    held,
+    audioPathLatencyP95Ms: pathMs,
+    turnResponseP95Ms: responseMs,
+    turns,
+    unansweredTurns,
+    reason: problem === false ? describeLatency(pathMs, responseMs) : problem,
+    generatorFailed,
+  };
+}
+
+function describeLatency(pathMs: number | null, responseMs: number | null): string {
+  const path = pathMs === null ? 'path not measured' : `path p95 ${formatDuration(pathMs)}`;
+  return responseMs === null ? path : `${path}, response p95 ${formatDuration(responseMs)}`;
+}

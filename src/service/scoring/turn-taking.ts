@@ -1,0 +1,113 @@
+/** The evals that measure how the two sides of a call took turns. */
+import type { TurnTaking } from '../../contract/index.ts';
+import { formatCount, formatList } from './quoting.ts';
+import { createErrorScore, createScore, type Score, type Scoring } from './score.ts';
+
+/** Silence that `no_dead_air` allows by default. */
+const DEAD_AIR_MS_MAX = 2_000;
+
+/** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */
+export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
+  const max = params.readNumber('ms');
+  const expectation = `Expected the agent to stop within ${max} ms when the user interrupts`;
+  return scoreCall(session.turnTaking, expectation, ({ interruptions, not_proven: reason }) => {
+    if (interruptions.length === 0) {
+      return createErrorScore(`${expectation}: the user never interrupted the agent.`);
+    }
+    const slow = interruptions.filter(({ yield_ms: ms }) => ms === null || ms > max);
+    if (slow.length === 0) {
+      const slowestMs = Math.max(...interruptions.map(({ yield_ms: ms }) => ms ?? 0));
+      return createScore(true, `${expectation}: it stopped within ${slowestMs} ms.`);
+    }
+    if (reason !== undefined) return notProven(expectation, reason);
+    const described = slow.map(({ turn, yield_ms: ms }) =>
+      ms === null ? `it did not stop in turn ${turn}` : `it took ${ms} ms in turn ${turn}`,
+    );
+    return createScore(
+      false,
+      `${expectation}: ${formatList(described)}.`,
+      slow.map(({ turn }) => ({ turn, part: 'turn' })),
+    );
+  });
+}
+
+/** `responds_within_ms`: every line got an answer, and its first sound came within `ms`. */
+export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
+  const max = params.readNumber('ms');
+  const expectation = `Expected answers to start within ${max} ms`;
+  return scoreCall(session.turnTaking, expectation, (call) => {
+    const { response_ms: response, responses, missed_turns: missed, not_proven: reason } = call;
+    if (missed === 0 && response && response.max <= max) {
+      return createScore(true, `${expectation}: the slowest started after ${response.max} ms.`);
+    }
+    if (reason !== undefined) return notProven(expectation, reason);
+    if (missed > 0) {
+      return createScore(false, `${expectation}: ${formatCount(missed, 'line')} got no answer.`);
+    }
+    const slow = responses.filter(({ response_ms: ms }) => ms > max);
+    return response
+      ? createScore(
+          false,
+          `${expectation}: the slowest started after ${response.max} ms.`,
+          slow.map(({ turn }) => ({ turn, part: 'latency' })),
+        )
+      : createErrorScore(`${expectation}: no answer started after the end of a line.`);
+  });
+}
+
+/** `never_interrupts`: the agent never started to speak while the user spoke. */
+export function scoreNeverInterrupts({ session }: Scoring): Score {
+  const expectation = 'Expected the agent to let the user finish';
+  return scoreCall(session.turnTaking, expectation, (call) => {
+    if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
+    const count = call.agent_interruptions;
+    const result = count === 0 ? 'it did' : `it interrupted ${formatCount(count, 'time')}`;
+    return createScore(count === 0, `${expectation}: ${result}.`);
+  });
+}
+
+/** `no_false_endpoint`: the agent never took a pause within a line for the end of the turn. */
+export function scoreNoFalseEndpoint({ session }: Scoring): Score {
+  const expectation = 'Expected the agent to wait while the user pauses';
+  return scoreCall(session.turnTaking, expectation, (call) => {
+    const pauses = call.events.filter(({ kind }) => kind === 'pause').length;
+    const count = call.false_endpoints;
+    if (pauses === 0 && count === 0) {
+      return createErrorScore(`${expectation}: the user never paused within a line.`);
+    }
+    if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
+    const result = count === 0 ? 'it waited' : `it answered in ${count}`;
+    return createScore(count === 0, `${expectation}: ${result} of ${formatCount(pauses, 'pause')}.`);
+  });
+}
+
+/** `no_dead_air`: there was no silence of both sides of more than `ms`. */
+export function scoreNoDeadAir({ params, session }: Scoring): Score {
+  const max = params.readOptionalNumber('ms') ?? DEAD_AIR_MS_MAX;
+  const expectation = `Expected no silence over ${max} ms`;
+  return scoreCall(session.turnTaking, expectation, (call) => {
+    const silences = call.events
+      .filter(({ kind, duration_ms: ms }) => kind === 'dead_air' && ms > max)
+      .map(({ at_ms: at, duration_ms: ms }) => `${ms} ms at ${(at / 1000).toFixed(1)} s`);
+    if (silences.length === 0) return createScore(true, `${expectation}: there was none.`);
+    if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
+    return createScore(false, `${expectation}: ${formatList(silences)}.`);
+  });
+}
+
+/** Scores the turn-taking of a call; a session without one can't be scored. */
+function scoreCall(
+  turnTaking: TurnTaking | undefined,
+  expectation: string,
+  score: (call: TurnTaking) => Score,
+): Score {
+  if (turnTaking) return score(turnTaking);
+  return createErrorScore(
+    `${expectation}: the session has no measured turn-taking. Only simulated calls have it: set ` +
+      '`channel: voice` in the scenario.',
+  );
+}
+
+/** A delay of the kit makes times longer and moves sounds, so only some results stand. */
+const notProven = (expectation: string, reason: string): Score =>
+  createErrorScore(`${expectation}: not proven, because ${reason}. Run it on an idle machine.`);

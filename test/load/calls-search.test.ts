@@ -1,0 +1,89 @@
+/** Calls over bad networks, and the search for the most concurrent calls. */
+import t from 'tap';
+import { htmlReport, markdownReport, terminalReport } from '../../load/index.ts';
+import { findMaxCalls, type StepRun } from '../../load/find-max/find-max-calls.ts';
+import type { LoadReport } from '../../src/contract/index.ts';
+import { plainStyle } from '../../src/report-kit/terminal.ts';
+import { withAgent } from '../helpers/agent.ts';
+import { fetchCalls } from '../helpers/caller.ts';
+import { findTarget } from '../helpers/load.ts';
+import { createTwoCallVoice, getVoice, runVoiceLoad } from '../helpers/voice-load.ts';
+
+/** Returns the report of a step in which `held` of the calls were held. */
+function createStep(calls: number, held: number, isValid = true): StepRun {
+  const voice = { ...createTwoCallVoice('no path'), held, unansweredTurns: 0 };
+  const report = {
+    plan: { calls, windowMs: 20_000 },
+    selfCheck: { valid: isValid, reasons: isValid ? [] : ['The callers were late.'], figures: [] },
+    voice: { ...voice, errors: held < calls ? { too_many_calls: calls - held } : {} },
+  } as unknown as LoadReport;
+  return { report, wasInterrupted: false };
+}
+
+/** Searches with a sandbox that holds `capacity` calls, and callers that keep up with `callerMax`. */
+async function searchCapacity(capacity: number, callerMax = Infinity, callsMax = 1_000) {
+  const tried: number[] = [];
+  const { maxCalls } = await findMaxCalls({
+    callsMax,
+    runWith: (calls) => {
+      tried.push(calls);
+      return Promise.resolve(createStep(calls, Math.min(calls, capacity), calls <= callerMax));
+    },
+  });
+  return { ...maxCalls, tried };
+}
+
+void t.test('the search finds any capacity within 10%, in whole calls', async (t) => {
+  for (const capacity of [1, 2, 3, 7, 10, 11, 48, 100, 333, 999]) {
+    const { sustains, fails, confirmed, tried, summary } = await searchCapacity(capacity);
+    const title = `${capacity}: ${tried.join(', ')}: ${summary}`;
+    t.ok(sustains !== null && fails !== null && sustains <= capacity && capacity < fails, title);
+    t.ok((fails ?? 0) - (sustains ?? 0) <= Math.max(1, (sustains ?? 0) * 0.1 + 1), title);
+    t.ok(tried.every(Number.isInteger) && tried.length <= 25, title);
+    t.equal(confirmed, true);
+  }
+});
+
+void t.test('the summary says what is known', async (t) => {
+  t.match((await searchCapacity(0)).summary, /does not sustain even 1 concurrent call\./);
+  t.match(
+    (await searchCapacity(2_000)).summary,
+    /sustains 1,000 concurrent calls, the most that the search tries\./,
+  );
+  t.match(
+    (await searchCapacity(2_000, 60)).summary,
+    /sustains 51 concurrent calls; with 77 the load generator could not keep up\./,
+  );
+  const failing = await searchCapacity(12);
+  t.match(failing.steps[1], { calls: 15, holds: false, reason: /3 of 15 calls failed \(3 too_many/ });
+});
+
+void t.test('a sandbox with a limit of calls is searched, and the report shows it', async (t) => {
+  const { agent } = await withAgent(t, { voice: { callsMax: 3 } });
+  const report = await runVoiceLoad(
+    agent.url,
+    { windowMs: 2_000, findMax: { stepMs: 1_500 } },
+    { calls: 12, callsPerSecond: 100 },
+  );
+  t.match(report.findMaxCalls, { sustains: 3, fails: 4, confirmed: true });
+  t.match(report.sentence, /^The sandbox sustains 3 concurrent calls; it fails with 4\./);
+  t.match(findTarget(report, 'voice-connections'), { verdict: 'FAIL', measured: 3, target: 100 });
+  const [first] = report.findMaxCalls?.steps ?? [];
+  t.match(first, { holds: false, reason: /failed \(\d+ too_many_calls\)/ });
+  const terminal = terminalReport(report, { width: 80, style: plainStyle });
+  t.match(terminal, /Most concurrent calls[^]* {5}4 calls {2}failed/);
+  t.match(markdownReport(report), /The sandbox sustains 3 concurrent calls/);
+  t.match(htmlReport(report), /Most concurrent calls/);
+});
+
+void t.test('--network: packets are lost on the way to the sandbox, and the report says so', async (t) => {
+  const { agent } = await withAgent(t);
+  const report = await runVoiceLoad(agent.url, {}, { network: 'train' });
+  const { packets } = getVoice(report);
+  t.equal(report.plan.network, 'train');
+  t.match(report.notes.join(' '), /train \(6% loss in bursts of 6 packets, 0 to 60 ms jitter\)/);
+  t.equal(packets.lost, 0, 'packets from the sandbox are not changed');
+  const received = (await fetchCalls(agent.url)).reduce((sum, c) => sum + c.packets_received, 0);
+  const fromAgent = (await fetchCalls(agent.url)).reduce((sum, c) => sum + c.packets_sent, 0);
+  t.ok(received < fromAgent * 0.99, `${received} packets arrived, ${fromAgent} were sent back`);
+});

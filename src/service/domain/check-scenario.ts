@@ -41,11 +41,29 @@ export function catchProblem(check: () => void): InvalidDocumentError[] {
   }
 }
 
-function listChecks(
-  { persona, evals = [], user }: Scenario,
-  known: KnownIds,
-  at: string,
-): (() => void)[] {
+/** The ways to say a line that exist only in a call. */
+const SPOKEN = ['interrupt', 'pause_ms', 'backchannel', 'silence_s'] as const;
+
+/** Rejects ways to say a line that chat does not have. */
+function checkSpoken({ channel, user }: Scenario, at: string): void {
+  if (channel === 'voice') return;
+  const { opening_delivery: opening = {}, steps = [], hello_after_s: hello } = user;
+  const places = [
+    ...(hello === undefined ? [] : ['hello_after_s']),
+    ...SPOKEN.filter((name) => opening[name] !== undefined).map(
+      (name) => `opening_delivery/${name}`,
+    ),
+    ...steps.flatMap((step, index) =>
+      SPOKEN.filter((name) => step[name] !== undefined).map((name) => `steps/${index}/${name}`),
+    ),
+  ];
+  const [first] = places;
+  if (first === undefined) return;
+  throw new InvalidDocumentError(`${at}/user/${first}`, 'needs `channel: voice` in the scenario');
+}
+
+function listChecks(scenario: Scenario, known: KnownIds, at: string): (() => void)[] {
+  const { persona, evals = [], user } = scenario;
   const inlineIds = evals.flatMap((reference) =>
     typeof reference === 'string' ? [] : reference.id,
   );
@@ -56,6 +74,10 @@ function listChecks(
   const stepIds = steps.map(({ id }) => id);
   const conditions = [
     ...steps.map(({ when }, index) => [when, `steps/${index}/when`] as const),
+    ...steps.map(
+      ({ interrupt }, index) => [interrupt?.when, `steps/${index}/interrupt/when`] as const,
+    ),
+    [user.opening_delivery?.interrupt?.when, 'opening_delivery/interrupt/when'] as const,
     ...reactions.map(({ when }, index) => [when, `reactions/${index}/when`] as const),
     ...stops.map((condition, index) => [condition, `stop_when/${index}`] as const),
   ];
@@ -69,6 +91,7 @@ function listChecks(
       if (typeof reference !== 'string') parseEval(reference, `${at}/evals/${index}`);
     }),
     () => checkEvalIds(allIds, [...known.evalIds, ...inlineIds], at),
+    () => checkSpoken(scenario, at),
     () => checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`),
     () =>
       checkUnique(

@@ -1,14 +1,30 @@
 import type { TurnTaking } from '../../contract/index.ts';
+import type { Delivery } from './voice-delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
+
+/** A line of the user. */
+export interface SaidLine {
+  text: string;
+  /** How it is spoken, by voice. */
+  delivery?: Delivery | undefined;
+  /** Whether the session may have one more turn, so that the user may interrupt the reply. */
+  canBeInterrupted: boolean;
+}
 
 /** A connection to the agent, by chat or by voice. */
 export interface Channel {
   /**
-   * Says a line and waits for the reply. Returns undefined if the agent hung up before the line was said.
+   * Says a line and waits for the reply. Returns undefined if the agent hung up before the line was said. By
+   * voice, the user may interrupt the reply: then call `resume` immediately.
    * @throws SessionError, or the signal's reason.
    */
-  say(line: string, signal: AbortSignal): Promise<AgentReply | undefined>;
+  say(line: SaidLine, signal: AbortSignal): Promise<AgentReply | undefined>;
+  /**
+   * Waits for the reply to an interruption. Undefined by chat.
+   * @throws SessionError, or the signal's reason.
+   */
+  resume?(signal: AbortSignal): Promise<AgentReply | undefined>;
   /**
    * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken.
    * @throws SessionError, or the signal's reason.

@@ -42,8 +42,8 @@ export function openChatChannel(
     return reply;
   };
   return {
-    say(line, signal) {
-      messages.push({ role: 'user', content: line });
+    say({ text }, signal) {
+      messages.push({ role: 'user', content: text });
       return requestReply(signal);
     },
     async listen(signal) {

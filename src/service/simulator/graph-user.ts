@@ -1,6 +1,12 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../contract/index.ts';
 import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
-import { patienceOf, type AgentMessage, type Move, type SimulatedUser } from './simulated-user.ts';
+import {
+  deliveryOf,
+  patienceOf,
+  type AgentMessage,
+  type Move,
+  type SimulatedUser,
+} from './simulated-user.ts';
 
 type Line = Extract<Move, { does: 'say' }>;
 
@@ -45,7 +51,8 @@ class GraphUser implements SimulatedUser {
 
   async next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move> {
     if (this.#lastLine === undefined || agentMessage === undefined) {
-      return this.#say(this.#user.opening ?? '', 'opens the conversation');
+      const { opening = '', opening_delivery: delivery = {} } = this.#user;
+      return { ...this.#say(opening, 'opens the conversation'), delivery };
     }
     for (const condition of this.#user.stop_when ?? []) {
       if (await meetsCondition(condition, agentMessage, signal)) {
@@ -121,6 +128,7 @@ class GraphUser implements SimulatedUser {
     const number = this.#position + 1;
     const next = step.next === undefined ? -1 : this.#steps.findIndex(({ id }) => id === step.next);
     this.#position = next < 0 ? number : next;
-    return this.#say(step.say, step.reason ?? `goes on to step ${number} of ${this.#steps.length}`);
+    const reason = step.reason ?? `goes on to step ${number} of ${this.#steps.length}`;
+    return { ...this.#say(step.say, reason), delivery: deliveryOf(step) };
   }
 }

@@ -25,10 +25,11 @@ export function createLlmUser(plan: SessionPlan, model: UserModel): SimulatedUse
       repeats = isRepeated ? repeats + 1 : 0;
       if (repeats >= patienceOf(persona)) return { does: 'end', reason: 'user_stop' };
       if (agentMessage) exchanges.push({ user: line, agent: agentMessage.content });
-      const { opening, stop_when: stopConditions = [] } = scenario.user;
+      const { opening, opening_delivery: delivery = {} } = scenario.user;
+      const { stop_when: stopConditions = [] } = scenario.user;
       if (line === '' && opening !== undefined) {
         line = opening;
-        return { does: 'say', line, reason: 'opens the conversation' };
+        return { does: 'say', line, reason: 'opens the conversation', delivery };
       }
       if (agentMessage && line !== '') {
         for (const condition of stopConditions) {

@@ -153,7 +153,8 @@ async function holdConversation(
       if (!otherChannel || !progress.other) break;
       const conversation = { channel: otherChannel, turns: progress.other.turns, clock };
       const said = { line, reason: 'another user, in a separate session' };
-      await takeTurn(conversation, said, () => otherChannel.say(line, signal));
+      const spoken = { text: line, canBeInterrupted: false };
+      await takeTurn(conversation, said, () => otherChannel.say(spoken, signal));
     }
     const channel = await openChannel(plan, deps, progress, signal);
     try {
@@ -255,11 +256,40 @@ async function converse(
     if (move.does === 'end') return move.reason;
     if (isOver) return 'agent_ended';
     if (turns.length >= turnsMax) return 'max_turns';
-    const result = await takeTurn(conversation, move, () => channel.say(move.line, signal));
+    const result = await takeUserTurn(conversation, move, turnsMax, signal);
     if (!result?.agentMessage) return 'agent_ended';
     [agentMessage, isOver] = [result.agentMessage, result.hungUp];
     if (move.thenEnds) return move.thenEnds;
   }
+}
+
+/**
+ * Says a line, and takes the turn of the interruption with which the user may stop the reply. The user then
+ * reacts to both replies.
+ */
+async function takeUserTurn(
+  conversation: Conversation,
+  move: Extract<Move, { does: 'say' }>,
+  turnsMax: number,
+  signal: AbortSignal,
+): Promise<TurnResult | undefined> {
+  const { channel, turns } = conversation;
+  const { line: text, delivery } = move;
+  const canBeInterrupted = turns.length + 1 < turnsMax;
+  let interruption: AgentReply['interruption'];
+  const result = await takeTurn(conversation, move, async () => {
+    const reply = await channel.say({ text, delivery, canBeInterrupted }, signal);
+    interruption = reply?.interruption;
+    return reply;
+  });
+  if (!interruption || !channel.resume) return result;
+  const resume = channel.resume.bind(channel);
+  const next = await takeTurn(conversation, interruption, () => resume(signal));
+  const [before, after] = [result?.agentMessage, next?.agentMessage];
+  if (!next || !before || !after) return next;
+  const content = [before.content, after.content].filter((part) => part !== '').join(' ');
+  const tools = [...before.tools, ...after.tools];
+  return { ...next, agentMessage: { ...after, content, tools } };
 }
 
 const lastInitialMessage = ({ scenario }: SessionPlan): string =>

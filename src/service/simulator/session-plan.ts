@@ -35,11 +35,19 @@ export const otherTurnsOf = ({ scenario }: Pick<SessionPlan, 'scenario'>): numbe
   scenario.other_session?.length ?? 0;
 
 /** Returns the most turns that a session can have. */
-export function maxTurnsOf({ scenario: { limits, user } }: Pick<SessionPlan, 'scenario'>): number {
+export function maxTurnsOf({
+  scenario: { limits, user },
+  persona,
+}: Pick<SessionPlan, 'scenario' | 'persona'>): number {
   const turnsMax = limits?.max_turns ?? TURNS_MAX_DEFAULT;
   if (user.mode !== 'scripted') return turnsMax;
   const greetings = user.speaks_first === false ? 1 : 0;
-  return Math.min(turnsMax, greetings + 1 + (user.steps ?? []).length);
+  const deliveries = [user.opening_delivery ?? {}, ...(user.steps ?? [])];
+  const { interruptions = 'never' } = persona.voice ?? {};
+  const interrupted = deliveries.filter(
+    ({ interrupt }) => interrupt !== undefined || interruptions !== 'never',
+  );
+  return Math.min(turnsMax, greetings + deliveries.length + interrupted.length);
 }
 
 /** Returns the id of a run. */

@@ -14,6 +14,8 @@ export interface AgentReply {
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
   /** Whether the agent hung up after the reply, or instead of it if the content is empty. */
   hungUp?: boolean;
+  /** What the user has said to interrupt the reply. The channel waits for the reply to it with `resume`. */
+  interruption?: { line: string; reason: string };
 }
 
 /**

@@ -1,4 +1,18 @@
+import type { Delivery } from './voice-delivery.ts';
 import type { EndReason, Persona, Scenario } from '../../contract/index.ts';
+
+/** Returns how a step of a scenario, or its opening, is spoken. */
+export const deliveryOf = ({
+  interrupt,
+  pause_ms,
+  backchannel,
+  silence_s,
+}: Delivery): Delivery => ({
+  ...(interrupt && { interrupt }),
+  ...(pause_ms !== undefined && { pause_ms }),
+  ...(backchannel !== undefined && { backchannel }),
+  ...(silence_s !== undefined && { silence_s }),
+});
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
 export interface AgentMessage {
@@ -11,7 +25,7 @@ export interface AgentMessage {
 
 /** What the user does next: says a line, which may end the conversation, or ends it. */
 export type Move =
-  | { does: 'say'; line: string; reason: string; thenEnds?: EndReason }
+  | { does: 'say'; line: string; reason: string; thenEnds?: EndReason; delivery?: Delivery }
   | { does: 'end'; reason: EndReason };
 
 /** A simulated user of one session. */
@@ -35,11 +49,12 @@ export const patienceOf = ({ patience_turns: turns }: Persona): number =>
 
 /** Creates a user that says the opening and then each step in order, regardless of the replies. */
 export function createScriptedUser({ user }: Scenario): SimulatedUser {
-  const { opening = '', steps = [] } = user;
+  const { opening = '', opening_delivery: delivery = {}, steps = [] } = user;
   const lines = [
-    { say: opening, reason: 'opens the conversation' },
-    ...steps.map(({ say, reason }, index) => ({
+    { say: opening, delivery, reason: 'opens the conversation' },
+    ...steps.map(({ say, reason, ...step }, index) => ({
       say,
+      delivery: deliveryOf(step),
       reason: reason ?? `says line ${index + 2} of ${steps.length + 1}`,
     })),
   ];
@@ -49,7 +64,8 @@ export function createScriptedUser({ user }: Scenario): SimulatedUser {
       const line = lines[position];
       if (!line) return Promise.resolve({ does: 'end', reason: 'goal_achieved' });
       position += 1;
-      return Promise.resolve({ does: 'say', line: line.say, reason: line.reason });
+      const { say, reason, delivery } = line;
+      return Promise.resolve({ does: 'say', line: say, reason, delivery });
     },
   };
 }

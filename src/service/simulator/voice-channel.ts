@@ -1,8 +1,10 @@
-import type { EndReason, Persona } from '../../contract/index.ts';
+import type { EndReason, Persona, TurnTaking } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { VoiceActivityDetector } from '../../voice/activity/index.ts';
 import { createLineImpairment, type LineImpairment } from '../../voice/line-impairment/index.ts';
-import { createDecoder, type Clip } from '../../voice/opus/index.ts';
+import { createDecoder, TICKS_PER_MS, type Clip } from '../../voice/opus/index.ts';
+import { joinClips, trimStart, type PausedClip } from '../../voice/speech/join-clips.ts';
+import type { Utterance } from '../../voice/turn-taking/index.ts';
 import type { Pacer } from '../../platform/pacer.ts';
 import {
   CallError,
@@ -18,10 +20,13 @@ import {
 import { isObject } from '../../platform/json.ts';
 import { TRACEPARENT } from '../../platform/trace-context.ts';
 import type { SpokenLine } from './build-recording.ts';
-import type { Channel } from './channel.ts';
+import { CallLaneRecorder } from './call-lanes.ts';
+import type { Channel, SaidLine } from './channel.ts';
 import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
 import { SessionError, type AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
+import { planDelivery, type PlannedDelivery } from './voice-delivery.ts';
+import { Interjections } from './voice-interjections.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
 
 /** Receivers may cut longer captions. */
@@ -92,6 +97,7 @@ class VoiceChannel implements Channel {
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
   readonly #lines: SpokenLine[] = [];
+  readonly #lanes: CallLaneRecorder;
   readonly #timeouts: TurnTimeouts;
   /** Aborts with the reason when the call ends. */
   readonly #ended = new AbortController();
@@ -100,6 +106,8 @@ class VoiceChannel implements Channel {
   #connectedAtMs = 0;
   #turns = 0;
   #lineSentAtMs: number | undefined;
+  /** What the user says next, to interrupt the agent. */
+  #interruption: { clip: PausedClip; line: string } | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(
@@ -113,6 +121,7 @@ class VoiceChannel implements Channel {
     this.#activity = activity;
     this.#impairment = impairment;
     this.#updates = new VoiceUpdates(options.clock);
+    this.#lanes = new CallLaneRecorder(options.clock);
     this.#timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
     const { target } = options;
     const headers = { ...target.headers, [TRACEPARENT]: createCallTraceparent(plan.sessionId) };
@@ -121,10 +130,10 @@ class VoiceChannel implements Channel {
       target: { ...target, headers },
       onPacket: (packet) => {
         if (this.#ending) return;
-        this.#activity.addPacket(packet);
-        if (options.onAudio && packet.payloadType === this.#call.payloadType) {
-          this.#recording.addReceived(packet);
-        }
+        const levels = this.#activity.addPacket(packet);
+        if (packet.payloadType !== this.#call.payloadType) return;
+        this.#lanes.addReceived(packet, levels);
+        if (options.onAudio) this.#recording.addReceived(packet);
       },
       onMessage: (message) => this.#updates.handle(message),
       onEnd: (error) => this.#end(error),
@@ -139,8 +148,8 @@ class VoiceChannel implements Channel {
     return this.#lineSentAtMs;
   }
 
-  get turnTaking(): undefined {
-    return undefined;
+  get turnTaking(): TurnTaking | undefined {
+    return this.#lanes.turnTaking;
   }
 
   get reportsTools(): boolean {
@@ -160,6 +169,7 @@ class VoiceChannel implements Channel {
       this.#activity.payloadType = this.#call.payloadType;
       this.#connectedAtMs = clock.monotonicMs();
       const onSent = (payload: Buffer): void => {
+        this.#lanes.notePacket(clock.monotonicMs());
         if (this.#options.onAudio) this.#recording.addSent(payload, clock.monotonicMs());
       };
       const impairment = this.#impairment;
@@ -172,52 +182,153 @@ class VoiceChannel implements Channel {
     }
   }
 
-  async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
+  async say(
+    { text, delivery, canBeInterrupted }: SaidLine,
+    signal: AbortSignal,
+  ): Promise<AgentReply | undefined> {
     this.#lineSentAtMs = undefined;
-    const clip = await this.#options.speak(line, this.#plan.persona, signal);
+    const number = this.#turns + 1;
+    const line = { number, text, canBeInterrupted };
+    const planned = planDelivery(this.#plan, line, delivery);
+    const clips = await this.#lanes.prepare(() => this.#makeClips(planned, signal));
     await this.#waitForSilence(signal);
+    if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
     if (this.#hasHungUp()) return undefined;
     // What the agent said before the user's first line is not a reply to it.
     if (this.#turns === 0) this.#updates.beginTurn();
     this.#turns += 1;
     const turn = this.#createTurn();
-    if (this.#supportsCaptions)
-      this.#call.send({ type: 'caption', text: line.slice(0, CAPTION_CHARS_MAX) });
-    const speech = await this.#speak(clip, signal);
-    if (!speech) {
-      if (this.#hasHungUp()) return undefined;
-      throw new Error('the microphone stopped during the call');
-    }
-    this.#lineSentAtMs = speech.endMs;
-    this.#lines.push({ turn: this.#turns, ...speech });
-    this.#updates.markLineSpoken();
-    const reply = await turn.reply(speech, signal);
+    this.#sendCaption(text);
+    const speech = await this.#speak(clips.line, signal);
+    if (!speech) return this.#explainSilence();
+    this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
+    const interjections = new Interjections({
+      ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
+      ...{ planned, turn: number, lineEndMs: speech.endMs },
+      sayBackchannel: () => void this.#sayBackchannel(clips.backchannel),
+    });
+    const isDue = (until: AbortSignal): Promise<boolean> => interjections.isInterruptionDue(until);
+    const reply = await turn.reply(speech, signal, isDue);
     if (turn.wasInterrupted)
       this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
-    this.#transcripts.compare(line, this.#updates.userText);
+    this.#transcripts.compare(text, this.#updates.userText);
+    const { interruption } = planned;
+    if (turn.wasStopped && interruption && clips.interruption) {
+      const { say, reason } = interruption;
+      this.#interruption = { clip: clips.interruption, line: say };
+      return { ...reply, interruption: { line: say, reason } };
+    }
+    if (interruption) {
+      this.#notes.push(`The agent had answered line ${number} before the user could interrupt it.`);
+    }
+    this.#updates.beginTurn();
+    return reply;
+  }
+
+  async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
+    const interruption = this.#interruption;
+    if (!interruption) throw new Error('The user does not interrupt the agent.');
+    this.#interruption = undefined;
+    this.#lineSentAtMs = undefined;
+    this.#turns += 1;
+    this.#updates.markInterrupted();
+    const turn = this.#createTurn({ isInterruption: true });
+    this.#sendCaption(interruption.line);
+    const speech = await this.#speak(interruption.clip, signal);
+    if (!speech) return this.#explainSilence();
+    const corrected = this.#updates.hasCorrected;
+    this.#updates.beginTurn();
+    this.#finishLine(speech, { kind: 'interruption', pauses: [], corrected });
+    const reply = await turn.reply(speech, signal);
+    this.#transcripts.compare(interruption.line, this.#updates.userText);
     this.#updates.beginTurn();
     return reply;
   }
 
   async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
-    if (this.#plan.scenario.initial_messages?.at(-1)?.role === 'assistant') return undefined;
+    const { initial_messages: initial, user } = this.#plan.scenario;
+    if (initial?.at(-1)?.role === 'assistant') return undefined;
     this.#turns += 1;
     this.#updates.markLineSpoken();
     const atMs = this.#connectedAtMs;
     this.#lineSentAtMs = atMs;
-    const reply = await this.#createTurn().reply({ startMs: atMs, endMs: atMs }, signal);
+    const turn = this.#createTurn();
+    const helloMs = (user.hello_after_s ?? Infinity) * 1_000;
+    const hasHeardNothing = (): boolean =>
+      this.#activity.lastSpeechAtMs === -Infinity && this.#updates.agentText === '';
+    const stopsWaiting = (): Promise<boolean> =>
+      Promise.resolve(hasHeardNothing() && this.#options.clock.monotonicMs() - atMs >= helloMs);
+    const reply = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
     this.#updates.beginTurn();
-    return reply;
+    if (!turn.wasStopped) return reply;
+    this.#lanes.missGreeting({ startMs: atMs, endMs: this.#options.clock.monotonicMs() });
+    this.#turns = 0;
+    return undefined;
+  }
+
+  /** Synthesizes everything that the user may say around a line, before it is needed. */
+  async #makeClips(
+    { parts, interruption, backchannel }: PlannedDelivery,
+    signal: AbortSignal,
+  ): Promise<{ line: PausedClip; interruption?: PausedClip; backchannel?: PausedClip }> {
+    const speak = async (text: string): Promise<Clip> =>
+      this.#options.speak(text, this.#plan.persona, signal);
+    const speakAlone = async (text: string): Promise<PausedClip> => ({
+      clip: trimStart(await speak(text)),
+      pauses: [],
+    });
+    const spoken = [];
+    for (const { text, pauseMs } of parts) spoken.push({ clip: await speak(text), pauseMs });
+    return {
+      line: joinClips(spoken),
+      ...(interruption && { interruption: await speakAlone(interruption.say) }),
+      ...(backchannel && { backchannel: await speakAlone(backchannel.say) }),
+    };
+  }
+
+  #sendCaption(text: string): void {
+    if (!this.#supportsCaptions) return;
+    this.#call.send({ type: 'caption', text: text.slice(0, CAPTION_CHARS_MAX) });
+  }
+
+  /** Returns undefined if the agent has hung up, so that a line could not be said. */
+  #explainSilence(): undefined {
+    if (this.#hasHungUp()) return undefined;
+    throw new Error('the microphone stopped during the call');
+  }
+
+  /** Notes that a line of the current turn was said. */
+  #finishLine(speech: SpeechSpan, about: Pick<Utterance, 'kind' | 'pauses' | 'corrected'>): void {
+    this.#lineSentAtMs = speech.endMs;
+    this.#lines.push({ turn: this.#turns, ...speech });
+    this.#lanes.addUtterance({ turn: this.#turns, ...speech, ...about });
+    this.#updates.markLineSpoken();
+  }
+
+  async #sayBackchannel(spoken: PausedClip | undefined): Promise<void> {
+    const turn = this.#turns;
+    const speech = spoken && (await this.#microphone?.say(spoken.clip));
+    if (!speech) return;
+    this.#lanes.addUtterance({ turn, ...speech, kind: 'backchannel', pauses: [] });
+  }
+
+  /** Says nothing for a while; the agent may speak meanwhile, and finishes. */
+  async #staySilent(ms: number, signal: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([signal, this.#ended.signal]);
+    await this.#options.clock.sleep(ms, until).catch(() => undefined);
+    signal.throwIfAborted();
+    await this.#waitForSilence(signal);
   }
 
   close(): Promise<void> {
     return (this.#ending ??= this.#hangUp());
   }
 
-  #createTurn(): VoiceTurn {
+  #createTurn({ isInterruption = false } = {}): VoiceTurn {
     const [activity, updates, timeouts] = [this.#activity, this.#updates, this.#timeouts];
     return new VoiceTurn({
       ...{ activity, updates, timeouts, clock: this.#options.clock, callEnded: this.#ended.signal },
+      isInterruption,
       hasHungUp: () => this.#hasHungUp(),
       error: () => this.#call.error,
     });
@@ -243,7 +354,7 @@ class VoiceChannel implements Channel {
   }
 
   /** Speaks a line; returns undefined if the call ends first. */
-  async #speak(clip: Clip, signal: AbortSignal): Promise<SpeechSpan | undefined> {
+  async #speak({ clip }: PausedClip, signal: AbortSignal): Promise<SpeechSpan | undefined> {
     const stopSpeaking = (): void => this.#microphone?.stop();
     signal.throwIfAborted();
     signal.addEventListener('abort', stopSpeaking, { once: true });
@@ -275,6 +386,7 @@ class VoiceChannel implements Channel {
   }
 
   async #hangUp(): Promise<void> {
+    this.#lanes.finish();
     this.#microphone?.stop();
     this.#impairment?.close();
     await this.#call.hangUp();
@@ -282,6 +394,13 @@ class VoiceChannel implements Channel {
     this.#options.onAudio?.(this.#plan, this.#recording.audio(), this.#lines);
   }
 }
+
+/** Returns when the pauses of a spoken line were, on the monotonic clock. */
+const placePauses = ({ clip, pauses }: PausedClip, { startMs }: SpeechSpan): SpeechSpan[] =>
+  pauses.map(({ startTicks, endTicks }) => ({
+    startMs: startMs + (startTicks - clip.speechStartTicks) / TICKS_PER_MS,
+    endMs: startMs + (endTicks - clip.speechStartTicks) / TICKS_PER_MS,
+  }));
 
 /** The end reason of a session, by the failure of its call. */
 const END_REASONS: Record<CallFailure, EndReason> = {

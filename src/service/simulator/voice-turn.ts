@@ -44,6 +44,11 @@ export interface VoiceTurnOptions {
   hasHungUp: () => boolean;
   /** The last error that the sandbox sent; empty if there was none. */
   error: () => string;
+  /**
+   * Whether the user's line interrupts the agent. Such an agent may ignore the line, so a missing
+   * reply is not an error.
+   */
+  isInterruption?: boolean;
 }
 
 /**
@@ -53,6 +58,7 @@ export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #beganMs: number;
   #line: SpeechSpan = { startMs: 0, endMs: 0 };
+  #isStopped = false;
 
   constructor(options: VoiceTurnOptions) {
     this.#options = options;
@@ -66,16 +72,35 @@ export class VoiceTurn {
     return this.#options.activity.findOnsets().some((ms) => ms > startMs && ms < endMs);
   }
 
+  /** Whether `reply` returned because the user stopped listening. */
+  get wasStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** From the end of the user's line to the first sound of the reply; 0 without one. */
+  get latencyMs(): number {
+    return this.#findLatencyMs();
+  }
+
   /**
-   * Returns the complete reply: its text, after its audio has ended. @throws SessionError if the
-   * text or the audio is missing, or the reply does not end; or the signal's reason.
+   * Returns the complete reply: its text, after its audio has ended. `stopsListening` is asked before
+   * that whether the user stops to listen to it. @throws SessionError if the text or the audio is
+   * missing, or the reply does not end; or the signal's reason.
    */
-  async reply(line: SpeechSpan, signal: AbortSignal): Promise<AgentReply> {
+  async reply(
+    line: SpeechSpan,
+    signal: AbortSignal,
+    stopsListening?: (signal: AbortSignal) => Promise<boolean>,
+  ): Promise<AgentReply> {
     this.#line = line;
     const { clock, callEnded, hasHungUp, timeouts } = this.#options;
     const until = AbortSignal.any([signal, callEnded]);
-    while (!until.aborted && !this.#isComplete()) {
+    while (!until.aborted && !this.#isComplete() && !this.#isUnanswered()) {
       await clock.sleep(timeouts.pollMs, until).catch(() => undefined);
+      if (!until.aborted && stopsListening && (await stopsListening(signal))) {
+        this.#isStopped = true;
+        break;
+      }
       this.#checkTimeouts();
     }
     signal.throwIfAborted();
@@ -95,12 +120,21 @@ export class VoiceTurn {
     );
   }
 
+  /** Whether the agent ignores an interruption. */
+  #isUnanswered(): boolean {
+    const { isInterruption = false, timeouts } = this.#options;
+    return isInterruption && this.#getQuietMs() >= timeouts.missingPartMsMax;
+  }
+
   #hasText(): boolean {
     return this.#options.updates.agentText !== '';
   }
 
   #hasAudio(): boolean {
-    return this.#options.activity.lastSpeechAtMs > Math.min(this.#beganMs, this.#line.startMs);
+    const { activity, isInterruption = false } = this.#options;
+    // What the agent says until it yields is not the reply to the interruption.
+    if (isInterruption) return activity.lastSpeechAtMs > this.#line.endMs;
+    return activity.lastSpeechAtMs > Math.min(this.#beganMs, this.#line.startMs);
   }
 
   /** Milliseconds since the agent's last sound, its last text, and the end of the user's line. */
@@ -120,7 +154,7 @@ export class VoiceTurn {
   /** Ends a turn that waits too long. @throws SessionError. */
   #checkTimeouts(): void {
     const { clock, error, timeouts, callEnded } = this.#options;
-    if (callEnded.aborted || this.#isComplete()) return;
+    if (callEnded.aborted || this.#isComplete() || this.#isUnanswered()) return;
     const { quietMs, replyMsMax, missingPartMsMax } = timeouts;
     const isLate = clock.monotonicMs() - this.#line.endMs >= replyMsMax;
     const missingPartMs = isLate ? quietMs : missingPartMsMax;

@@ -22,6 +22,8 @@ export class VoiceUpdates {
   #reportsTools = false;
   #hasSpoken = false;
   #isReplying = false;
+  #isInterrupted = false;
+  #hasCorrected = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -68,6 +70,8 @@ export class VoiceUpdates {
   beginTurn(): void {
     this.#previousText = this.agentText;
     this.#isReplying = false;
+    this.#isInterrupted = false;
+    this.#hasCorrected = false;
     this.#agentTexts = [];
     this.#userTexts = [];
     this.#hasUserText = false;
@@ -84,11 +88,27 @@ export class VoiceUpdates {
     this.#isReplying = true;
   }
 
+  /**
+   * Marks the start of an interruption: until the next turn, the agent may take back what it did not
+   * get to say.
+   */
+  markInterrupted(): void {
+    this.#isInterrupted = true;
+  }
+
+  /** Whether the agent has taken back a part of the text of this turn: an extension. */
+  get hasCorrected(): boolean {
+    return this.#hasCorrected;
+  }
+
   handle(message: CallMessage): void {
     if (message['type'] !== 'conversation_update' || this.#count >= UPDATES_MAX) return;
     this.#count += 1;
-    // An extension: it repeats the text of an earlier turn, as far as it was said.
-    if (isObject(message['metadata']) && message['metadata']['interrupted'] === true) return;
+    // An extension: it repeats the text of an interrupted reply, as far as it was said.
+    if (isObject(message['metadata']) && message['metadata']['interrupted'] === true) {
+      this.#correct(message['transcript']);
+      return;
+    }
     const { transcript, tool_calls: tools, evaluation_metadata: hints } = message;
     if (Array.isArray(tools)) this.#reportsTools = true;
     const { agent, user } = isObject(transcript) ? transcript : {};
@@ -104,6 +124,14 @@ export class VoiceUpdates {
     if (text !== '') this.#say(text);
   }
 
+  /** Replaces the text of the reply that the user interrupts with what was said of it. */
+  #correct(transcript: unknown): void {
+    const text = isObject(transcript) ? transcript['agent'] : undefined;
+    if (!this.#isInterrupted || typeof text !== 'string') return;
+    this.#hasCorrected = true;
+    this.#agentTexts = text.trim() === '' ? [] : [text.trim()];
+  }
+
   /** Whether an update repeats the end of the previous turn before the user's line has ended. */
   #isLate(text: string): boolean {
     return !this.#isReplying && this.#agentTexts.length === 0 && this.#previousText.endsWith(text);
@@ -114,7 +142,10 @@ export class VoiceUpdates {
     this.#hasSpoken = true;
     this.#lastAtMs = this.#clock.monotonicMs();
     const previous = this.agentText;
-    if (previous !== '' && text.startsWith(previous)) this.#agentTexts = [text];
+    if (this.#isInterrupted && previous !== text && previous.startsWith(text)) {
+      this.#hasCorrected = true;
+      this.#agentTexts = [text];
+    } else if (previous !== '' && text.startsWith(previous)) this.#agentTexts = [text];
     else if (!previous.endsWith(text)) this.#agentTexts.push(text);
   }
 }

@@ -77,17 +77,19 @@ export class VoiceActivityDetector {
     return findOnsets(this.#turn ?? []);
   }
 
-  addPacket(packet: AudioPacket): void {
-    if (packet.payloadType !== this.#payloadType) return;
+  /** Adds a packet, in order of arrival, and returns its levels; none if it is not decoded. */
+  addPacket(packet: AudioPacket): readonly LevelWindow[] {
+    if (packet.payloadType !== this.#payloadType) return [];
     this.#lastPacketAtMs = packet.arrivedAtMs;
     this.#packets += 1;
     const isSkipped = !this.#turn && this.#packets % SPARSE_INTERVAL !== 0;
-    if (isSkipped) return;
+    if (isSkipped) return [];
     const windows = this.#meter.measure(packet);
     if (this.#mode === 'full') this.#followNoise(windows);
     const isSpeech = windows.some(({ levelDb }) => levelDb > this.#thresholdDb);
     if (isSpeech) this.#lastSpeechAtMs = packet.arrivedAtMs;
     this.#record(windows, isSpeech);
+    return windows;
   }
 
   close(): void {

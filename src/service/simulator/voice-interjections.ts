@@ -1,0 +1,58 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { VoiceActivityDetector } from '../../voice/activity/index.ts';
+import { meetsCondition } from './reply-conditions.ts';
+import type { PlannedDelivery } from './voice-delivery.ts';
+import type { VoiceUpdates } from './voice-updates.ts';
+
+/** The agent speaks if it was heard within this time: words have short pauses between them. */
+const SPEAKING_MS_MAX = 200;
+
+export interface InterjectionOptions {
+  clock: Clock;
+  activity: Pick<VoiceActivityDetector, 'lastSpeechAtMs'>;
+  updates: Pick<VoiceUpdates, 'agentText' | 'toolCalls'>;
+  planned: Pick<PlannedDelivery, 'interruption' | 'backchannel'>;
+  /** The turn of the line, starting at 1. */
+  turn: number;
+  /** When the user's line ended. */
+  lineEndMs: number;
+  /** Says the backchannel; the turn does not wait for it. */
+  sayBackchannel: () => void;
+}
+
+/** What the user says while the agent answers a line. Ask `isInterruptionDue` every few milliseconds. */
+export class Interjections {
+  readonly #options: InterjectionOptions;
+  #beganMs: number | undefined;
+  #hasSaidBackchannel = false;
+
+  constructor(options: InterjectionOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the user has said its backchannel. */
+  get hasSaidBackchannel(): boolean {
+    return this.#hasSaidBackchannel;
+  }
+
+  /** Whether the user starts its interruption now. @throws SessionError, or the signal's reason. */
+  async isInterruptionDue(signal: AbortSignal): Promise<boolean> {
+    const { clock, activity, updates, planned, turn, lineEndMs, sayBackchannel } = this.#options;
+    const { lastSpeechAtMs } = activity;
+    if (lastSpeechAtMs > lineEndMs) this.#beganMs ??= lastSpeechAtMs;
+    if (this.#beganMs === undefined) return false;
+    const spokenMs = clock.monotonicMs() - this.#beganMs;
+    if (clock.monotonicMs() - lastSpeechAtMs > SPEAKING_MS_MAX) return false;
+    const { backchannel, interruption } = planned;
+    if (backchannel && !this.#hasSaidBackchannel && spokenMs >= backchannel.afterMs) {
+      this.#hasSaidBackchannel = true;
+      sayBackchannel();
+    }
+    if (!interruption) return false;
+    const { afterMs, when } = interruption;
+    if (afterMs !== undefined) return spokenMs >= afterMs;
+    if (!when || updates.agentText === '') return false;
+    const tools = updates.toolCalls.map(({ name }) => name);
+    return meetsCondition(when, { turn, content: updates.agentText, tools }, signal);
+  }
+}

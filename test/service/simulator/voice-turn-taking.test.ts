@@ -1,0 +1,118 @@
+/** Callers who interrupt, pause, listen aloud, and stay silent; how the call took turns is reported. */
+import t from 'tap';
+import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
+import { planDelivery } from '../../../src/service/simulator/voice-delivery.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import {
+  listUserLines,
+  makeUserScenario,
+  simulateOn,
+  simulateSession,
+} from '../../helpers/simulation.ts';
+
+t.jobs = 3;
+
+const LONG_LINE = 'What are your opening hours, and where is my order A-1001?';
+const yields = {
+  id: 'yields',
+  name: 'Yields',
+  kind: 'yields_within_ms',
+  params: { ms: 5_000 },
+} as const;
+
+/** Returns a scenario by voice of a user with these lines. */
+const spoken = (user: Scenario['user'], more: Partial<Scenario> = {}): Scenario =>
+  makeUserScenario(user, { channel: 'voice', evals: [yields], ...more });
+
+/** Returns what was measured, without events that a busy machine adds. */
+const turnTakingOf = ({ turn_taking: measured }: SimulatedSessionReport) => {
+  if (!measured) throw new Error('The turn-taking was not measured.');
+  return measured;
+};
+
+void t.test(
+  'an interruption is a turn of its own; the agent yields',
+  { timeout: 90_000 },
+  async (t) => {
+    const { agent } = await withAgent(t);
+    const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
+    const scenario = spoken({
+      mode: 'scripted',
+      opening: LONG_LINE,
+      opening_delivery: { interrupt },
+    });
+    const session = await simulateSession(t, agent.url, scenario, { voice: {} });
+    t.same(listUserLines(session), [LONG_LINE, interrupt.say]);
+    const { interruptions, not_proven: reason } = turnTakingOf(session);
+    t.match(interruptions, [{ turn: 2 }]);
+    t.ok(interruptions.length === 1);
+    const [{ yield_ms: ms = null } = {}] = interruptions;
+    if (reason === undefined) t.ok(ms !== null && ms < 5_000, `${ms} ms`);
+  },
+);
+
+void t.test('an agent that never yields has no yield time', { timeout: 90_000 }, async (t) => {
+  const { agent, send } = await withAgent(t);
+  await send('PUT /__admin/faults', { body: [{ kind: 'never_yields' }] });
+  const interrupt = { after_ms: 300, say: 'Wait.' };
+  const scenario = spoken({
+    mode: 'scripted',
+    opening: LONG_LINE,
+    opening_delivery: { interrupt },
+  });
+  const { interruptions } = turnTakingOf(
+    await simulateSession(t, agent.url, scenario, { voice: {} }),
+  );
+  t.equal(interruptions.length, 1);
+});
+
+void t.test(
+  'pauses, backchannels, and silences are in the report',
+  { timeout: 90_000 },
+  async (t) => {
+    const { agent } = await withAgent(t);
+    const scenario = spoken({
+      mode: 'scripted',
+      opening: LONG_LINE,
+      opening_delivery: { backchannel: 'uh-huh' },
+      steps: [{ say: 'I would like to return the order, please.', pause_ms: 400, silence_s: 2.5 }],
+    });
+    const session = await simulateSession(t, agent.url, scenario, { voice: {} });
+    t.match(session, { status: 'completed' });
+    const { backchannels, events, dead_air_ms: deadAirMs } = turnTakingOf(session);
+    t.equal(backchannels.length, 1);
+    t.equal(events.filter(({ kind }) => kind === 'pause').length, 1);
+    t.ok(deadAirMs >= 2_000, `${deadAirMs} ms of dead air`);
+  },
+);
+
+void t.test('by chat, ways to say a line are refused', async (t) => {
+  const user = { opening: 'Hello', steps: [{ say: 'Bye', interrupt: { after_ms: 1, say: 'No' } }] };
+  await t.rejects(
+    simulateOn(t, 'http://127.0.0.1:1', makeUserScenario(user)),
+    /user\/steps\/0\/interrupt needs `channel: voice` in the scenario/,
+  );
+});
+
+void t.test('how a line is said depends only on the session and the line', (t) => {
+  const persona = {
+    id: 'p',
+    name: 'P',
+    voice: { interruptions: 'often', pauses: 'many' },
+  } as const;
+  const plan = (sessionId: string, number: number) =>
+    planDelivery({ sessionId, persona }, { number, text: LONG_LINE, canBeInterrupted: true });
+  t.same(plan('one', 1), plan('one', 1));
+  const numbers = Array.from({ length: 40 }, (_, nth) => nth);
+  const interrupted = numbers.filter((nth) => plan('one', nth).interruption);
+  t.ok(interrupted.length > 8 && interrupted.length < 32, `${interrupted.length} of 40`);
+  t.ok(
+    numbers.every((nth) => plan('one', nth).parts.length > 1),
+    'many pauses: in every line',
+  );
+  t.notSame(
+    numbers.map((nth) => plan('two', nth)),
+    numbers.map((nth) => plan('one', nth)),
+  );
+  t.end();
+});

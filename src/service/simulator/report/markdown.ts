@@ -22,6 +22,7 @@ import {
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
+import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */
 const GROUPS_MAX = 20;
@@ -38,6 +39,7 @@ export function markdownReport(original: SimulationReport): string {
     blockedBy?.cure,
     ...changes(report),
     { title: 'Scenarios', blocks: [scenarioTable(report)] },
+    ...turnTaking(report),
     { title: 'Why sessions did not pass', blocks: [{ list: reasons(report) }] },
     ...transcripts(original),
     line`${markdownLink(sandbox)}, seed ${seed}, ${formatInstant(startedAt)}.`,
@@ -74,6 +76,13 @@ const scenarioTable = ({ scenarios }: SimulationReport): Block => ({
     ];
   }),
 });
+
+function turnTaking({ turn_taking: measured }: SimulationReport): Block[] {
+  const facts = listRunTurnTaking(measured);
+  if (facts.length === 0) return [];
+  const rows = facts.map(([name, figure]) => [name, figure]);
+  return [{ title: 'Turn-taking', blocks: [{ columns: ['property', 'measured'], rows }] }];
+}
 
 /** Lists why sessions did not pass, with the most frequent reason first. */
 function reasons({ sessions }: SimulationReport): ListItem[] {

@@ -7,6 +7,7 @@ import type {
 import { instantMs } from '../../../platform/clock.ts';
 import { CHART_CSS } from '../../../report-kit/chart.ts';
 import { comparisonSection } from '../../../report-kit/comparison.ts';
+import { FACT_LIST_CSS, renderFactList } from '../../../report-kit/fact-list.ts';
 import {
   createFilterRules,
   filterClassesOf,
@@ -54,6 +55,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
+import { listRunTurnTaking, listTurnTaking } from '../../domain/turn-taking-facts.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
@@ -110,9 +112,10 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
       changesSection(report.comparison),
       scenariosSection(report, shown),
       reasonsSection(report, shown),
+      turnTakingSection(report),
       sessionsSection(report, shown, calls),
     ],
-    css: `${TRANSCRIPT_CSS}${CHART_CSS}${WAVEFORM_CSS}${CSS}${createFilterRules(shown, facets)}`,
+    css: `${FACT_LIST_CSS}${TRANSCRIPT_CSS}${CHART_CSS}${WAVEFORM_CSS}${CSS}${createFilterRules(shown, facets)}`,
     json: original,
   });
 }
@@ -274,6 +277,12 @@ function describeScenarios(group: readonly SimulatedSessionReport[]): string {
   return ` of ${ids.length} scenarios (${formatList(ids, SCENARIOS_MAX)})`;
 }
 
+function turnTakingSection({ turn_taking: measured }: SimulationReport): ReportSection | undefined {
+  const facts = listRunTurnTaking(measured);
+  if (facts.length === 0) return undefined;
+  return { id: 'turn-taking', title: 'Turn-taking', body: renderFactList(facts) };
+}
+
 function sessionsSection(
   { sessions }: SimulationReport,
   shown: readonly SimulatedSessionReport[],
@@ -328,6 +337,7 @@ function renderSession(
       </summary>
       ${renderEvals(session)} ${renderAudio(audio)}
       ${summary && html`<figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>`}
+      ${session.turn_taking && renderFactList(listTurnTaking(session.turn_taking))}
       ${renderOther(session)} ${renderTranscript(traces.map(toTurn(session)))}
       <p class="soft">
         Session

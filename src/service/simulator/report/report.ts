@@ -7,12 +7,14 @@ import type {
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import { formatCount, formatNumber } from '../../../report-kit/format.ts';
+import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
 import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
 import {
   decideRunVerdict,
   describeScenarios,
   summarizeScenarios,
 } from '../../domain/simulation-results/scenario-results.ts';
+import { measuredCalls } from '../../domain/turn-taking-facts.ts';
 
 /** The results of a run. */
 export interface RunResults {
@@ -36,6 +38,7 @@ export function buildReport(results: RunResults): SimulationReport {
   const { sessions, sandbox, seed, hasKey, blockedBy, kitVersion } = results;
   const scenarios = summarizeScenarios(results.scenarios, sessions);
   const verdict = decideRunVerdict(scenarios);
+  const turnTaking = summarizeTurnTaking(measuredCalls(sessions));
   const count = (verdictToCount: SimulationVerdict): number =>
     sessions.filter((session) => session.verdict === verdictToCount).length;
   return {
@@ -55,6 +58,7 @@ export function buildReport(results: RunResults): SimulationReport {
     },
     scenarios,
     sessions,
+    ...(turnTaking && { turn_taking: turnTaking }),
   };
 }
 

@@ -41,6 +41,7 @@ import { listChanges } from './comparison.ts';
 import { formatTurnCommand } from './repeat-command.ts';
 import { describeTurnResend } from './resend-turn.ts';
 import { formatTranscriptLines, formatTurnLines } from './transcript.ts';
+import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
   passed: 'green',
@@ -106,6 +107,7 @@ export function terminalReport(
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
+    formatTurnTaking(report, layout),
     formatReasons(report, { ...layout, resendFile }),
     formatFailedTranscript(sessions, layout),
     summary,
@@ -145,6 +147,16 @@ function formatTable(report: SimulationReport, { style, width }: TextLayout): st
     return `${columns.join('  ')}${flaky ? style('yellow', '  flaky') : ''}`;
   });
   return [style('dim', head), ...rows];
+}
+
+function formatTurnTaking(
+  { turn_taking: measured }: SimulationReport,
+  layout: TextLayout,
+): string[] {
+  const facts = listRunTurnTaking(measured);
+  if (facts.length === 0) return [];
+  const text = facts.map(([name, figure]) => (name === 'calls' ? figure : `${name} ${figure}`));
+  return labeled('Turn-taking: ', `${text.join('; ')}.`, layout.width);
 }
 
 function formatReasons(

@@ -1,8 +1,11 @@
 import { CHART_CSS } from '../../../report-kit/chart.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
+import { turnTakingOf } from '../../domain/scored-session.ts';
+import { listTurnTaking } from '../../domain/turn-taking-facts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
 
@@ -11,10 +14,12 @@ export const RECORDING_PATH = '/recordings';
 
 /** Renders the audio of a call, its waveform, and a table of its turns. */
 export function renderCall(
-  { id }: Session,
+  session: Session,
   { summary, hasAudio }: Recording,
   turns: readonly SessionTurn[],
 ): Html {
+  const { id } = session;
+  const turnTaking = turnTakingOf(session);
   return html`<h2>Call</h2>
     ${
       hasAudio
@@ -32,6 +37,7 @@ export function renderCall(
           </p>`
     }
     <figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>
+    ${turnTaking && renderFactList(listTurnTaking(turnTaking))}
     <details>
       <summary>Turns of the call</summary>
       ${renderItems({

@@ -1,0 +1,80 @@
+import type { RunTurnTaking, SimulatedSessionReport, TurnTaking } from '../../contract/index.ts';
+import { formatCount, formatDuration } from '../../report-kit/format.ts';
+
+type Figures = Omit<RunTurnTaking, 'calls' | 'not_proven'>;
+
+/** A property of how calls took turns, with its figure for people. */
+export type TurnTakingFact = readonly [name: string, figure: string];
+
+/** Returns how the calls of a run took turns, as facts for people; none without a call. */
+export function listRunTurnTaking(measured: RunTurnTaking | undefined): TurnTakingFact[] {
+  if (!measured) return [];
+  const { calls, not_proven: notProven } = measured;
+  return [
+    ['calls', formatCount(calls, 'call')],
+    ...listFigures(measured),
+    ...(notProven === 0
+      ? []
+      : ([['not proven', `${formatCount(notProven, 'call')} on a busy machine`]] as const)),
+  ];
+}
+
+/** Returns how a call took turns, as facts for people. */
+export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
+  const { interruptions, not_proven: reason } = measured;
+  const yields = interruptions.flatMap(({ yield_ms: ms }) => ms ?? []);
+  const yieldMs =
+    yields.length === 0
+      ? null
+      : {
+          p50: yields.toSorted((a, b) => a - b)[Math.floor((yields.length - 1) / 2)] ?? 0,
+          p95: Math.max(...yields),
+        };
+  return [
+    ...listFigures({
+      ...measured,
+      ...{ interruptions: interruptions.length, yielded: yields.length, yield_ms: yieldMs },
+    }),
+    ...(reason === undefined ? [] : ([['not proven', reason]] as const)),
+  ];
+}
+
+/** The properties that are worth a line only if they happened. */
+const COUNTED = [
+  ['agent_interruptions', 'agent spoke over the user', 'time'],
+  ['false_endpoints', 'pauses taken for the end', 'pause'],
+  ['missed_turns', 'lines without an answer', 'line'],
+  ['gaps', 'gaps in the agent’s audio', 'gap'],
+] as const;
+
+function listFigures(figures: Figures): TurnTakingFact[] {
+  const { response_ms: response, yield_ms: yielding, interruptions, yielded } = figures;
+  const facts: TurnTakingFact[] = [];
+  if (response) {
+    const { p50, p95, max } = response;
+    facts.push([
+      'answers after',
+      `p50 ${formatDuration(p50)}, p95 ${formatDuration(p95)}, max ${formatDuration(max)}`,
+    ]);
+  }
+  if (interruptions > 0) {
+    const times = yielding
+      ? `, after p50 ${formatDuration(yielding.p50)}, p95 ${formatDuration(yielding.p95)}`
+      : '';
+    facts.push([
+      'agent yielded',
+      `${yielded} of ${formatCount(interruptions, 'interruption')}${times}`,
+    ]);
+  }
+  for (const [key, name, noun] of COUNTED) {
+    if (figures[key] > 0) facts.push([name, formatCount(figures[key], noun)]);
+  }
+  if (figures.overlap_ms > 0) facts.push(['both spoke', formatDuration(figures.overlap_ms)]);
+  if (figures.dead_air_ms > 0)
+    facts.push(['silence over 2 s', formatDuration(figures.dead_air_ms)]);
+  return facts;
+}
+
+/** Returns the turn-taking of the calls of a run. */
+export const measuredCalls = (sessions: readonly SimulatedSessionReport[]): TurnTaking[] =>
+  sessions.flatMap(({ turn_taking: measured }) => measured ?? []);

@@ -86,11 +86,7 @@ async function loadCalls(options: LoadRun, run: CallRun, chance: Random): Promis
 }
 
 /** Searches for the most concurrent calls; each step places its calls anew. */
-async function searchMaxCalls(
-  options: LoadRun,
-  run: CallRun,
-  chance: Random,
-): Promise<LoadReport> {
+async function searchMaxCalls(options: LoadRun, run: CallRun, chance: Random): Promise<LoadReport> {
   const { plan } = run;
   const { stepMs = 0 } = options.findMax ?? {};
   let steps = 0;
@@ -101,7 +97,11 @@ async function searchMaxCalls(
       const step = planCallStep(plan, calls, length === 'step' ? stepMs : plan.windowMs);
       const onTick: LoadRun['onTick'] = (live) => options.onTick({ ...live, search: { calls } });
       const stepChance = chance.fork(`step ${steps++}`);
-      const stepReport = await loadCalls({ ...options, onTick }, { ...run, plan: step }, stepChance);
+      const stepReport = await loadCalls(
+        { ...options, onTick },
+        { ...run, plan: step },
+        stepChance,
+      );
       return { report: stepReport, wasInterrupted: isStopped(options.signal) };
     },
   });

@@ -84,11 +84,14 @@ export const loadOptions = {
     inCode:
       'Length of the warm-up and the ramp-up together in milliseconds (default: up to 10 000, depending on the duration).',
   }),
-  findMax: switchOption('Search for the highest rate, or with voice the most calls, that meet the targets', {
-    replaces: ['rate', 'calls'],
-    inCode:
-      'Searches for the highest rate that meets the targets; with the profile `voice`, for the most concurrent calls (default: false).',
-  }),
+  findMax: switchOption(
+    'Search for the highest rate, or with voice the most calls, that meet the targets',
+    {
+      replaces: ['rate', 'calls'],
+      inCode:
+        'Searches for the highest rate that meets the targets; with the profile `voice`, for the most concurrent calls (default: false).',
+    },
+  ),
   stepMs: option(values.duration(1_000), 'TIME', 'Length of one step of --find-max', {
     flag: 'step',
     default: '20s',

@@ -211,10 +211,7 @@ function findMaxLines({ findMax }: LoadReport, { style, width }: TextLayout): st
   return [style('bold', 'Maximum rate'), ...steps, ...wrap(findMax.summary, width)];
 }
 
-function findMaxCallsLines(
-  { findMaxCalls }: LoadReport,
-  { style, width }: TextLayout,
-): string[] {
+function findMaxCallsLines({ findMaxCalls }: LoadReport, { style, width }: TextLayout): string[] {
   if (!findMaxCalls) return [];
   const steps = findMaxCalls.steps.flatMap(({ calls, holds, reason }) => {
     const result = holds ? style('green', 'sustained') : style('red', 'failed   ');

@@ -93,7 +93,9 @@ function earlyEndReasons(
 function networkNotes({ network }: LoadReport['plan']): string[] {
   return network === undefined
     ? []
-    : [`The calls went over a bad network, from the callers to the sandbox only: ${describeNetwork(network)}.`];
+    : [
+        `The calls went over a bad network, from the callers to the sandbox only: ${describeNetwork(network)}.`,
+      ];
 }
 
 function voiceNotes({ turns, unansweredTurns, turnResponseMs }: VoiceLoad): string[] {

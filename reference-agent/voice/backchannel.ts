@@ -8,6 +8,10 @@ const BACKCHANNEL_WORDS: ReadonlySet<string> = new Set(
 
 /** Whether a caption has only words that people say while they listen, such as "mhm" or "yeah, okay". */
 export function isBackchannelText(caption: string): boolean {
-  const words = caption.toLowerCase().replaceAll('-', '').match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words =
+    caption
+      .toLowerCase()
+      .replaceAll('-', '')
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.length > 0 && words.every((word) => BACKCHANNEL_WORDS.has(word));
 }

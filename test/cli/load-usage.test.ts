@@ -63,7 +63,10 @@ const wrong: [args: string[], message: RegExp][] = [
   [[NOWHERE, '--users', '5'], /--users needs --profile conversation/],
   [[NOWHERE, '--step', '5s'], /--step needs --find-max/],
   [[NOWHERE, '--find-max', '--rate', '5'], /--find-max and --rate can't be combined/],
-  [[NOWHERE, '--find-max', '--profile', 'mixed'], /--find-max needs --profile chat or --profile voice, got mixed/],
+  [
+    [NOWHERE, '--find-max', '--profile', 'mixed'],
+    /--find-max needs --profile chat or --profile voice, got mixed/,
+  ],
   [[NOWHERE, '--percentile', '100'], /--percentile must be a percentile from 50 to 99.9, got 100/],
   [[NOWHERE, '--arrivals', 'bursts'], /--arrivals must be one of uniform, poisson/],
   [[NOWHERE, '--raet', '5'], /Unknown option --raet\. Did you mean --rate\?/],

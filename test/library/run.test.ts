@@ -332,7 +332,10 @@ const wrongLoads: [options: object, message: RegExp][] = [
     ],
   ),
   [{ url, findMax: true, rate: 5 }, /findMax and rate can't be combined/],
-  [{ url, findMax: true, profile: 'health' }, /findMax needs profile chat or profile voice, got health\./],
+  [
+    { url, findMax: true, profile: 'health' },
+    /findMax needs profile chat or profile voice, got health\./,
+  ],
   [{ url, calls: 2 }, /calls needs profile voice or profile all\./],
   [{ url, voice: {} }, /voice needs profile voice or profile all\./],
   [{ url, profile: 'voice', rate: 2 }, /rate can't be combined with profile voice\. Use calls\./],

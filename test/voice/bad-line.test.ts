@@ -60,7 +60,10 @@ void t.test('the packets that the model loses do not arrive, and all others do',
   const frames = 200;
   const { received, sent } = await sendSilence(t, conditions, frames);
   const predicted = await predict(conditions, frames);
-  t.same(sent.slice(0, frames), predicted.map(({ payload }) => payload));
+  t.same(
+    sent.slice(0, frames),
+    predicted.map(({ payload }) => payload),
+  );
   const expected = predicted.flatMap(({ payload, delivery }, nth) =>
     'delayMs' in delivery ? { sequence: nth + 1, payload } : [],
   );
@@ -105,7 +108,10 @@ void t.test('speech over a bad line keeps its times, and the call ends cleanly',
   const spokenMs = (span?.endMs ?? 0) - (span?.startMs ?? 0);
   t.ok(spokenMs > speechMs - 60, `${spokenMs.toFixed(0)} ms of ${speechMs.toFixed(0)} ms`);
   t.ok(received.length > clip.packets.length * 0.8);
-  t.ok(received.every(({ payload }) => payload.length > 3), 'the silence has noise as well');
+  t.ok(
+    received.every(({ payload }) => payload.length > 3),
+    'the silence has noise as well',
+  );
   const unfinished = microphone.say(clip);
   microphone.stop();
   microphone.stop();

@@ -47,14 +47,12 @@ async function withCaller(t: Test, { fault, voice = {}, start = {} }: Options = 
     call,
     microphone,
     updates,
-    async say(text: string): Promise<number> {
+    say: async (text: string): Promise<number> => {
       const clip = await userVoice.speak(text);
       call.send({ type: 'caption', call_id: call.callId, text });
       return microphone.say(clip);
     },
-    async turns(): Promise<CallView['turns']> {
-      return (await fetchCalls(agent.url))[0]?.turns ?? [];
-    },
+    turns: async (): Promise<CallView['turns']> => (await fetchCalls(agent.url))[0]?.turns ?? [],
     nextUpdate: (nth: number): Promise<void> =>
       until(`update ${nth}`, () => updates().length > nth),
   };
@@ -218,7 +216,10 @@ void t.test('deaf_after_noise: the agent hears nothing after it heard noise', as
     const hasUpdate = (): boolean =>
       call.messages.some(({ type }) => type === 'conversation_update');
     const from = call.received.length;
-    await until('an answer, or two seconds', () => hasUpdate() || call.received.length > from + 100);
+    await until(
+      'an answer, or two seconds',
+      () => hasUpdate() || call.received.length > from + 100,
+    );
     t.equal(hasUpdate(), isHeard, `${fault ?? 'no fault'}, ${snrDb ?? 'no'} noise`);
   }
 });
@@ -269,6 +270,7 @@ void t.test('the spoken part of a text ends with a whole word', (t) => {
 
 void t.test('backchannels are words that people say while they listen', (t) => {
   for (const text of ['Mhm', 'uh-huh', 'Yeah, okay.', 'right']) t.ok(isBackchannelText(text), text);
-  for (const text of ['', 'Stop!', 'Yes, but I moved.', '?']) t.notOk(isBackchannelText(text), text);
+  for (const text of ['', 'Stop!', 'Yes, but I moved.', '?'])
+    t.notOk(isBackchannelText(text), text);
   t.end();
 });

@@ -18,7 +18,12 @@ export const networkPresets: Record<NetworkPresetName, CallNetwork> = {
 
 /** Describes a network: "train (6% loss in bursts of 6 packets, 0 to 60 ms jitter)". */
 export function describeNetwork(name: NetworkPresetName): string {
-  const { loss_pct: loss, burst, jitter_ms: jitter, bandwidth_kbps: bandwidth } = networkPresets[name];
+  const {
+    loss_pct: loss,
+    burst,
+    jitter_ms: jitter,
+    bandwidth_kbps: bandwidth,
+  } = networkPresets[name];
   const parts = [
     loss && `${loss}% loss${burst === undefined ? '' : ` in bursts of ${burst} packets`}`,
     jitter && `0 to ${jitter} ms jitter`,

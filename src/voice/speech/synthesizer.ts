@@ -68,8 +68,7 @@ class CachingSynthesizer implements SpeechSynthesizer {
       throw new SpeechError('the line has neither a letter nor a digit that could be spoken');
     }
     const line = { text: spokenText, style, key: keyOf(spokenText, style) };
-    const clip =
-      this.#cache.get(line.key) ?? this.#pending.get(line.key) ?? this.#start(line);
+    const clip = this.#cache.get(line.key) ?? this.#pending.get(line.key) ?? this.#start(line);
     return signal ? rejectOnAbort(clip, signal) : clip;
   }
 

@@ -10,19 +10,23 @@ t.jobs = 3;
 
 const persona = { id: 'p', name: 'P' };
 
-void t.test('a caller with noise and a bad network is understood', { timeout: 90_000 }, async (t) => {
-  const { agent } = await withAgent(t);
-  const voice = {
-    ...{ name: 'awb', speed: 1.2, noise: { kind: 'street', snr_db: 18 } as const },
-    network: { loss_pct: 10, burst: 2, jitter_ms: 20 },
-  };
-  const scenario = makeCallerScenario('noisy', { persona: { ...persona, voice } });
-  const session = await simulateSession(t, agent.url, scenario, { voice: {} });
-  t.match(session, { verdict: 'passed', status: 'completed' });
-  const [call] = await fetchCalls(agent.url);
-  const { packets_received: received = 0, packets_sent: sent = 0 } = call ?? {};
-  t.ok(received > sent * 0.75 && received < sent * 0.97, `${received} of about ${sent} packets`);
-});
+void t.test(
+  'a caller with noise and a bad network is understood',
+  { timeout: 90_000 },
+  async (t) => {
+    const { agent } = await withAgent(t);
+    const voice = {
+      ...{ name: 'awb', speed: 1.2, noise: { kind: 'street', snr_db: 18 } as const },
+      network: { loss_pct: 10, burst: 2, jitter_ms: 20 },
+    };
+    const scenario = makeCallerScenario('noisy', { persona: { ...persona, voice } });
+    const session = await simulateSession(t, agent.url, scenario, { voice: {} });
+    t.match(session, { verdict: 'passed', status: 'completed' });
+    const [call] = await fetchCalls(agent.url);
+    const { packets_received: received = 0, packets_sent: sent = 0 } = call ?? {};
+    t.ok(received > sent * 0.75 && received < sent * 0.97, `${received} of about ${sent} packets`);
+  },
+);
 
 void t.test('an unknown voice is refused before the call', async (t) => {
   const { agent } = await withAgent(t);

@@ -35,7 +35,10 @@ const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 void t.test('a perfect network delivers every packet at once', (t) => {
-  t.same(deliver({}, 100), Array.from({ length: 100 }, () => ({ delayMs: 0 })));
+  t.same(
+    deliver({}, 100),
+    Array.from({ length: 100 }, () => ({ delayMs: 0 })),
+  );
   t.end();
 });
 

@@ -200,7 +200,10 @@ class VoiceChannel implements Channel {
     const turn = this.#createTurn();
     this.#sendCaption(text);
     const speech = await this.#speak(clips.line, signal);
-    if (!speech) return this.#explainSilence();
+    if (!speech) {
+      this.#checkEnd();
+      return undefined;
+    }
     this.#finishLine(speech, { kind: 'line', pauses: placePauses(clips.line, speech) });
     const interjections = new Interjections({
       ...{ clock: this.#options.clock, activity: this.#activity, updates: this.#updates },
@@ -235,7 +238,10 @@ class VoiceChannel implements Channel {
     const turn = this.#createTurn({ isInterruption: true });
     this.#sendCaption(interruption.line);
     const speech = await this.#speak(interruption.clip, signal);
-    if (!speech) return this.#explainSilence();
+    if (!speech) {
+      this.#checkEnd();
+      return undefined;
+    }
     const corrected = this.#updates.hasCorrected;
     this.#updates.beginTurn();
     this.#finishLine(speech, { kind: 'interruption', pauses: [], corrected });
@@ -291,10 +297,9 @@ class VoiceChannel implements Channel {
     this.#call.send({ type: 'caption', text: text.slice(0, CAPTION_CHARS_MAX) });
   }
 
-  /** Returns undefined if the agent has hung up, so that a line could not be said. */
-  #explainSilence(): undefined {
-    if (this.#hasHungUp()) return undefined;
-    throw new Error('the microphone stopped during the call');
+  /** Checks that a line was not said because the agent has hung up. @throws SessionError. */
+  #checkEnd(): void {
+    if (!this.#hasHungUp()) throw new Error('the microphone stopped during the call');
   }
 
   /** Notes that a line of the current turn was said. */

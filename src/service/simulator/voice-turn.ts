@@ -97,7 +97,7 @@ export class VoiceTurn {
     const until = AbortSignal.any([signal, callEnded]);
     while (!until.aborted && !this.#isComplete() && !this.#isUnanswered()) {
       await clock.sleep(timeouts.pollMs, until).catch(() => undefined);
-      if (!until.aborted && stopsListening && (await stopsListening(signal))) {
+      if (stopsListening && (await stopsListening(signal))) {
         this.#isStopped = true;
         break;
       }

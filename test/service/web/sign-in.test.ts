@@ -120,7 +120,7 @@ void t.test('a live page ends with its session, and with its key', async (t) => 
     await page.fill('[name=key]', key);
     await follow(page, 'button');
     await requested;
-    t.equal(await page.getByText('open conversations').count(), 1);
+    t.equal(await page.getByText('Add an agent').count(), 1);
     return page;
   };
   const page = await openLive();
@@ -129,7 +129,7 @@ void t.test('a live page ends with its session, and with its key', async (t) => 
   await other.goto(`${service.url}/settings`);
   await follow(other, 'text=Sign out');
   await page.getByText('You are signed out.').waitFor();
-  t.equal(await page.getByText('open conversation').count(), 0, 'the data is gone');
+  t.equal(await page.getByText('Add an agent').count(), 0, 'the data is gone');
   for (const copy of [value, `${value}.more`]) {
     const { status } = await fetch(service.url, {
       headers: { ...HTML, cookie: `${name}=${copy}` },

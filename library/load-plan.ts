@@ -203,7 +203,11 @@ export function findSizeProblem({ requests }: LoadSize, show: ShowOption): strin
 }
 
 /** Returns what a run will send, in one sentence. */
-export function describeLoadPlan({ plan, size, settings: { findMax, shard } }: PreparedLoad): string {
+export function describeLoadPlan({
+  plan,
+  size,
+  settings: { findMax, shard },
+}: PreparedLoad): string {
   const { profile, engine, ratePerSecond, simulatedUsers, calls, callsPerSecond } = plan;
   const { connections } = plan;
   const windowSeconds = plan.windowMs / 1000;

@@ -77,7 +77,10 @@ export function scoreNoFalseEndpoint({ session }: Scoring): Score {
     }
     if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
     const result = count === 0 ? 'it waited' : `it answered in ${count}`;
-    return createScore(count === 0, `${expectation}: ${result} of ${formatCount(pauses, 'pause')}.`);
+    return createScore(
+      count === 0,
+      `${expectation}: ${result} of ${formatCount(pauses, 'pause')}.`,
+    );
   });
 }
 

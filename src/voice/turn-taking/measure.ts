@@ -148,9 +148,7 @@ function measureTurn(line: Utterance, next: Utterance | undefined, lanes: CallLa
     line.pauses.some(
       (pause) => startMs >= pause.startMs && startMs <= pause.endMs + AFTER_PAUSE_MS_MAX,
     );
-  const answer = speech.find(
-    ({ startMs }) => startMs >= line.endMs - EDGE_MS && startMs < untilMs,
-  );
+  const answer = speech.find(({ startMs }) => startMs >= line.endMs - EDGE_MS && startMs < untilMs);
   const isUnderway = speech.some(
     ({ startMs, endMs }) => startMs < line.endMs - EDGE_MS && endMs > line.endMs + EDGE_MS,
   );
@@ -249,6 +247,8 @@ function subtract(spans: readonly SpeechSpan[], removed: readonly SpeechSpan[]):
           { startMs: Math.max(span.startMs, endMs), endMs: span.endMs },
         ])
         .filter((span) => span.endMs > span.startMs),
-    spans.filter((span) => span.endMs > span.startMs).map(({ startMs, endMs }) => ({ startMs, endMs })),
+    spans
+      .filter((span) => span.endMs > span.startMs)
+      .map(({ startMs, endMs }) => ({ startMs, endMs })),
   );
 }

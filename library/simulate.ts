@@ -38,7 +38,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   validateOptions('simulate', schema, options);
   rejectExposure('simulate', options);
   const documents = readDocuments(options);
-  rejectInconsistent(documents, await import('../src/service/index.ts'));
+  rejectInconsistent(documents, options.channel, await import('../src/service/index.ts'));
   const { url, channel, speech, voice } = options;
   const hasCalls =
     channel === 'voice' || documents.scenarios.some((scenario) => scenario.channel === 'voice');
@@ -95,8 +95,12 @@ function rejectInvalid(path: string, name: MessageName, value: unknown): void {
 }
 
 /** @throws {TypeError} if scenarios, personas, and evals do not fit together. */
-function rejectInconsistent(documents: Documents, { findRunProblems }: typeof serviceModule): void {
-  const [first] = findRunProblems(documents.scenarios, documents);
+function rejectInconsistent(
+  documents: Documents,
+  channel: SimulateOptions['channel'],
+  { findRunProblems }: typeof serviceModule,
+): void {
+  const [first] = findRunProblems(documents.scenarios, { ...documents, channel });
   if (!first) return;
   const { pointer, problem } = first;
   const place = pointer.startsWith('/evals')

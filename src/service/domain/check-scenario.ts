@@ -4,12 +4,20 @@ import { suggestion } from '../../platform/suggest.ts';
 import { InvalidDocumentError } from './errors.ts';
 import { checkUnique, unknownIdError } from './document-checks.ts';
 import { checkEvalIds, parseEval } from './evals.ts';
+import { canPause } from './line-pauses.ts';
 
 /** The ids to which a scenario may refer. */
 interface KnownIds {
   evalIds: readonly string[];
   personaIds: readonly string[];
+  /** The channel of the run, if it replaces that of the scenario. */
+  channel?: ChannelName | undefined;
 }
+
+type ChannelName = Scenario['channel'];
+
+/** The most places that a message names. */
+const PLACES_MAX = 10;
 
 /**
  * Checks the rules of a scenario that a schema can't express: the persona and the evals exist, every
@@ -44,22 +52,53 @@ export function catchProblem(check: () => void): InvalidDocumentError[] {
 /** The ways to say a line that exist only in a call. */
 const SPOKEN = ['interrupt', 'pause_ms', 'backchannel', 'silence_s'] as const;
 
-/** Rejects ways to say a line that chat does not have. */
-function checkSpoken({ channel, user }: Scenario, at: string): void {
-  if (channel === 'voice') return;
-  const { opening_delivery: opening = {}, steps = [], hello_after_s: hello } = user;
-  const places = [
-    ...(hello === undefined ? [] : ['hello_after_s']),
-    ...SPOKEN.filter((name) => opening[name] !== undefined).map(
-      (name) => `opening_delivery/${name}`,
-    ),
-    ...steps.flatMap((step, index) =>
-      SPOKEN.filter((name) => step[name] !== undefined).map((name) => `steps/${index}/${name}`),
+/** Returns the places of a scenario with ways to say a line that only a call has. */
+function listSpokenFields({
+  opening_delivery,
+  steps = [],
+  hello_after_s,
+}: Scenario['user']): string[] {
+  const deliveries = [
+    [opening_delivery ?? {}, 'opening_delivery'] as const,
+    ...steps.map((step, index) => [step, `steps/${index}`] as const),
+  ];
+  return [
+    ...(hello_after_s === undefined ? [] : ['/user/hello_after_s']),
+    ...deliveries.flatMap(([delivery, path]) =>
+      SPOKEN.filter((name) => delivery[name] !== undefined).map((name) => `/user/${path}/${name}`),
     ),
   ];
-  const [first] = places;
+}
+
+/** Rejects ways to say a line that chat does not have. The message names all of them. */
+function checkChannel({ channel, user }: Scenario, runChannel: ChannelName, at: string): void {
+  if (channel === 'voice' && runChannel !== 'chat') return;
+  const [first, ...others] = listSpokenFields(user);
   if (first === undefined) return;
-  throw new InvalidDocumentError(`${at}/user/${first}`, 'needs `channel: voice` in the scenario');
+  const more = others.length > 0 ? `, as do ${formatPlaces(others)}` : '';
+  const need = runChannel === 'chat' ? 'a call' : '`channel: voice` in the scenario';
+  throw new InvalidDocumentError(`${at}${first}`, `needs ${need}${more}`);
+}
+
+function formatPlaces(places: readonly string[]): string {
+  const names = places.map((place) => place.replace('/user/', ''));
+  const rest = names.length - PLACES_MAX;
+  return [...names.slice(0, PLACES_MAX), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+}
+
+/** Returns checks that lines have room for their pauses. */
+function listPauseChecks({ user }: Scenario, at: string): (() => void)[] {
+  const { opening = '', opening_delivery: opened = {}, steps = [] } = user;
+  const lines = [
+    { say: opening, pause_ms: opened.pause_ms, path: 'opening_delivery' },
+    ...steps.map(({ say, pause_ms }, index) => ({ say, pause_ms, path: `steps/${index}` })),
+  ];
+  return lines
+    .filter(({ say, pause_ms: pauseMs }) => pauseMs !== undefined && !canPause(say))
+    .map(({ path }) => () => {
+      const place = `${at}/user/${path}/pause_ms`;
+      throw new InvalidDocumentError(place, 'needs a line of at least two words');
+    });
 }
 
 function listChecks(scenario: Scenario, known: KnownIds, at: string): (() => void)[] {
@@ -91,7 +130,8 @@ function listChecks(scenario: Scenario, known: KnownIds, at: string): (() => voi
       if (typeof reference !== 'string') parseEval(reference, `${at}/evals/${index}`);
     }),
     () => checkEvalIds(allIds, [...known.evalIds, ...inlineIds], at),
-    () => checkSpoken(scenario, at),
+    () => checkChannel(scenario, known.channel, at),
+    ...listPauseChecks(scenario, at),
     () => checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`),
     () =>
       checkUnique(

@@ -14,6 +14,8 @@ export interface ResolvedScenario {
 export interface ScenarioReferences {
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
+  /** The channel of the run, if it replaces that of the scenarios. */
+  channel?: Scenario['channel'] | undefined;
 }
 
 /** The persona of a scenario that names none. */
@@ -50,7 +52,11 @@ export function findRunProblems(
     ),
     ...scenarios.flatMap((scenario, index) => [
       ...((scenario.evals ?? []).length > 0 ? [] : [createNoEvalsError(scenario, `/${index}`)]),
-      ...findScenarioProblems(scenario, { evalIds, personaIds }, `/${index}`),
+      ...findScenarioProblems(
+        scenario,
+        { evalIds, personaIds, channel: references.channel },
+        `/${index}`,
+      ),
     ]),
   ];
 }
@@ -73,7 +79,7 @@ export function resolveScenario(
 ): ResolvedScenario {
   const evalIds = references.evals.map(({ id }) => id);
   const personaIds = references.personas.map(({ id }) => id);
-  checkScenario(scenario, { evalIds, personaIds }, at);
+  checkScenario(scenario, { evalIds, personaIds, channel: references.channel }, at);
   const { persona = plainPersona, evals = [] } = scenario;
   const referenced = references.personas.find(({ id }) => id === persona);
   return {

@@ -40,9 +40,15 @@ export class CallLaneRecorder {
     this.#caller.push(utterance);
   }
 
-  /** Runs what the caller does before it can speak; silence meanwhile is not dead air. */
-  async prepare<Result>(work: () => Promise<Result>): Promise<Result> {
-    const startMs = this.#clock.monotonicMs();
+  /**
+   * Runs what the caller does before it can speak, which it has prepared since `sinceMs`; silence
+   * meanwhile is not dead air.
+   */
+  async prepare<Result>(
+    sinceMs: number | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const startMs = sinceMs ?? this.#clock.monotonicMs();
     try {
       return await work();
     } finally {

@@ -219,7 +219,7 @@ async function resolveScenarios(store: Store, ownerId: string, request: Simulati
     listDocuments(store, ownerId, 'persona'),
     listDocuments(store, ownerId, 'scenario'),
   ]);
-  const references: ScenarioReferences = { evals, personas };
+  const references: ScenarioReferences = { evals, personas, channel: request.channel };
   const ids = new Set<string>();
   const resolved = request.scenarios.map((requested, index) => {
     const pointer = `/scenarios/${index}`;

@@ -25,7 +25,7 @@ import type { Channel, SaidLine } from './channel.ts';
 import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
 import { SessionError, type AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
-import { planDelivery, type PlannedDelivery } from './voice-delivery.ts';
+import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
 import { Interjections } from './voice-interjections.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
 
@@ -107,7 +107,10 @@ class VoiceChannel implements Channel {
   #turns = 0;
   #lineSentAtMs: number | undefined;
   /** What the user says next, to interrupt the agent. */
-  #interruption: { clip: PausedClip; line: string } | undefined;
+  /** The turn of an interruption that was spoken. */
+  #interruption: { turn: VoiceTurn; speech: SpeechSpan; line: string } | undefined;
+  /** When the last reply was complete. */
+  #repliedAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(
@@ -190,7 +193,7 @@ class VoiceChannel implements Channel {
     const number = this.#turns + 1;
     const line = { number, text, canBeInterrupted };
     const planned = planDelivery(this.#plan, line, delivery);
-    const clips = await this.#lanes.prepare(() => this.#makeClips(planned, signal));
+    const clips = await this.#lanes.prepare(this.#repliedAtMs, () => this.#makeClips(planned, signal));
     await this.#waitForSilence(signal);
     if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
     if (this.#hasHungUp()) return undefined;
@@ -215,39 +218,58 @@ class VoiceChannel implements Channel {
     if (turn.wasInterrupted)
       this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
     this.#transcripts.compare(text, this.#updates.userText);
-    const { interruption } = planned;
+    const { interruption, backchannel } = planned;
+    if (backchannel && !interjections.hasSaidBackchannel) {
+      this.#notes.push(`The agent had answered line ${number} before the user said it listens.`);
+    }
     if (turn.wasStopped && interruption && clips.interruption) {
-      const { say, reason } = interruption;
-      this.#interruption = { clip: clips.interruption, line: say };
-      return { ...reply, interruption: { line: say, reason } };
+      return this.#interrupt(reply, { ...interruption, clip: clips.interruption }, signal);
     }
     if (interruption) {
       this.#notes.push(`The agent had answered line ${number} before the user could interrupt it.`);
     }
+    return this.#finishTurn(reply);
+  }
+
+  /**
+   * Speaks over the agent, in a turn of its own. Returns the interrupted reply: until the user has
+   * finished, the agent may still send its text, or take back what it did not get to say.
+   */
+  async #interrupt(
+    reply: AgentReply,
+    { say, reason, clip }: PlannedInterruption & { clip: PausedClip },
+    signal: AbortSignal,
+  ): Promise<AgentReply> {
+    this.#lineSentAtMs = undefined;
+    this.#turns += 1;
+    this.#updates.markInterrupted();
+    const turn = this.#createTurn({ isInterruption: true });
+    this.#sendCaption(say);
+    const speech = await this.#speak(clip, signal);
+    const { agentText: content, toolCalls, hasCorrected: corrected } = this.#updates;
+    if (!speech) {
+      this.#checkEnd();
+      return { ...reply, content, toolCalls, hungUp: true };
+    }
     this.#updates.beginTurn();
-    return reply;
+    this.#finishLine(speech, { kind: 'interruption', pauses: [], corrected });
+    this.#interruption = { turn, speech, line: say };
+    return { ...reply, content, toolCalls, interruption: { line: say, reason } };
   }
 
   async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
     const interruption = this.#interruption;
     if (!interruption) throw new Error('The user does not interrupt the agent.');
     this.#interruption = undefined;
-    this.#lineSentAtMs = undefined;
-    this.#turns += 1;
-    this.#updates.markInterrupted();
-    const turn = this.#createTurn({ isInterruption: true });
-    this.#sendCaption(interruption.line);
-    const speech = await this.#speak(interruption.clip, signal);
-    if (!speech) {
-      this.#checkEnd();
-      return undefined;
-    }
-    const corrected = this.#updates.hasCorrected;
-    this.#updates.beginTurn();
-    this.#finishLine(speech, { kind: 'interruption', pauses: [], corrected });
-    const reply = await turn.reply(speech, signal);
+    const reply = await interruption.turn.reply(interruption.speech, signal);
     this.#transcripts.compare(interruption.line, this.#updates.userText);
+    return this.#finishTurn(reply);
+  }
+
+  /** Ends a turn: from now on, the user decides what to say next. */
+  #finishTurn(reply: AgentReply): AgentReply {
     this.#updates.beginTurn();
+    this.#repliedAtMs = this.#options.clock.monotonicMs();
     return reply;
   }
 
@@ -265,7 +287,7 @@ class VoiceChannel implements Channel {
     const stopsWaiting = (): Promise<boolean> =>
       Promise.resolve(hasHeardNothing() && this.#options.clock.monotonicMs() - atMs >= helloMs);
     const reply = await turn.reply({ startMs: atMs, endMs: atMs }, signal, stopsWaiting);
-    this.#updates.beginTurn();
+    this.#finishTurn(reply);
     if (!turn.wasStopped) return reply;
     this.#lanes.missGreeting({ startMs: atMs, endMs: this.#options.clock.monotonicMs() });
     this.#turns = 0;

@@ -60,10 +60,11 @@ void t.test('an agent that never yields has no yield time', { timeout: 90_000 },
     opening: LONG_LINE,
     opening_delivery: { interrupt },
   });
-  const { interruptions } = turnTakingOf(
-    await simulateSession(t, agent.url, scenario, { voice: {} }),
-  );
+  const session = await simulateSession(t, agent.url, scenario, { voice: {} });
+  const { interruptions } = turnTakingOf(session);
+  t.match(interruptions, [{ turn: 2, yield_ms: null }]);
   t.equal(interruptions.length, 1);
+  t.match(session.eval_outcomes, [{ outcome: 'fail', reasoning: /did not stop in turn 2/ }]);
 });
 
 void t.test(
@@ -87,11 +88,22 @@ void t.test(
 );
 
 void t.test('by chat, ways to say a line are refused', async (t) => {
-  const user = { opening: 'Hello', steps: [{ say: 'Bye', interrupt: { after_ms: 1, say: 'No' } }] };
+  const user = {
+    opening: 'Hello there',
+    opening_delivery: { pause_ms: 400 },
+    steps: [{ say: 'Bye', interrupt: { after_ms: 1, say: 'No' } }],
+  };
+  const [url, voice] = ['http://127.0.0.1:1', { channel: 'voice' } as const];
   await t.rejects(
-    simulateOn(t, 'http://127.0.0.1:1', makeUserScenario(user)),
-    /user\/steps\/0\/interrupt needs `channel: voice` in the scenario/,
+    simulateOn(t, url, makeUserScenario(user)),
+    /opening_delivery\/pause_ms needs `channel: voice` in the scenario, as do steps\/0\/interrupt\./,
   );
+  await t.rejects(
+    simulateOn(t, url, makeUserScenario(user, voice), { channel: 'chat' }),
+    /opening_delivery\/pause_ms needs a call, as do steps\/0\/interrupt\./,
+  );
+  const short = makeUserScenario({ opening: 'Hello', opening_delivery: { pause_ms: 400 } }, voice);
+  await t.rejects(simulateOn(t, url, short), /pause_ms needs a line of at least two words/);
 });
 
 void t.test('how a line is said depends only on the session and the line', (t) => {

@@ -3526,10 +3526,7 @@ export interface TurnTaking {
    * @maxItems 1000
    */
   events: TurnTakingEvent[];
-  /**
-   * Why the measurements are unreliable: sandbox-kit itself was late. Evals that depend on them are then not scored, unless a delay can't change their outcome. Absent if they are reliable.
-   */
-  not_proven?: string;
+  not_proven?: UnprovenTurnTaking;
 }
 export interface MeasuredResponse {
   turn: number;
@@ -3564,6 +3561,16 @@ export interface TurnTakingEvent {
   kind: TurnTakingEventKind;
   at_ms: number;
   duration_ms: number;
+}
+/**
+ * Present if the measurements are unreliable, because sandbox-kit itself was late. An eval is then scored only if a delay can't change its outcome.
+ */
+export interface UnprovenTurnTaking {
+  reason: string;
+  /**
+   * The longest delay.
+   */
+  late_ms: number;
 }
 /**
  * The turn-taking of all calls of the run: percentiles over all turns, and sums.

@@ -21,7 +21,7 @@ export function listRunTurnTaking(measured: RunTurnTaking | undefined): TurnTaki
 
 /** Returns how a call took turns, as facts for people. */
 export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
-  const { interruptions, not_proven: reason } = measured;
+  const { interruptions, not_proven: notProven } = measured;
   const yields = interruptions.flatMap(({ yield_ms: ms }) => ms ?? []);
   const yieldMs =
     yields.length === 0
@@ -35,7 +35,7 @@ export function listTurnTaking(measured: TurnTaking): TurnTakingFact[] {
       ...measured,
       ...{ interruptions: interruptions.length, yielded: yields.length, yield_ms: yieldMs },
     }),
-    ...(reason === undefined ? [] : ([['not proven', reason]] as const)),
+    ...(notProven ? ([['not proven', notProven.reason]] as const) : []),
   ];
 }
 

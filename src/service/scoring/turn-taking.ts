@@ -6,11 +6,14 @@ import { createErrorScore, createScore, type Score, type Scoring } from './score
 /** Silence that `no_dead_air` allows by default. */
 const DEAD_AIR_MS_MAX = 2_000;
 
+/** An agent that does not yield goes on for at least this long after the interruption. */
+const GOES_ON_MS_MIN = 1_000;
+
 /** `yields_within_ms`: at every interruption, the agent fell silent within `ms`. */
 export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected the agent to stop within ${max} ms when the user interrupts`;
-  return scoreCall(session.turnTaking, expectation, ({ interruptions, not_proven: reason }) => {
+  return scoreCall(session.turnTaking, expectation, ({ interruptions, not_proven: notProven }) => {
     if (interruptions.length === 0) {
       return createErrorScore(`${expectation}: the user never interrupted the agent.`);
     }
@@ -19,7 +22,11 @@ export function scoreYieldsWithinMs({ params, session }: Scoring): Score {
       const slowestMs = Math.max(...interruptions.map(({ yield_ms: ms }) => ms ?? 0));
       return createScore(true, `${expectation}: it stopped within ${slowestMs} ms.`);
     }
-    if (reason !== undefined) return notProven(expectation, reason);
+    // A delay only makes the measured time longer.
+    const isProven = slow.some(
+      ({ yield_ms: ms }) => (ms ?? max + GOES_ON_MS_MIN) - lateMsOf(notProven) > max,
+    );
+    if (!isProven) return createUnproven(expectation, notProven);
     const described = slow.map(({ turn, yield_ms: ms }) =>
       ms === null ? `it did not stop in turn ${turn}` : `it took ${ms} ms in turn ${turn}`,
     );
@@ -36,13 +43,15 @@ export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
   const max = params.readNumber('ms');
   const expectation = `Expected answers to start within ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
-    const { response_ms: response, responses, missed_turns: missed, not_proven: reason } = call;
+    const { response_ms: response, responses, missed_turns: missed, not_proven: notProven } = call;
     if (missed === 0 && response && response.max <= max) {
       return createScore(true, `${expectation}: the slowest started after ${response.max} ms.`);
     }
-    if (reason !== undefined) return notProven(expectation, reason);
     if (missed > 0) {
       return createScore(false, `${expectation}: ${formatCount(missed, 'line')} got no answer.`);
+    }
+    if (response && response.max - lateMsOf(notProven) <= max) {
+      return createUnproven(expectation, notProven);
     }
     const slow = responses.filter(({ response_ms: ms }) => ms > max);
     return response
@@ -59,7 +68,9 @@ export function scoreRespondsWithinMs({ params, session }: Scoring): Score {
 export function scoreNeverInterrupts({ session }: Scoring): Score {
   const expectation = 'Expected the agent to let the user finish';
   return scoreCall(session.turnTaking, expectation, (call) => {
-    if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
+    if (!isCountProven(call, 'agent_interruption')) {
+      return createUnproven(expectation, call.not_proven);
+    }
     const count = call.agent_interruptions;
     const result = count === 0 ? 'it did' : `it interrupted ${formatCount(count, 'time')}`;
     return createScore(count === 0, `${expectation}: ${result}.`);
@@ -75,7 +86,7 @@ export function scoreNoFalseEndpoint({ session }: Scoring): Score {
     if (pauses === 0 && count === 0) {
       return createErrorScore(`${expectation}: the user never paused within a line.`);
     }
-    if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
+    if (!isCountProven(call, 'false_endpoint')) return createUnproven(expectation, call.not_proven);
     const result = count === 0 ? 'it waited' : `it answered in ${count}`;
     return createScore(
       count === 0,
@@ -89,12 +100,18 @@ export function scoreNoDeadAir({ params, session }: Scoring): Score {
   const max = params.readOptionalNumber('ms') ?? DEAD_AIR_MS_MAX;
   const expectation = `Expected no silence over ${max} ms`;
   return scoreCall(session.turnTaking, expectation, (call) => {
-    const silences = call.events
-      .filter(({ kind, duration_ms: ms }) => kind === 'dead_air' && ms > max)
-      .map(({ at_ms: at, duration_ms: ms }) => `${ms} ms at ${(at / 1000).toFixed(1)} s`);
+    const silences = call.events.filter(
+      ({ kind, duration_ms: ms }) => kind === 'dead_air' && ms > max,
+    );
     if (silences.length === 0) return createScore(true, `${expectation}: there was none.`);
-    if (call.not_proven !== undefined) return notProven(expectation, call.not_proven);
-    return createScore(false, `${expectation}: ${formatList(silences)}.`);
+    const longestMs = Math.max(...silences.map(({ duration_ms: ms }) => ms));
+    if (longestMs - lateMsOf(call.not_proven) <= max) {
+      return createUnproven(expectation, call.not_proven);
+    }
+    const described = silences.map(
+      ({ at_ms: at, duration_ms: ms }) => `${ms} ms at ${(at / 1000).toFixed(1)} s`,
+    );
+    return createScore(false, `${expectation}: ${formatList(described)}.`);
   });
 }
 
@@ -111,6 +128,20 @@ function scoreCall(
   );
 }
 
-/** A delay of the kit makes times longer and moves sounds, so only some results stand. */
-const notProven = (expectation: string, reason: string): Score =>
-  createErrorScore(`${expectation}: not proven, because ${reason}. Run it on an idle machine.`);
+/** How far a measured time can be from the true one. */
+const lateMsOf = (notProven: TurnTaking['not_proven']): number => notProven?.late_ms ?? 0;
+
+/**
+ * Whether the number of these events is certain: no delay could hide one, or one of them lasted too
+ * long to be the result of a delay.
+ */
+const isCountProven = ({ events, not_proven: notProven }: TurnTaking, kind: string): boolean =>
+  !notProven ||
+  events.some((event) => event.kind === kind && event.duration_ms > lateMsOf(notProven));
+
+/** Creates the score of an eval whose outcome a delay of the kit could change. */
+const createUnproven = (expectation: string, notProven: TurnTaking['not_proven']): Score =>
+  createErrorScore(
+    `${expectation}: not proven, because ${notProven?.reason ?? 'sandbox-kit itself was late'}. ` +
+      'Run it on an idle machine.',
+  );

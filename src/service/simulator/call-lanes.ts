@@ -2,7 +2,12 @@ import type { TurnTaking } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LevelWindow } from '../../voice/activity/index.ts';
 import type { SpeechSpan } from '../../voice/call/index.ts';
-import { explainLocalDelay, monitorLocalDelay } from '../../voice/latency/index.ts';
+import {
+  explainLocalDelay,
+  findPercentile,
+  monitorLocalDelay,
+  type LocalDelay,
+} from '../../voice/latency/index.ts';
 import {
   AgentLaneRecorder,
   measureTurnTaking,
@@ -10,13 +15,17 @@ import {
   type Utterance,
 } from '../../voice/turn-taking/index.ts';
 
+/** The lateness of more sent packets than this is not kept: 20 minutes. */
+const SENT_MAX = 60_000;
+
 /** Records both sides of a call while it lasts, and measures how they took turns. */
 export class CallLaneRecorder {
   readonly #clock: Clock;
   readonly #agent = new AgentLaneRecorder();
   readonly #caller: Utterance[] = [];
   readonly #notReady: SpeechSpan[] = [];
-  readonly #stopMonitor = monitorLocalDelay();
+  readonly #sentLateMs: number[] = [];
+  #stopMonitor: (() => LocalDelay) | undefined;
   #originMs = Infinity;
   #missedGreeting: SpeechSpan | undefined;
   #measured: TurnTaking | undefined;
@@ -25,14 +34,25 @@ export class CallLaneRecorder {
     this.#clock = clock;
   }
 
-  /** Notes that a packet left or arrived. The first one is the start of the recording. */
-  notePacket(atMs: number): void {
+  /** Starts when media can flow: what happens before that delays no packet. */
+  start(): void {
+    this.#stopMonitor = monitorLocalDelay();
+  }
+
+  /** Notes that a packet left, and how late. */
+  noteSent(atMs: number, lateMs: number): void {
+    this.#noteStart(atMs);
+    if (this.#sentLateMs.length < SENT_MAX) this.#sentLateMs.push(lateMs);
+  }
+
+  /** The first packet of either side is the start of the recording. */
+  #noteStart(atMs: number): void {
     this.#originMs = Math.min(this.#originMs, atMs);
   }
 
   /** Adds a packet of the agent with its levels, in order of arrival. */
   addReceived(packet: LanePacket, windows: readonly LevelWindow[]): void {
-    this.notePacket(packet.arrivedAtMs);
+    this.#noteStart(packet.arrivedAtMs);
     this.#agent.add(packet, windows);
   }
 
@@ -62,8 +82,11 @@ export class CallLaneRecorder {
 
   /** Measures the call when it has ended; undefined if no packet left or arrived. */
   finish(): void {
-    const localDelay = explainLocalDelay(this.#stopMonitor());
-    if (this.#originMs === Infinity) return;
+    const delay = this.#stopMonitor?.();
+    if (!delay || this.#originMs === Infinity) return;
+    const sendLateP99Ms = findPercentile(this.#sentLateMs, 99);
+    const reason = explainLocalDelay({ ...delay, sendLateP99Ms });
+    const lateMs = Math.max(delay.loopLateMaxMs, findPercentile(this.#sentLateMs, 100) ?? 0);
     this.#measured = measureTurnTaking({
       originMs: this.#originMs,
       agent: this.#agent.lane(),
@@ -71,7 +94,7 @@ export class CallLaneRecorder {
       notReady: this.#notReady,
       missedGreeting: this.#missedGreeting,
       endMs: this.#clock.monotonicMs(),
-      localDelay,
+      localDelay: reason === undefined ? undefined : { reason, lateMs },
     });
   }
 

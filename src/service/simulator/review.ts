@@ -3,6 +3,7 @@ import { formatCount } from '../../report-kit/format.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { AgentMessage } from './simulated-user.ts';
+import { isInterruption } from './voice-delivery.ts';
 
 /** A session to review: its scenario, what was said, and how it ended. */
 export interface ReviewedSession {
@@ -49,8 +50,10 @@ async function findLateStop({ scenario, turns }: ReviewedSession): Promise<Revie
   for (const [index, turn] of turns.slice(0, -1).entries()) {
     // If the agent speaks first, its greeting responds to nothing yet.
     if (turn.userInput === '') continue;
+    const next = turns[index + 1];
+    // A user that interrupts a reply has not heard all of it.
+    if (next && isInterruption(next)) continue;
     for (const condition of scenario.user.stop_when ?? []) {
-      const next = turns[index + 1];
       const isDone = await meetsCondition(condition, toAgentMessage(turn), neverAborted).catch(
         () => false,
       );
@@ -77,12 +80,14 @@ function findEarlyStop({ scenario, turns, endReason }: ReviewedSession): ReviewF
 /** A user that no model plays says only the lines of its scenario. */
 function findOffScriptLine({ scenario, turns }: ReviewedSession): ReviewFinding[] {
   const { mode = 'graph', opening = '', steps = [], reactions = [], facts = [] } = scenario.user;
+  const { opening_delivery: opened = {} } = scenario.user;
   if (mode === 'llm') return [];
   const factLines = facts.map(stateFact);
   const lines = new Set([
     ...['', opening, ...factLines],
     ...steps.flatMap(({ say, otherwise = say }) => [say, otherwise]),
     ...reactions.map(({ say }) => say),
+    ...[opened, ...steps].flatMap(({ interrupt }) => interrupt?.say ?? []),
   ]);
   const turn = turns.find(({ userInput }) => {
     const rest = factLines.reduce((left, line) => left.replace(line, ''), userInput).trim();

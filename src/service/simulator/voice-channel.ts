@@ -106,7 +106,6 @@ class VoiceChannel implements Channel {
   #connectedAtMs = 0;
   #turns = 0;
   #lineSentAtMs: number | undefined;
-  /** What the user says next, to interrupt the agent. */
   /** The turn of an interruption that was spoken. */
   #interruption: { turn: VoiceTurn; speech: SpeechSpan; line: string } | undefined;
   /** When the last reply was complete. */
@@ -171,8 +170,9 @@ class VoiceChannel implements Channel {
       const peer = await this.#call.connect();
       this.#activity.payloadType = this.#call.payloadType;
       this.#connectedAtMs = clock.monotonicMs();
-      const onSent = (payload: Buffer): void => {
-        this.#lanes.notePacket(clock.monotonicMs());
+      this.#lanes.start();
+      const onSent = (payload: Buffer, lateMs: number): void => {
+        this.#lanes.noteSent(clock.monotonicMs(), lateMs);
         if (this.#options.onAudio) this.#recording.addSent(payload, clock.monotonicMs());
       };
       const impairment = this.#impairment;

@@ -39,8 +39,13 @@ const PAUSE_WORDS_MIN = 4;
 /** In a line of this many words, a persona that hesitates a lot does so twice. */
 const TWO_PAUSES_WORDS_MIN = 12;
 
+const INTERRUPTION_REASON = 'interrupts the agent';
 /** The user repeats its line, so the answer is as useful to the scenario as the interrupted one. */
-const PERSONA_REASON = 'interrupts the agent, as the persona does';
+const PERSONA_REASON = `${INTERRUPTION_REASON}, as the persona does`;
+
+/** Whether the line of a turn interrupts the reply before it. */
+export const isInterruption = ({ userReason }: { userReason: string }): boolean =>
+  userReason.startsWith(INTERRUPTION_REASON);
 
 /**
  * Decides how a line is spoken: as the scenario says, and otherwise as the persona does. The choices
@@ -55,7 +60,7 @@ export function planDelivery(
   const { interruptions = 'never', pauses = 'none' } = persona.voice ?? {};
   const { interrupt, pause_ms: pauseMs, backchannel, silence_s: silenceS = 0 } = delivery;
   const interruption = interrupt
-    ? { ...interrupt, afterMs: interrupt.after_ms, reason: 'interrupts the agent' }
+    ? { ...interrupt, afterMs: interrupt.after_ms, reason: INTERRUPTION_REASON }
     : drawInterruption(line.text, INTERRUPTION_SHARES[interruptions], random.fork('interruption'));
   const pausesMs =
     pauseMs === undefined ? drawPauses(line.text, pauses, random.fork('pauses')) : [pauseMs];

@@ -27,8 +27,11 @@ export interface CallLanes {
   missedGreeting?: SpeechSpan | undefined;
   /** When the call ended. */
   endMs: number;
-  /** Why delays of this process make the measurement unreliable; undefined if they don't. */
-  localDelay?: string | undefined;
+  /**
+   * Why delays of this process make the measurement unreliable, and the longest of them; undefined if
+   * they don't.
+   */
+  localDelay?: { reason: string; lateMs: number } | undefined;
 }
 
 /** Less time than this at the edge of a line is within the error of the measurement. */
@@ -108,7 +111,9 @@ export function measureTurnTaking(lanes: CallLanes): TurnTaking {
     dead_air_ms: sumMs(silences),
     gaps: agent.gaps.length,
     events: events.toSorted((a, b) => a.at_ms - b.at_ms).slice(0, EVENTS_MAX),
-    ...(localDelay !== undefined && { not_proven: localDelay }),
+    ...(localDelay && {
+      not_proven: { reason: localDelay.reason, late_ms: Math.ceil(localDelay.lateMs) },
+    }),
   };
 }
 

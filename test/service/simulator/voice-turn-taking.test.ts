@@ -12,7 +12,7 @@ import {
 
 t.jobs = 3;
 
-const LONG_LINE = 'What are your opening hours, and where is my order A-1001?';
+const LONG_LINE = 'What are your opening hours?';
 const yields = {
   id: 'yields',
   name: 'Yields',
@@ -47,7 +47,7 @@ void t.test(
     t.match(interruptions, [{ turn: 2 }]);
     t.ok(interruptions.length === 1);
     const ms = interruptions[0]?.yield_ms ?? null;
-    if (reason === undefined) t.ok(ms !== null && ms < 5_000, `${ms} ms`);
+    if (!reason) t.ok(ms !== null && ms < 5_000, `${ms} ms`);
   },
 );
 

@@ -17,7 +17,7 @@ const calm: TurnTaking = {
     { kind: 'interruption', at_ms: 4_000, duration_ms: 1_500 },
   ],
 };
-const BUSY = 'sandbox-kit itself was 40 ms late';
+const BUSY = { reason: 'sandbox-kit itself was 40 ms late', late_ms: 60 };
 const deadAir = {
   dead_air_ms: 3_000,
   events: [...calm.events, { kind: 'dead_air' as const, at_ms: 6_000, duration_ms: 3_000 }],
@@ -42,15 +42,35 @@ const CASES: [
   ],
   ['yields_within_ms', { ms: 500 }, { interruptions: [] }, 'error', /never interrupted/],
   ['yields_within_ms', { ms: 250 }, { not_proven: BUSY }, 'pass', /250 ms/],
-  ['yields_within_ms', { ms: 100 }, { not_proven: BUSY }, 'error', /not proven.*40 ms late/],
+  ['yields_within_ms', { ms: 190 }, { not_proven: BUSY }, 'error', /not proven.*40 ms late/],
+  ['yields_within_ms', { ms: 189 }, { not_proven: BUSY }, 'fail', /it took 250 ms/],
+  [
+    'yields_within_ms',
+    { ms: 9_000 },
+    { interruptions: [{ turn: 2, at_ms: 1, yield_ms: null }], not_proven: BUSY },
+    'fail',
+    /it did not stop/,
+  ],
   ['responds_within_ms', { ms: 450 }, {}, 'pass', /after 450 ms/],
   ['responds_within_ms', { ms: 400 }, {}, 'fail', /after 450 ms/],
   ['responds_within_ms', { ms: 450 }, { missed_turns: 1 }, 'fail', /1 line got no answer/],
   ['responds_within_ms', { ms: 1 }, { response_ms: null, responses: [] }, 'error', /no answer/],
   ['responds_within_ms', { ms: 400 }, { not_proven: BUSY }, 'error', /not proven/],
+  ['responds_within_ms', { ms: 389 }, { not_proven: BUSY }, 'fail', /after 450 ms/],
   ['never_interrupts', {}, {}, 'pass', /it did\./],
   ['never_interrupts', {}, { agent_interruptions: 2 }, 'fail', /2 times/],
   ['never_interrupts', {}, { not_proven: BUSY }, 'error', /not proven/],
+  [
+    'never_interrupts',
+    {},
+    {
+      agent_interruptions: 1,
+      events: [{ kind: 'agent_interruption', at_ms: 900, duration_ms: 800 }],
+      not_proven: BUSY,
+    },
+    'fail',
+    /1 time/,
+  ],
   ['no_false_endpoint', {}, {}, 'pass', /it waited/],
   ['no_false_endpoint', {}, { false_endpoints: 1 }, 'fail', /1 of 1 pause/],
   ['no_false_endpoint', {}, { events: [] }, 'error', /never paused/],
@@ -58,7 +78,8 @@ const CASES: [
   ['no_dead_air', {}, {}, 'pass', /there was none/],
   ['no_dead_air', {}, deadAir, 'fail', /3000 ms at 6.0 s/],
   ['no_dead_air', { ms: 3_000 }, deadAir, 'pass', /there was none/],
-  ['no_dead_air', {}, { ...deadAir, not_proven: BUSY }, 'error', /not proven/],
+  ['no_dead_air', { ms: 2_950 }, { ...deadAir, not_proven: BUSY }, 'error', /not proven/],
+  ['no_dead_air', {}, { ...deadAir, not_proven: BUSY }, 'fail', /3000 ms/],
 ];
 
 const score = (

@@ -30,6 +30,10 @@ export interface DoubleCall {
   waitForEndOfSpeech: () => Promise<void>;
   /** Plays a short clip; resolves when its speech has ended. */
   speak: () => Promise<void>;
+  /** Plays a clip, instead of one that plays. */
+  play: (clip: Clip) => void;
+  /** When the caller was last heard, on the monotonic clock; -Infinity if never. */
+  heardAtMs: () => number;
   /** Sends a `conversation_update` with this agent text. */
   update: (agent: string, fields?: CallMessage) => void;
 }
@@ -155,6 +159,14 @@ class SandboxCall implements DoubleCall {
 
   async speak(): Promise<void> {
     await this.#microphone?.say(await loadShortestClip());
+  }
+
+  play(clip: Clip): void {
+    void this.#microphone?.say(clip);
+  }
+
+  heardAtMs(): number {
+    return this.#activity?.lastSpeechAtMs ?? -Infinity;
   }
 
   update(agent: string, fields: CallMessage = {}): void {

@@ -13,7 +13,8 @@ type Exchange = Parameters<NonNullable<CheckOptions['onExchange']>>[0];
 const OPTION = '--save-audio';
 
 const SIDES = ['sandbox', 'kit'] as const;
-type Side = (typeof SIDES)[number];
+/** What a file contains: one side of a call, or both on two channels. */
+type Side = (typeof SIDES)[number] | 'both';
 
 const fileNameOf = (name: string, side: Side): string =>
   `${name.replaceAll(/[^a-z0-9]+/gi, '-')}-${side}.opus`;
@@ -22,11 +23,16 @@ const fileNameOf = (name: string, side: Side): string =>
 export interface AudioLinks {
   user: string;
   agent: string;
+  /** Both directions at the same time; absent if they can't be played together. */
+  both?: string;
 }
 
 /** The directory that the audio of calls is saved to. */
 export interface AudioDirectory {
-  /** Writes the audio of both directions: `NAME-sandbox.opus` and `NAME-kit.opus`. */
+  /**
+   * Writes the audio of both directions, `NAME-sandbox.opus` and `NAME-kit.opus`, and of both together,
+   * `NAME-both.opus`: the kit on the left channel, the sandbox on the right.
+   */
   save: (name: string, audio: Audio) => void;
   /** Returns relative links from a directory to the saved audio of a call. */
   linkFrom: (directory: string, name: string) => AudioLinks | undefined;
@@ -49,14 +55,15 @@ export async function createAudioDirectory(
   nameParts: string,
 ): Promise<AudioDirectory> {
   createDirectory(directory, OPTION);
-  const { writeOgg } = await import('../../src/voice/opus/index.ts');
+  const { writeOgg, writeStereoOgg } = await import('../../src/voice/opus/index.ts');
+  const { alignCall } = await import('../../src/voice/call/align-call.ts');
   let calls = 0;
   let failure: Error | undefined;
   const saved = new Set<string>();
-  const writeFile = (name: string, packets: readonly Buffer[]): void => {
-    if (failure !== undefined || packets.every(({ length }) => length === 0)) return;
+  const writeFile = (name: string, content: Buffer | undefined): void => {
+    if (failure !== undefined || !content) return;
     try {
-      writeBinaryFile(join(directory, name), writeOgg(packets), OPTION);
+      writeBinaryFile(join(directory, name), content, OPTION);
       saved.add(name);
     } catch (error) {
       failure = toError(error);
@@ -66,8 +73,13 @@ export async function createAudioDirectory(
     save(name, audio) {
       const before = saved.size;
       for (const side of SIDES) {
-        writeFile(fileNameOf(name, side), audio[side]);
+        const isEmpty = audio[side].every(({ length }) => length === 0);
+        writeFile(fileNameOf(name, side), isEmpty ? undefined : writeOgg(audio[side]));
       }
+      const aligned = alignCall(audio);
+      const hasBoth = SIDES.every((side) => saved.has(fileNameOf(name, side)));
+      const both = hasBoth && aligned && writeStereoOgg(aligned.user, aligned.agent);
+      writeFile(fileNameOf(name, 'both'), both || undefined);
       if (saved.size > before) calls += 1;
     },
     linkFrom(from, name) {
@@ -76,7 +88,9 @@ export async function createAudioDirectory(
         return path.split(sep).map(encodeURIComponent).join('/');
       };
       const hasBoth = SIDES.every((side) => saved.has(fileNameOf(name, side)));
-      return hasBoth ? { user: linkTo('kit'), agent: linkTo('sandbox') } : undefined;
+      if (!hasBoth) return undefined;
+      const links = { user: linkTo('kit'), agent: linkTo('sandbox') };
+      return saved.has(fileNameOf(name, 'both')) ? { ...links, both: linkTo('both') } : links;
     },
     summarize(out) {
       if (failure !== undefined) throw failure;

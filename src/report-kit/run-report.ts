@@ -26,6 +26,8 @@ export interface RunReport {
   sections: readonly (ReportSection | undefined)[];
   /** CSS rules in addition to those of the frame. */
   css?: string;
+  /** A constant script in addition to the search. */
+  script?: string;
   /** The JSON report. The page contains it for programs, unless it is very large. */
   json: object;
 }
@@ -49,12 +51,13 @@ export const SEARCHABLE = 'searchable';
  * adds the search. The page makes no request.
  */
 export function renderRunReport(report: RunReport): string {
-  const { command, headline, standing, subject, sentence, tally, facts, css = '' } = report;
+  const { command, headline, standing, subject, sentence, tally, facts } = report;
+  const { css = '', script = '' } = report;
   const sections = report.sections.filter((section) => section !== undefined);
   return renderPage({
     title: `${headline}: ${subject}`,
     css: `${FRAME_CSS}${css}`,
-    script: SEARCH_SCRIPT,
+    script: `${SEARCH_SCRIPT}${script}`,
     body: html`<header>
         <p class="kind">${command}</p>
         <h1 class="${standing}">${headline}</h1>

@@ -1,5 +1,14 @@
 /** The two sides of a call over time. */
-import { createSecondsAxis, drawTick, renderChart, xOf, yOf, type Plot } from './chart.ts';
+import {
+  createSecondsAxis,
+  drawBox,
+  drawTick,
+  renderChart,
+  xOf,
+  yOf,
+  type Axis,
+  type Plot,
+} from './chart.ts';
 import { formatCount, formatDuration } from './format.ts';
 import { html, type Html } from './html.ts';
 
@@ -13,6 +22,20 @@ export interface Waveform {
   agent: readonly number[];
   /** The turns, each with the time at which the user's line starts. */
   turns: readonly { turn: number; startMs: number }[];
+  /** What happened when, such as an interruption. */
+  events?: readonly WaveformEvent[];
+}
+
+/** Something that happened in a call. */
+export interface WaveformEvent {
+  /** For people. */
+  name: string;
+  startMs: number;
+  durationMs: number;
+  /** The lane that it is drawn on. */
+  side: 'user' | 'agent' | 'both';
+  /** Whether it is a fault. */
+  isFault: boolean;
 }
 
 /** The most bars of a lane. */
@@ -23,7 +46,7 @@ const HALF_LANE = 0.9;
 /** Silence is a thin line. */
 const LEVEL_MIN = 0.01;
 
-/** Renders the levels of the user above those of the agent, with a mark for each turn. */
+/** Renders the levels of the user above those of the agent, with a mark for each turn and event. */
 export function renderWaveform(call: Waveform): Html {
   const label =
     `Waveform of a call of ${formatDuration(call.durationMs)}: the user above, the agent below, ` +
@@ -40,14 +63,87 @@ export function renderWaveform(call: Waveform): Html {
       ],
     },
     marks: (plot) => [
+      ...(call.events ?? []).map((event) => drawEvent(plot, event)),
       drawLane(plot, call, 'user'),
       drawLane(plot, call, 'agent'),
       ...call.turns.map(({ turn, startMs }) =>
         drawTick(plot, startMs / 1000, String(turn), 'turn-tick'),
       ),
+      drawPlayhead(plot),
     ],
   }));
 }
+
+/** The vertical range of an event, by its lane. */
+const EVENT_RANGES = { user: [2, 4], agent: [0, 2], both: [0, 4] } as const;
+/** Shorter events are drawn with this width, so that they can be seen. */
+const EVENT_SHARE_MIN = 0.004;
+
+function drawEvent(plot: Plot, { name, startMs, durationMs, side, isFault }: WaveformEvent): Html {
+  const fromS = startMs / 1000;
+  const shortestS = secondsOf(plot.x) * EVENT_SHARE_MIN;
+  return drawBox(
+    plot,
+    [fromS, fromS + Math.max(shortestS, durationMs / 1000)],
+    EVENT_RANGES[side],
+    {
+      className: isFault ? 'event fault' : 'event',
+      title: `${name} at ${formatDuration(startMs)}, ${formatDuration(durationMs)}`,
+    },
+  );
+}
+
+const secondsOf = ({ min, max }: Axis): number => max - min;
+
+/** Draws the position of the audio, which the script moves. */
+function drawPlayhead({ left, top, width, height, x }: Plot): Html {
+  return html`<line
+    class="playhead"
+    x1="${left}"
+    x2="${left}"
+    y1="${top}"
+    y2="${top + height}"
+    data-left="${left}"
+    data-width="${width}"
+    data-seconds="${secondsOf(x)}"
+  />`;
+}
+
+/** Puts the audio of a call and its waveform together: the script shows the position of the audio. */
+export function renderTimeline(audio: Html | undefined, call: Waveform): Html {
+  const events = call.events ?? [];
+  return html`<div class="timeline">
+    ${audio}
+    <figure>${renderWaveform(call)} ${events.length > 0 && renderEventKeys(events)}</figure>
+  </div>`;
+}
+
+/** Explains the colors of the events, and lists them for those who can't point at them. */
+function renderEventKeys(events: readonly WaveformEvent[]): Html {
+  const named = (isFault: boolean): string =>
+    [...new Set(events.filter((event) => event.isFault === isFault).map(({ name }) => name))].join(
+      ', ',
+    );
+  const [plain, faults] = [named(false), named(true)];
+  return html`<figcaption>
+      ${plain !== '' && html`<span class="key event-key">${plain}</span>`}
+      ${faults !== '' && html` <span class="key event-key fault">${faults}</span>`}
+    </figcaption>
+    <details>
+      <summary>${formatCount(events.length, 'event')}</summary>
+      <ol class="events">
+        ${events
+          .slice(0, EVENTS_MAX)
+          .map(
+            ({ name, startMs, durationMs }) =>
+              html`<li>${formatDuration(startMs)}: ${name}, ${formatDuration(durationMs)}</li>`,
+          )}
+      </ol>
+    </details>`;
+}
+
+/** The most events that are listed. */
+const EVENTS_MAX = 100;
 
 function drawLane(plot: Plot, call: Waveform, side: keyof typeof LANES): Html {
   const levels = call[side];
@@ -66,5 +162,34 @@ function drawLane(plot: Plot, call: Waveform, side: keyof typeof LANES): Html {
 export const WAVEFORM_CSS = `
 .wave { fill: none; stroke-width: 2; }
 .wave.user { stroke: var(--c1); } .wave.agent { stroke: var(--c2); }
+.event { fill: var(--c4); opacity: 0.25; } .event.fault { fill: var(--bad); opacity: 0.3; }
+.event-key::before { border-color: var(--c4); } .event-key.fault::before { border-color: var(--bad); }
+.playhead { stroke: var(--ink); stroke-width: 1.5; visibility: hidden; }
+.timeline.played .playhead { visibility: visible; }
 .turn-tick { stroke: var(--soft-ink); stroke-dasharray: 2 3; stroke-width: 1; }
+`;
+
+/** Moves the line of a waveform with its audio, and plays from where the reader clicks. */
+export const TIMELINE_SCRIPT = `
+for (const timeline of document.querySelectorAll('.timeline')) {
+  const audio = timeline.querySelector('audio');
+  if (!audio) continue;
+  const show = () => {
+    timeline.classList.add('played');
+    for (const head of timeline.querySelectorAll('.playhead')) {
+      const share = Math.min(1, audio.currentTime / Number(head.dataset.seconds));
+      head.setAttribute('transform', 'translate(' + share * Number(head.dataset.width) + ' 0)');
+    }
+  };
+  for (const name of ['play', 'timeupdate', 'seeking']) audio.addEventListener(name, show);
+  for (const svg of timeline.querySelectorAll('svg')) {
+    svg.addEventListener('click', ({ clientX, clientY }) => {
+      const { left, width, seconds } = svg.querySelector('.playhead').dataset;
+      const point = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const share = Math.min(1, Math.max(0, (point.x - Number(left)) / Number(width)));
+      audio.currentTime = share * Number(seconds);
+      show();
+    });
+  }
+}
 `;

@@ -1,5 +1,6 @@
 import type { RunTurnTaking, SimulatedSessionReport, TurnTaking } from '../../contract/index.ts';
 import { formatCount, formatDuration } from '../../report-kit/format.ts';
+import type { WaveformEvent } from '../../report-kit/waveform.ts';
 
 type Figures = Omit<RunTurnTaking, 'calls' | 'not_proven'>;
 
@@ -78,3 +79,24 @@ function listFigures(figures: Figures): TurnTakingFact[] {
 /** Returns the turn-taking of the calls of a run. */
 export const measuredCalls = (sessions: readonly SimulatedSessionReport[]): TurnTaking[] =>
   sessions.flatMap(({ turn_taking: measured }) => measured ?? []);
+
+type EventKind = TurnTaking['events'][number]['kind'];
+
+/** How the waveform of a call shows each kind of event. */
+const EVENTS: Record<EventKind, Pick<WaveformEvent, 'name' | 'side' | 'isFault'>> = {
+  interruption: { name: 'user interrupts', side: 'user', isFault: false },
+  backchannel: { name: 'user listens aloud', side: 'user', isFault: false },
+  pause: { name: 'user pauses', side: 'user', isFault: false },
+  agent_interruption: { name: 'agent speaks over the user', side: 'agent', isFault: true },
+  false_endpoint: { name: 'agent answers in a pause', side: 'agent', isFault: true },
+  missed_turn: { name: 'line without an answer', side: 'user', isFault: true },
+  dead_air: { name: 'silence', side: 'both', isFault: true },
+  gap: { name: 'gap in the audio', side: 'agent', isFault: true },
+};
+
+/** Returns what happened in a call, for its waveform. */
+export const listEvents = (measured: TurnTaking | undefined): WaveformEvent[] =>
+  (measured?.events ?? []).map(({ kind, at_ms: startMs, duration_ms: durationMs }) => ({
+    ...EVENTS[kind],
+    ...{ startMs, durationMs },
+  }));

@@ -1,6 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { createDecoder, writeStereoOgg, type Decoder, FRAME_MS } from '../../voice/opus/index.ts';
-import type { CallAudio, SpeechSpan } from '../../voice/call/index.ts';
+import {
+  alignCall,
+  type AlignedCall,
+  type CallAudio,
+  type SpeechSpan,
+} from '../../voice/call/index.ts';
 import type { CallSummary, NewRecording } from '../store/store.ts';
 
 /** A line that the simulated user spoke in a call. */
@@ -23,7 +28,7 @@ const PACKETS_PER_BLOCK = 50;
 
 /** Builds what the service keeps of a call; undefined if no packet was exchanged. */
 export async function buildRecording(call: RecordedCall): Promise<NewRecording | undefined> {
-  const streams = alignStreams(call);
+  const streams = alignCall(call.audio);
   if (!streams) return undefined;
   const audio = writeStereoOgg(streams.user, streams.agent);
   return { audio, summary: await summarize(call, streams) };
@@ -31,28 +36,13 @@ export async function buildRecording(call: RecordedCall): Promise<NewRecording |
 
 /** Measures the levels of a call, and the times of its lines; undefined if no packet was exchanged. */
 export async function summarizeCall(call: RecordedCall): Promise<CallSummary | undefined> {
-  const streams = alignStreams(call);
+  const streams = alignCall(call.audio);
   return streams && summarize(call, streams);
-}
-
-/** The packets of both sides, from the time at which the first of them was sent. */
-interface Streams {
-  startedMs: number;
-  user: Buffer[];
-  agent: Buffer[];
-}
-
-function alignStreams({ audio: { kit, sandbox, startMs } }: RecordedCall): Streams | undefined {
-  const startedMs = Math.min(startMs.kit ?? Infinity, startMs.sandbox ?? Infinity);
-  if (startedMs === Infinity) return undefined;
-  const user = delay(kit, (startMs.kit ?? startedMs) - startedMs);
-  const agent = delay(sandbox, (startMs.sandbox ?? startedMs) - startedMs);
-  return { startedMs, user, agent };
 }
 
 const summarize = async (
   { lines }: RecordedCall,
-  { startedMs, user, agent }: Streams,
+  { startedMs, user, agent }: AlignedCall,
 ): Promise<CallSummary> => ({
   durationMs: Math.max(user.length, agent.length) * FRAME_MS,
   levelMs: FRAMES_PER_LEVEL * FRAME_MS,
@@ -64,12 +54,6 @@ const summarize = async (
     endMs: Math.max(0, Math.round(endMs - startedMs)),
   })),
 });
-
-/** Puts missing packets before a stream that started later than the other one. */
-function delay(packets: readonly Buffer[], ms: number): Buffer[] {
-  const missing = Math.max(0, Math.round(ms / FRAME_MS));
-  return [...Array.from({ length: missing }, () => Buffer.alloc(0)), ...packets];
-}
 
 /** Returns the peak of each 100 ms of a stream, from 0 to 100. */
 async function measurePeaks(packets: readonly Buffer[]): Promise<number[]> {

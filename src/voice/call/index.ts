@@ -1,4 +1,5 @@
 /** The caller's side of a voice call. */
+export { alignCall, type AlignedCall } from './align-call.ts';
 export { CallError, type CallFailure } from './call-error.ts';
 export { CallRecording, type CallAudio } from './call-recording.ts';
 export {

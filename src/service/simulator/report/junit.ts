@@ -11,6 +11,8 @@ import {
   describeEvidence,
   describeStanding,
 } from '../../domain/comparison/scenario-changes.ts';
+import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
+import { listRunTurnTaking, measuredCalls } from '../../domain/turn-taking-facts.ts';
 import { groupAlike, listSharedReasons } from '../../domain/simulation-results/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
@@ -77,6 +79,9 @@ function toTestCase(
       (reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`,
     );
   });
+  const turnTaking = listRunTurnTaking(summarizeTurnTaking(measuredCalls(sessions))).map(
+    ([name, figure]) => `${name}: ${figure}`,
+  );
   const summary = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}.`;
   const message = blocker ?? [summary, ...reasons].join(' ');
   return {
@@ -84,19 +89,19 @@ function toTestCase(
     name: scenario.scenario,
     durationMs: sessions.reduce((sum, session) => sum + getDurationMs(session), 0),
     ...(verdict === 'passed'
-      ? { output: message }
+      ? { output: [message, ...turnTaking].join('\n') }
       : {
           outcome: { kind: verdict === 'failed' ? 'failure' : 'error', message },
-          output: formatFailedTranscript(sessions),
+          output: [...turnTaking, ...formatFailedTranscript(sessions)].join('\n'),
         }),
   };
 }
 
 /** Returns the transcript of the first sample that failed. */
-function formatFailedTranscript(sessions: readonly SimulatedSessionReport[]): string | undefined {
+function formatFailedTranscript(sessions: readonly SimulatedSessionReport[]): string[] {
   const first = sessions.find(({ verdict }) => verdict === 'failed');
-  if (!first) return undefined;
-  return [`Transcript of sample ${first.sample}:`, ...formatTranscript(first)].join('\n');
+  if (!first) return [];
+  return [`Transcript of sample ${first.sample}:`, ...formatTranscript(first)];
 }
 
 const getDurationMs = (session: SimulatedSessionReport): number =>

@@ -37,7 +37,7 @@ import {
   TRANSCRIPT_CSS,
   type ShownTurn,
 } from '../../../report-kit/transcript.ts';
-import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
+import { TIMELINE_SCRIPT, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import {
   changeNames,
   describeEvidence,
@@ -56,6 +56,7 @@ import {
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
 import { listRunTurnTaking, listTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { renderCall, type SessionAudio } from './call.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 
 /** The most sessions to show. The JSON report has all of them. */
@@ -76,12 +77,6 @@ const facets: readonly Facet<SimulatedSessionReport>[] = [
   },
   { name: 'channel', valueOf: ({ channel }) => channel },
 ];
-
-/** The audio files of a session: links relative to the page. */
-export interface SessionAudio {
-  user: string;
-  agent: string;
-}
 
 /** Finds what was recorded of the calls. */
 export interface RecordedCalls {
@@ -116,6 +111,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
       sessionsSection(report, shown, calls),
     ],
     css: `${FACT_LIST_CSS}${TRANSCRIPT_CSS}${CHART_CSS}${WAVEFORM_CSS}${CSS}${createFilterRules(shown, facets)}`,
+    script: TIMELINE_SCRIPT,
     json: original,
   });
 }
@@ -335,8 +331,7 @@ function renderSession(
         <b>${nameOf(session)}</b>
         <span class="soft">${facts.join('; ')}</span>
       </summary>
-      ${renderEvals(session)} ${renderAudio(audio)}
-      ${summary && html`<figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>`}
+      ${renderEvals(session)} ${renderCall(session, audio, summary)}
       ${session.turn_taking && renderFactList(listTurnTaking(session.turn_taking))}
       ${renderOther(session)} ${renderTranscript(traces.map(toTurn(session)))}
       <p class="soft">
@@ -373,14 +368,6 @@ function renderEvals(session: SimulatedSessionReport): Html {
   return html`<ul class="outcomes">
     ${outcomes} ${others}
   </ul>`;
-}
-
-function renderAudio(audio: SessionAudio | undefined): Html | undefined {
-  if (!audio) return undefined;
-  return html`<p class="audio">
-    <label>User <audio controls preload="none" src="${audio.user}"></audio></label>
-    <label>Agent <audio controls preload="none" src="${audio.agent}"></audio></label>
-  </p>`;
 }
 
 const toTurn =

@@ -1,3 +1,5 @@
+import { TIMELINE_SCRIPT } from '../../../report-kit/waveform.ts';
+
 /** Takes tables and samples of code out of the tab order as long as they do not scroll. */
 const SCROLL_SCRIPT = `
 const sizes = new ResizeObserver((entries) => {
@@ -66,4 +68,4 @@ for (const part of document.querySelectorAll('[data-live]')) {
 `;
 
 /** The script of all pages of the service. Every page is complete without it. */
-export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}`;
+export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}${TIMELINE_SCRIPT}`;

@@ -3,9 +3,9 @@ import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
-import { renderWaveform, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
+import { renderTimeline, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
 import { turnTakingOf } from '../../domain/scored-session.ts';
-import { listTurnTaking } from '../../domain/turn-taking-facts.ts';
+import { listEvents, listTurnTaking } from '../../domain/turn-taking-facts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
 
@@ -20,23 +20,22 @@ export function renderCall(
 ): Html {
   const { id } = session;
   const turnTaking = turnTakingOf(session);
+  const audio = hasAudio
+    ? html`<audio
+          controls
+          preload="metadata"
+          src="${`${RECORDING_PATH}/${encodeURIComponent(id)}`}"
+        >
+          The browser can't play audio.
+        </audio>
+        <p class="soft">The user is on the left channel, the agent on the right.</p>`
+    : html`<p class="soft">
+        The audio can't be played: the agent's packets don't contain 20 ms each, or the call is too
+        long.
+      </p>`;
+  const events = listEvents(turnTaking);
   return html`<h2>Call</h2>
-    ${
-      hasAudio
-        ? html`<audio
-              controls
-              preload="metadata"
-              src="${`${RECORDING_PATH}/${encodeURIComponent(id)}`}"
-            >
-              The browser can't play audio.
-            </audio>
-            <p class="soft">The user is on the left channel, the agent on the right.</p>`
-        : html`<p class="soft">
-            The audio can't be played: the agent's packets don't contain 20 ms each, or the call is
-            too long.
-          </p>`
-    }
-    <figure>${renderWaveform({ ...summary, turns: summary.lines })}</figure>
+    ${renderTimeline(audio, { ...summary, turns: summary.lines, events })}
     ${turnTaking && renderFactList(listTurnTaking(turnTaking))}
     <details>
       <summary>Turns of the call</summary>

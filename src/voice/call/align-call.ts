@@ -1,0 +1,24 @@
+import { FRAME_MS } from '../opus/index.ts';
+import type { CallAudio } from './call-recording.ts';
+
+/** The packets of both sides, from the time at which the first of them was sent or received. */
+export interface AlignedCall {
+  startedMs: number;
+  user: Buffer[];
+  agent: Buffer[];
+}
+
+/** Aligns the packets of both sides of a call; undefined if no packet was exchanged. */
+export function alignCall({ kit, sandbox, startMs }: CallAudio): AlignedCall | undefined {
+  const startedMs = Math.min(startMs.kit ?? Infinity, startMs.sandbox ?? Infinity);
+  if (startedMs === Infinity) return undefined;
+  const user = delay(kit, (startMs.kit ?? startedMs) - startedMs);
+  const agent = delay(sandbox, (startMs.sandbox ?? startedMs) - startedMs);
+  return { startedMs, user, agent };
+}
+
+/** Puts missing packets before a stream that started later than the other one. */
+function delay(packets: readonly Buffer[], ms: number): Buffer[] {
+  const missing = Math.max(0, Math.round(ms / FRAME_MS));
+  return [...Array.from({ length: missing }, () => Buffer.alloc(0)), ...packets];
+}

@@ -3546,7 +3546,7 @@ export interface MeasuredInterruption {
    */
   yield_ms: number | null;
   /**
-   * Whether a conversation_update after the interruption took back words that the user did not hear: an extension.
+   * Present if a conversation_update after the interruption says what the user heard of the reply: an extension. The reply in traces is then that text.
    */
   corrected?: boolean;
 }

@@ -284,10 +284,18 @@ async function takeUserTurn(
   });
   if (!interruption || !channel.resume) return result;
   const resume = channel.resume.bind(channel);
-  const next = await takeTurn(conversation, interruption, () => resume(signal));
+  const interrupted = turns.length - 1;
+  let spoken: string | undefined;
+  const next = await takeTurn(conversation, interruption, async () => {
+    const reply = await resume(signal);
+    spoken = reply?.spokenBefore;
+    return reply;
+  });
+  const [turn] = turns.slice(interrupted);
+  if (turn && spoken !== undefined) turns[interrupted] = { ...turn, agentResponse: spoken };
   const [before, after] = [result?.agentMessage, next?.agentMessage];
   if (!next || !before || !after) return next;
-  const content = [before.content, after.content].filter((part) => part !== '').join(' ');
+  const content = [spoken ?? before.content, after.content].filter((part) => part !== '').join(' ');
   const tools = [...before.tools, ...after.tools];
   return { ...next, agentMessage: { ...after, content, tools } };
 }

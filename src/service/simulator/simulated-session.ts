@@ -16,6 +16,8 @@ export interface AgentReply {
   hungUp?: boolean;
   /** What the user has said to interrupt the reply. The channel waits for the reply to it with `resume`. */
   interruption?: { line: string; reason: string };
+  /** What was heard of the interrupted reply before this one, if the agent says so: an extension. */
+  spokenBefore?: string | undefined;
 }
 
 /**

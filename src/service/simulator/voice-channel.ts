@@ -107,7 +107,7 @@ class VoiceChannel implements Channel {
   #turns = 0;
   #lineSentAtMs: number | undefined;
   /** The turn of an interruption that was spoken. */
-  #interruption: { turn: VoiceTurn; speech: SpeechSpan; line: string } | undefined;
+  #interruption: { turn: VoiceTurn; utterance: Utterance; line: string } | undefined;
   /** When the last reply was complete. */
   #repliedAtMs: number | undefined;
   #ending: Promise<void> | undefined;
@@ -246,14 +246,14 @@ class VoiceChannel implements Channel {
     const turn = this.#createTurn({ isInterruption: true });
     this.#sendCaption(say);
     const speech = await this.#speak(clip, signal);
-    const { agentText: content, toolCalls, hasCorrected: corrected } = this.#updates;
+    const { agentText: content, toolCalls } = this.#updates;
     if (!speech) {
       this.#checkEnd();
       return { ...reply, content, toolCalls, hungUp: true };
     }
     this.#updates.beginTurn();
-    this.#finishLine(speech, { kind: 'interruption', pauses: [], corrected });
-    this.#interruption = { turn, speech, line: say };
+    const utterance = this.#finishLine(speech, { kind: 'interruption', pauses: [] });
+    this.#interruption = { turn, utterance, line: say };
     return { ...reply, content, toolCalls, interruption: { line: say, reason } };
   }
 
@@ -261,9 +261,12 @@ class VoiceChannel implements Channel {
     const interruption = this.#interruption;
     if (!interruption) throw new Error('The user does not interrupt the agent.');
     this.#interruption = undefined;
-    const reply = await interruption.turn.reply(interruption.speech, signal);
+    const { turn, utterance } = interruption;
+    const reply = await turn.reply(utterance, signal);
+    const { spokenText: spokenBefore } = this.#updates;
+    utterance.corrected = spokenBefore !== undefined;
     this.#transcripts.compare(interruption.line, this.#updates.userText);
-    return this.#finishTurn(reply);
+    return this.#finishTurn({ ...reply, spokenBefore });
   }
 
   /** Ends a turn: from now on, the user decides what to say next. */
@@ -325,11 +328,13 @@ class VoiceChannel implements Channel {
   }
 
   /** Notes that a line of the current turn was said. */
-  #finishLine(speech: SpeechSpan, about: Pick<Utterance, 'kind' | 'pauses' | 'corrected'>): void {
+  #finishLine(speech: SpeechSpan, about: Pick<Utterance, 'kind' | 'pauses'>): Utterance {
     this.#lineSentAtMs = speech.endMs;
     this.#lines.push({ turn: this.#turns, ...speech });
-    this.#lanes.addUtterance({ turn: this.#turns, ...speech, ...about });
+    const utterance = { turn: this.#turns, ...speech, ...about };
+    this.#lanes.addUtterance(utterance);
     this.#updates.markLineSpoken();
+    return utterance;
   }
 
   async #sayBackchannel(spoken: PausedClip | undefined): Promise<void> {

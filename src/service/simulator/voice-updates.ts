@@ -23,7 +23,8 @@ export class VoiceUpdates {
   #hasSpoken = false;
   #isReplying = false;
   #isInterrupted = false;
-  #hasCorrected = false;
+  #wasInterrupted = false;
+  #spokenText: string | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -70,8 +71,8 @@ export class VoiceUpdates {
   beginTurn(): void {
     this.#previousText = this.agentText;
     this.#isReplying = false;
+    this.#wasInterrupted = this.#isInterrupted;
     this.#isInterrupted = false;
-    this.#hasCorrected = false;
     this.#agentTexts = [];
     this.#userTexts = [];
     this.#hasUserText = false;
@@ -89,16 +90,20 @@ export class VoiceUpdates {
   }
 
   /**
-   * Marks the start of an interruption: until the next turn, the agent may take back what it did not
-   * get to say.
+   * Marks the start of an interruption: from now on and in the next turn, the agent may take back what
+   * it did not get to say.
    */
   markInterrupted(): void {
     this.#isInterrupted = true;
+    this.#spokenText = undefined;
   }
 
-  /** Whether the agent has taken back a part of the text of this turn: an extension. */
-  get hasCorrected(): boolean {
-    return this.#hasCorrected;
+  /**
+   * What the agent has said of the interrupted reply, by an update after the interruption: an
+   * extension. Undefined if it sent none.
+   */
+  get spokenText(): string | undefined {
+    return this.#spokenText;
   }
 
   handle(message: CallMessage): void {
@@ -127,9 +132,9 @@ export class VoiceUpdates {
   /** Replaces the text of the reply that the user interrupts with what was said of it. */
   #correct(transcript: unknown): void {
     const text = isObject(transcript) ? transcript['agent'] : undefined;
-    if (!this.#isInterrupted || typeof text !== 'string') return;
-    this.#hasCorrected = true;
-    this.#agentTexts = text.trim() === '' ? [] : [text.trim()];
+    if (typeof text !== 'string' || !(this.#isInterrupted || this.#wasInterrupted)) return;
+    this.#spokenText = text.trim().slice(0, TEXT_CHARS_MAX);
+    if (this.#isInterrupted) this.#agentTexts = this.#spokenText === '' ? [] : [this.#spokenText];
   }
 
   /** Whether an update repeats the end of the previous turn before the user's line has ended. */
@@ -143,7 +148,7 @@ export class VoiceUpdates {
     this.#lastAtMs = this.#clock.monotonicMs();
     const previous = this.agentText;
     if (this.#isInterrupted && previous !== text && previous.startsWith(text)) {
-      this.#hasCorrected = true;
+      this.#spokenText = text;
       this.#agentTexts = [text];
     } else if (previous !== '' && text.startsWith(previous)) this.#agentTexts = [text];
     else if (!previous.endsWith(text)) this.#agentTexts.push(text);

@@ -44,7 +44,10 @@ void t.test(
     const session = await simulateSession(t, agent.url, scenario, { voice: {} });
     t.same(listUserLines(session), [LONG_LINE, interrupt.say]);
     const { interruptions, not_proven: reason } = turnTakingOf(session);
-    t.match(interruptions, [{ turn: 2 }]);
+    t.match(interruptions, [{ turn: 2, corrected: true }]);
+    const [heard = ''] = session.traces.map(({ agent_response: reply }) => reply);
+    t.ok(/^We are open/.test(heard) && !/Saturdays/.test(heard), `heard: ${heard}`);
+    t.ok(session.review.followed_scenario, 'the interruption is in the scenario');
     t.ok(interruptions.length === 1);
     const ms = interruptions[0]?.yield_ms ?? null;
     if (!reason) t.ok(ms !== null && ms < 5_000, `${ms} ms`);

@@ -92,7 +92,7 @@ function toTestCase(
       ? { output: [message, ...turnTaking].join('\n') }
       : {
           outcome: { kind: verdict === 'failed' ? 'failure' : 'error', message },
-          output: [...turnTaking, ...formatFailedTranscript(sessions)].join('\n'),
+          output: [...turnTaking, ...formatFailedTranscript(sessions)].join('\n') || undefined,
         }),
   };
 }

@@ -163,7 +163,9 @@ async function prepareCalls(
   }
   const { saveAudio: directory } = values;
   const audio =
-    directory === undefined ? undefined : await createAudioDirectory(directory, 'SCENARIO-SAMPLE');
+    directory === undefined
+      ? undefined
+      : await createAudioDirectory(directory, 'SCENARIO-SAMPLE', { playsBoth: true });
   return {
     channel: values.byVoice ? 'voice' : undefined,
     voice: {

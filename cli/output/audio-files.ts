@@ -30,8 +30,8 @@ export interface AudioLinks {
 /** The directory that the audio of calls is saved to. */
 export interface AudioDirectory {
   /**
-   * Writes the audio of both directions, `NAME-sandbox.opus` and `NAME-kit.opus`, and of both together,
-   * `NAME-both.opus`: the kit on the left channel, the sandbox on the right.
+   * Writes the audio of both directions, `NAME-sandbox.opus` and `NAME-kit.opus`, and, if the page plays
+   * it, of both together: `NAME-both.opus`, with the kit on the left channel.
    */
   save: (name: string, audio: Audio) => void;
   /** Returns relative links from a directory to the saved audio of a call. */
@@ -46,13 +46,15 @@ export interface AudioDirectory {
 }
 
 /**
- * Creates the directory for the audio of a run. `nameParts` describes the file names.
+ * Creates the directory for the audio of a run. `nameParts` describes the file names. With
+ * `playsBoth`, both directions are also saved together.
  *
  * @throws {UsageError} if it can't be created or written to.
  */
 export async function createAudioDirectory(
   directory: string,
   nameParts: string,
+  { playsBoth = false } = {},
 ): Promise<AudioDirectory> {
   createDirectory(directory, OPTION);
   const { writeOgg, writeStereoOgg } = await import('../../src/voice/opus/index.ts');
@@ -78,7 +80,7 @@ export async function createAudioDirectory(
       }
       const aligned = alignCall(audio);
       const hasBoth = SIDES.every((side) => saved.has(fileNameOf(name, side)));
-      const both = hasBoth && aligned && writeStereoOgg(aligned.user, aligned.agent);
+      const both = playsBoth && hasBoth && aligned && writeStereoOgg(aligned.user, aligned.agent);
       writeFile(fileNameOf(name, 'both'), both || undefined);
       if (saved.size > before) calls += 1;
     },

@@ -1,5 +1,5 @@
 /** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
@@ -129,7 +129,16 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
       return loaded;
     }))`,
   );
-  t.equal(durations.length, 2, 'the user and the agent');
+  t.equal(durations.length, 1, 'the user and the agent together');
+  t.same(
+    readdirSync(audio)
+      .map((name) => name.replace(/.*-/, ''))
+      .toSorted(),
+    ['both.opus', 'kit.opus', 'sandbox.opus'],
+  );
+  await page.click('figure svg:visible');
+  const sought = await page.evaluate<number>(`document.querySelector('audio').currentTime`);
+  t.ok(Math.abs(sought - (durations[0] ?? 0) / 2) < 1, `a click plays from there: ${sought} s`);
   t.ok(
     durations.every((seconds) => seconds > 1),
     durations.join(', '),
@@ -140,6 +149,7 @@ void t.test('the page of a run by voice plays the saved audio', async (t) => {
     const path = await page.locator(`path.wave.${side}`).first().getAttribute('d');
     t.ok((path?.match(/M/g) ?? []).length > 10, `${side}: ${path?.slice(0, 60)}`);
   }
+  t.match(await page.innerText('.session'), /answers after/, 'how they took turns');
   await assertAccessible(t, page);
   t.same(errors, []);
 });

@@ -87,11 +87,9 @@ export function scoreNoFalseEndpoint({ session }: Scoring): Score {
       return createErrorScore(`${expectation}: the user never paused within a line.`);
     }
     if (!isCountProven(call, 'false_endpoint')) return createUnproven(expectation, call.not_proven);
-    const result = count === 0 ? 'it waited' : `it answered in ${count}`;
-    return createScore(
-      count === 0,
-      `${expectation}: ${result} of ${formatCount(pauses, 'pause')}.`,
-    );
+    const all = formatCount(pauses, 'pause');
+    const result = count === 0 ? `it waited in ${all}` : `it answered in ${count} of ${all}`;
+    return createScore(count === 0, `${expectation}: ${result}.`);
   });
 }
 

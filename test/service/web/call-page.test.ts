@@ -75,6 +75,12 @@ void t.test('the page of a call, and its audio', async (t) => {
       );
       const label = await page.locator('figure svg:visible').getAttribute('aria-label');
       t.match(label, /Waveform of a call of [\d.]+ s: .* 2 turns/);
+      await page.click('figure svg:visible');
+      const [at, seconds] = await page.evaluate<[number, number]>(
+        `(({ currentTime, duration }) => [currentTime, duration])(document.querySelector('audio'))`,
+      );
+      t.ok(Math.abs(at - seconds / 2) < 1, `a click plays from there: ${at} of ${seconds} s`);
+      t.match(await page.innerText('main'), /answers after/, 'how they took turns');
       await page.click('text=Turns of the call');
       t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
       await assertAccessible(t, page);

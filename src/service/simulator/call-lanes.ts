@@ -64,10 +64,7 @@ export class CallLaneRecorder {
    * Runs what the caller does before it can speak, which it has prepared since `sinceMs`; silence
    * meanwhile is not dead air.
    */
-  async prepare<Result>(
-    sinceMs: number | undefined,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
+  async prepare<Result>(sinceMs: number | undefined, work: () => Promise<Result>): Promise<Result> {
     const startMs = sinceMs ?? this.#clock.monotonicMs();
     try {
       return await work();

@@ -193,7 +193,9 @@ class VoiceChannel implements Channel {
     const number = this.#turns + 1;
     const line = { number, text, canBeInterrupted };
     const planned = planDelivery(this.#plan, line, delivery);
-    const clips = await this.#lanes.prepare(this.#repliedAtMs, () => this.#makeClips(planned, signal));
+    const clips = await this.#lanes.prepare(this.#repliedAtMs, () =>
+      this.#makeClips(planned, signal),
+    );
     await this.#waitForSilence(signal);
     if (planned.silenceMs > 0) await this.#staySilent(planned.silenceMs, signal);
     if (this.#hasHungUp()) return undefined;

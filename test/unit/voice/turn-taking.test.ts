@@ -272,7 +272,9 @@ interface Received {
 function hear({ levels, lateMs = () => 0 }: Received) {
   const recorder = new AgentLaneRecorder();
   const arrivals = levels.flatMap((levelDb, nth) =>
-    levelDb === undefined ? [] : [{ levelDb, nth, arrivedAtMs: ORIGIN_MS + nth * 20 + lateMs(nth) }],
+    levelDb === undefined
+      ? []
+      : [{ levelDb, nth, arrivedAtMs: ORIGIN_MS + nth * 20 + lateMs(nth) }],
   );
   for (const { levelDb, nth, arrivedAtMs } of arrivals.toSorted(
     (a, b) => a.arrivedAtMs - b.arrivedAtMs,

@@ -12,6 +12,7 @@ import {
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { loadClip } from '../helpers/caller.ts';
+import { nightOnly } from '../helpers/nightly.ts';
 import { until } from '../helpers/until.ts';
 
 t.jobs = 3;
@@ -86,7 +87,7 @@ void t.test('jitter delays packets, which overtake each other', async (t) => {
   t.ok(transitP99Ms > 80, `the slowest percent is ${transitP99Ms.toFixed(0)} ms late`);
 });
 
-void t.test('packets wait for the bandwidth', async (t) => {
+void t.test('packets wait for the bandwidth', nightOnly, async (t) => {
   // Frames of silence need 23.6 kbit/s with their headers.
   const conditions: LineConditions = { network: { bandwidth_kbps: 16 } };
   const { received } = await sendSilence(t, conditions, 150);
@@ -97,23 +98,27 @@ void t.test('packets wait for the bandwidth', async (t) => {
   t.ok(received.length < 150 * 0.9, `${received.length} of 150 packets arrive`);
 });
 
-void t.test('speech over a bad line keeps its times, and the call ends cleanly', async (t) => {
-  const { peer, received } = await connectPeers(t);
-  const impairment = await createLineImpairment({ noise: { kind: 'cafe', snr_db: 20 } }, 'test');
-  const pacer = createPacer(systemClock);
-  const microphone = new Microphone({ peer, clock: systemClock, pacer, impairment });
-  const clip = await loadClip('thank-you');
-  const span = await microphone.say(clip);
-  const speechMs = (clip.speechEndTicks - clip.speechStartTicks) / 48;
-  const spokenMs = (span?.endMs ?? 0) - (span?.startMs ?? 0);
-  t.ok(spokenMs > speechMs - 60, `${spokenMs.toFixed(0)} ms of ${speechMs.toFixed(0)} ms`);
-  t.ok(received.length > clip.packets.length * 0.8);
-  t.ok(
-    received.every(({ payload }) => payload.length > 3),
-    'the silence has noise as well',
-  );
-  const unfinished = microphone.say(clip);
-  microphone.stop();
-  microphone.stop();
-  t.equal(await unfinished, undefined);
-});
+void t.test(
+  'speech over a bad line keeps its times, and the call ends cleanly',
+  nightOnly,
+  async (t) => {
+    const { peer, received } = await connectPeers(t);
+    const impairment = await createLineImpairment({ noise: { kind: 'cafe', snr_db: 20 } }, 'test');
+    const pacer = createPacer(systemClock);
+    const microphone = new Microphone({ peer, clock: systemClock, pacer, impairment });
+    const clip = await loadClip('thank-you');
+    const span = await microphone.say(clip);
+    const speechMs = (clip.speechEndTicks - clip.speechStartTicks) / 48;
+    const spokenMs = (span?.endMs ?? 0) - (span?.startMs ?? 0);
+    t.ok(spokenMs > speechMs - 60, `${spokenMs.toFixed(0)} ms of ${speechMs.toFixed(0)} ms`);
+    t.ok(received.length > clip.packets.length * 0.8);
+    t.ok(
+      received.every(({ payload }) => payload.length > 3),
+      'the silence has noise as well',
+    );
+    const unfinished = microphone.say(clip);
+    microphone.stop();
+    microphone.stop();
+    t.equal(await unfinished, undefined);
+  },
+);

@@ -21,6 +21,7 @@ import {
   type ConnectedCall,
   type Message,
 } from '../helpers/caller.ts';
+import { nightOnly } from '../helpers/nightly.ts';
 import { until } from '../helpers/until.ts';
 
 const userVoice = createSpeechSynthesizer({ kind: 'user' });
@@ -103,7 +104,7 @@ async function interruptGreeting(t: Test, options: Options) {
   return { ...caller, greeting, heardMs };
 }
 
-void t.test('the agent yields within the set time', async (t) => {
+void t.test('the agent yields within the set time', nightOnly, async (t) => {
   const usual = await interruptGreeting(t, {});
   t.ok(usual.heardMs >= 100 && usual.heardMs <= 500, `200 ms: ${usual.heardMs} ms`);
   const slow = await interruptGreeting(t, { voice: { yieldMs: 800 } });
@@ -111,7 +112,7 @@ void t.test('the agent yields within the set time', async (t) => {
   t.notOk(hasEnded(usual.call, usual.greeting));
 });
 
-void t.test('slow_yield: the agent yields later', async (t) => {
+void t.test('slow_yield: the agent yields later', nightOnly, async (t) => {
   const { heardMs } = await interruptGreeting(t, { fault: 'slow_yield' });
   t.ok(heardMs >= 600, `${heardMs} ms`);
 });

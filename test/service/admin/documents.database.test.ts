@@ -232,10 +232,11 @@ void t.test('Only its owner can read the data directory', async (t) => {
   t.equal(statSync(join(dataDir, 'service.db-wal')).mode & 0o77, 0);
 });
 
-void t.test('A persona can have no voice settings, because no channel uses any yet', async (t) => {
-  const { send } = await withService(t);
-  const body = { id: 'p', name: 'P', voice: { speed: 1.2 } };
-  assertError(t, await send('POST /__admin/personas', { body }), 400, /\/voice/);
+void t.test('A persona can have no voice settings that do nothing', async (t) => {
+  const { send, admin } = await withService(t);
+  const body = { id: 'p', name: 'P', voice: { pitch: 1.2 } };
+  assertError(t, await send('POST /__admin/personas', { body }), 400, /\/voice\/pitch/);
+  await admin('POST /personas', { ...body, voice: { speed: 1.2, pauses: 'many' } });
 });
 
 void t.test(

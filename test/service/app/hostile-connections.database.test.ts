@@ -79,7 +79,7 @@ void t.test('A request whose URL names another host than Host is refused', async
   const request = async (url: string, headers = ''): Promise<string> => {
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     t.teardown(() => socket.destroy());
-    socket.end(`GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`);
+    socket.write(`GET ${url} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`);
     let text = '';
     for await (const chunk of socket) text += String(chunk);
     return text;

@@ -84,6 +84,8 @@ void t.test('A search finds a session if its close committed without an answer',
   proxy.setCommitFate(() => 'passed');
   t.match(await end('c-kestrel'), { already_closed: true });
   t.match(await admin('POST /score-backlog'), { conversations: 0 });
+  // A job whose taking was committed without an answer is due again when its lease ends.
+  await admin('POST /clock', { advance_ms: 120_000 });
   await drain();
   t.same(await search(bench, 'kestrel'), ['c-kestrel']);
   t.same(await search(bench, 'heron'), ['c-heron']);

@@ -1,6 +1,10 @@
 /** Simulations on several replicas: one runs each, and another one continues it after a `kill -9`. */
 import t from 'tap';
-import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
+import type {
+  ChatRequest,
+  Simulation,
+  SimulationSessionPage,
+} from '../../../src/contract/index.ts';
 import { nightOnly } from '../../helpers/nightly.ts';
 import { execute, withPostgres, withPostgresServer } from '../../helpers/postgres.ts';
 import { startReplica, withReplicas } from '../../helpers/replicas.ts';
@@ -12,7 +16,11 @@ import { makeUserScenario } from '../../helpers/simulation.ts';
 const LINES = ['One', 'Two', 'Three'];
 const scenario = makeUserScenario(
   { opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] },
-  { evals: [{ id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } }] },
+  {
+    evals: [{ id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } }],
+    // Sessions that wait must not end on a busy machine.
+    limits: { turn_timeout_ms: 600_000, max_duration_ms: 3_600_000 },
+  },
 );
 const newRun = (url: string, samples: number) => ({
   ...{ agent: { name: 'A', url }, scenarios: [scenario], samples, seed: 'S', concurrency: 3 },
@@ -34,8 +42,10 @@ void t.test('Any replica shows the running sessions and cancels a simulation', a
   const { replicas } = await withReplicas(t, 3);
   const double = await withSandboxDouble(t, {
     // Each session has one turn, and waits for the next one.
-    chat: (response, request) =>
-      (double.chats().length <= 3 ? reply('Yes indeed.') : hang)(response, request),
+    chat(response, request) {
+      const { messages } = request.body as ChatRequest;
+      (messages.length === 1 ? reply('Yes indeed.') : hang)(response, request);
+    },
   });
   const [first] = replicas as [Bench];
   const { id } = (await first.admin('POST /simulations', newRun(double.url, 9))) as Simulation;

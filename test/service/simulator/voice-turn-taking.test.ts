@@ -1,7 +1,12 @@
 /** Callers who interrupt, pause, listen aloud, and stay silent; how the call took turns is reported. */
 import t from 'tap';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { planDelivery } from '../../../src/service/simulator/voice-delivery.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import {
+  planDelivery,
+  type PlannedInterruption,
+} from '../../../src/service/simulator/voice-delivery.ts';
+import { Interjections } from '../../../src/service/simulator/voice-interjections.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import {
   listUserLines,
@@ -9,6 +14,7 @@ import {
   simulateOn,
   simulateSession,
 } from '../../helpers/simulation.ts';
+import { withVoiceDouble } from '../../helpers/voice-double.ts';
 
 t.jobs = 3;
 
@@ -89,6 +95,56 @@ void t.test(
     t.ok(deadAirMs >= 2_000, `${deadAirMs} ms of dead air`);
   },
 );
+
+void t.test('the user says hello if the agent does not', { timeout: 60_000 }, async (t) => {
+  const { url } = await withVoiceDouble(t, async (call) => {
+    await call.connect();
+    await call.waitForEndOfSpeech();
+    call.update('Good morning.');
+    await call.speak();
+  });
+  const user = { mode: 'scripted', speaks_first: false, opening: 'Hello?' } as const;
+  const session = await simulateSession(t, url, spoken({ ...user, hello_after_s: 1 }), {
+    voice: {},
+  });
+  t.match(session, { status: 'completed', traces: [{ user_input: 'Hello?' }] });
+  const { missed_turns: missed, events } = turnTakingOf(session);
+  t.equal(missed, 1, 'the greeting');
+  t.match(events, [{ kind: 'missed_turn' }]);
+  t.ok((events[0]?.duration_ms ?? 0) >= 1_000);
+});
+
+void t.test('when the user interrupts, and says that it listens', async (t) => {
+  let nowMs = 0;
+  const heard = { lastSpeechAtMs: -Infinity };
+  const updates = { agentText: '', toolCalls: [] };
+  let backchannels = 0;
+  const make = (interruption: PlannedInterruption) =>
+    new Interjections({
+      clock: { ...systemClock, monotonicMs: () => nowMs },
+      ...{ activity: heard, updates, turn: 1, lineEndMs: 1_000 },
+      planned: { interruption, backchannel: { say: 'uh-huh', afterMs: 600 } },
+      sayBackchannel: () => (backchannels += 1),
+    });
+  const { signal } = new AbortController();
+  const [say, reason] = ['Wait.', 'interrupts'];
+  const timed = make({ say, reason, afterMs: 800 });
+  const worded = make({ say, reason, when: { contains: 'refund' } });
+  const ask = async (atMs: number, speechMs: number): Promise<[boolean, boolean]> => {
+    [nowMs, heard.lastSpeechAtMs] = [atMs, speechMs];
+    return [await timed.isInterruptionDue(signal), await worded.isInterruptionDue(signal)];
+  };
+  t.same(await ask(1_500, 900), [false, false], 'the agent has not begun');
+  t.same(await ask(2_000, 2_000), [false, false], 'it begins');
+  t.equal(backchannels, 0);
+  t.same(await ask(2_620, 2_600), [false, false]);
+  t.equal(backchannels, 2);
+  updates.agentText = 'You get a refund.';
+  t.same(await ask(2_790, 2_780), [false, true], 'it says the word');
+  t.same(await ask(2_900, 2_650), [false, false], 'it pauses');
+  t.same(await ask(2_950, 2_940), [true, true]);
+  t.equal(backchannels, 2, 'each once');
+});
 
 void t.test('by chat, ways to say a line are refused', async (t) => {
   const user = {

@@ -55,7 +55,10 @@ async function simulateCall(t: Test, bench: Bench): Promise<string> {
         id: 'parcel',
         name: 'Asks for a parcel',
         user: { mode: 'scripted', opening: 'Where is it?', steps: [{ say: 'Thank you.' }] },
-        evals: ['lost'],
+        evals: [
+          'lost',
+          { id: 'quick', name: 'Quick', kind: 'responds_within_ms', params: { ms: 60_000 } },
+        ],
       }),
     ],
   });
@@ -80,7 +83,9 @@ void t.test('the page of a call, and its audio', async (t) => {
         `(({ currentTime, duration }) => [currentTime, duration])(document.querySelector('audio'))`,
       );
       t.ok(Math.abs(at - seconds / 2) < 1, `a click plays from there: ${at} of ${seconds} s`);
-      t.match(await page.innerText('main'), /answers after/, 'how they took turns');
+      const text = await page.innerText('main');
+      t.match(text, /answers after/, 'how they took turns');
+      t.match(text, /Expected answers to start within 60000 ms: the slowest started after/);
       await page.click('text=Turns of the call');
       t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
       await assertAccessible(t, page);

@@ -78,7 +78,7 @@ void t.test('the packets that the model loses do not arrive, and all others do',
   t.ok(received.every(({ sequence, timestamp }) => timestamp === (sequence - 1) * 960));
 });
 
-void t.test('jitter delays packets, which overtake each other', async (t) => {
+void t.test('jitter delays packets, which overtake each other', nightOnly, async (t) => {
   const { received } = await sendSilence(t, { network: { jitter_ms: 120 } }, 150);
   const stream = new ReceivedStream();
   for (const packet of received) stream.add(packet);

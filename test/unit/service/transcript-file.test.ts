@@ -221,7 +221,7 @@ void t.test('CSV: a header that does not name the columns is refused', async (t)
     ['session_id,user_input\n', /agent_response is missing/],
     [`${HEADER.trim()},user_input\n`, /names the column "user_input" twice/],
     [`${'\n'.repeat(2_000)}${HEADER}`, /Received nothing/],
-    ['x'.repeat(1_000_000), /Received "x{56}\.\.\./],
+    ['x'.repeat(1_000_000), /Received "x{68}\.\.\./],
     ['  \n', /^The file is empty\.$/],
     [HEADER, /^The file contains no conversation\.$/],
     ['[]', /^The file contains no conversation\.$/],

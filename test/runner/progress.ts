@@ -1,11 +1,20 @@
 /** Shows a run of tap: a line for each process that ended, and each failure in full. */
 
+/** Numbers of assertions. */
+export interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
 /** What a run of tap printed so far. */
 export interface Progress {
   /** Takes the next line of TAP. */
   read: (line: string) => void;
   /** Returns the numbers of assertions. */
-  counts: () => { passed: number; failed: number; skipped: number };
+  counts: () => Counts;
+  /** Returns the test files of the processes that failed. */
+  failed: () => string[];
 }
 
 const PROCESS_RESULT = /^(ok|not ok) \d+ - (.*?)(?: # time=([\d.]+)ms)?$/;
@@ -20,11 +29,13 @@ export function createProgress(
   let ended = 0;
   let totals = '';
   let isFailure = false;
+  const failed: string[] = [];
   const countOf = (name: string): number =>
     Number(new RegExp(`\\b${name}: (\\d+)`).exec(totals)?.[1] ?? 0);
 
   function showProcess([, outcome = '', path = '', ms = '0']: readonly string[]): void {
     ended += 1;
+    if (outcome !== 'ok') failed.push(path);
     const left = formatMinutes((elapsedMs() / ended) * (processes - ended));
     const name = path.replace(/^test\/\.groups\//, '').replace(/\.test\.ts$/, '');
     const seconds = `${(Number(ms) / 1_000).toFixed(1)} s`;
@@ -43,6 +54,7 @@ export function createProgress(
       if (/^ *\.\.\.$/.test(line)) isFailure = false;
     },
     counts: () => ({ passed: countOf('pass'), failed: countOf('fail'), skipped: countOf('skip') }),
+    failed: () => [...failed],
   };
 }
 

@@ -7,6 +7,9 @@
  * A path is a file, a directory, or a glob; without one, all tests of a push run. `--share` runs a part,
  * so that several machines can share the rest. Ends with the failures and the counts; the complete
  * output of tap is in `.tap/run.tap`.
+ *
+ * At a push, up to three processes that failed run again, one at a time: what passes alone failed
+ * because the machine was busy, which is named and does not fail the push. At night it fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,13 +19,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { withDatabaseServer } from '../helpers/postgres.ts';
-import { atNight } from '../helpers/nightly.ts';
+import { atNight, isNightly } from '../helpers/nightly.ts';
 import { COMPILE_CACHE, ROOT } from '../helpers/repository.ts';
 import { formGroups, listTestFiles, selectShare, writeGroups } from './groups.ts';
-import { createProgress } from './progress.ts';
+import { createProgress, type Counts } from './progress.ts';
 
 /** The time limit of a process. A test that hangs fails with it. */
 const TIMEOUT_S = atNight(3_600, 600);
+
+/** How many processes that failed run again. With more, something else is wrong than a busy machine. */
+const REPEATED_MAX = 3;
 
 const COVERAGE = [
   '--no-disable-coverage',
@@ -50,16 +56,40 @@ async function main(): Promise<number> {
     ...(values.coverage ? COVERAGE : []),
   ];
   const files = writeGroups(groups);
-  if (isUnit) return runTap(options, files, {});
-  return withDatabaseServer((environment) => runTap(options, files, environment));
+  if (isUnit) return runTests(options, files, {});
+  return withDatabaseServer((environment) => runTests(options, files, environment));
 }
 
-/** Runs files with tap, and returns the exit code. */
-async function runTap(
+/** Runs files, at a push those that failed once more alone, and returns the exit code. */
+async function runTests(
   options: readonly string[],
   files: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<number> {
+  const { code, failed, counts } = await runTap(options, files, environment, '.tap/run.tap');
+  if (code === 0 || isNightly || failed.length === 0 || failed.length > REPEATED_MAX) return code;
+  const names = failed.join(', ');
+  process.stdout.write(`\nFailed, and run again alone: ${names}\n`);
+  const alone = await runTap([...options, '--jobs=1'], failed, environment, '.tap/again.tap');
+  if (alone.code === 0) {
+    process.stdout.write(`Passed alone; these tests depend on who is scheduled first: ${names}\n`);
+    process.stdout.write(
+      describeCounts({ ...counts, passed: counts.passed + counts.failed, failed: 0 }),
+    );
+  }
+  return alone.code;
+}
+
+const describeCounts = ({ passed, failed, skipped }: Counts): string =>
+  `${passed} passed, ${failed} failed, ${skipped} skipped\n`;
+
+/** Runs files with tap, whose output goes to `log`. Returns its exit code, and what failed. */
+async function runTap(
+  options: readonly string[],
+  files: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  log: string,
+): Promise<{ code: number; failed: string[]; counts: Counts }> {
   const startedMs = performance.now();
   const tap = join(ROOT, 'node_modules/tap/dist/esm/run.mjs');
   const child = spawn(process.execPath, [tap, '--reporter=tap', ...options, ...files], {
@@ -71,20 +101,19 @@ async function runTap(
   // Ctrl+C reaches tap itself, which ends its processes.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
-  const log = createWriteStream(join(ROOT, '.tap/run.tap'));
+  const file = createWriteStream(join(ROOT, log));
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const progress = createProgress(files.length, write, () => performance.now() - startedMs);
   for await (const line of createInterface(child.stdout)) {
-    log.write(`${line}\n`);
+    file.write(`${line}\n`);
     progress.read(line);
   }
-  log.end();
+  file.end();
   const [code] = await exit;
-  const { passed, failed, skipped } = progress.counts();
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
-  write(`Took ${minutes} min. All output: .tap/run.tap`);
-  write(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-  return code ?? 1;
+  write(`Took ${minutes} min. All output: ${log}`);
+  process.stdout.write(describeCounts(progress.counts()));
+  return { code: code ?? 1, failed: progress.failed(), counts: progress.counts() };
 }
 
 process.exitCode = await main();

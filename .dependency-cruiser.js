@@ -194,7 +194,10 @@ export default {
     ownedBy('opus-decoder', '^src/voice/'),
     ownedBy('libopus-wasm', '^src/voice/'),
     ownedBy('fastify', '^(src/http-kit|reference-agent|src/service)/'),
-    ownedBy('ws', '^(src/voice/call|reference-agent/voice|conformance/(engine/drive|proof))/'),
+    ownedBy(
+      'ws',
+      '^(src/voice/call|src/service/(web/frame/sockets|operations/browser-calls)|reference-agent/voice|conformance/(engine/drive|proof))',
+    ),
     ownedBy(
       'undici',
       '^(conformance/(engine/drive|proof)|load/engines|src/http-kit|src/service/simulator|src/voice)/',

@@ -24,15 +24,10 @@ import type { AgentCalls } from '../controls.ts';
 import { drawCallFaults } from './call-faults.ts';
 import { createCallHistory, createCallRecord } from './call-record.ts';
 import type { CaptionServices } from './caption-dialogue.ts';
+import { handleUpgrades, type Upgrade } from '../../src/http-kit/upgrade.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
 import { loadMediaModules } from './media.ts';
-import {
-  assertSubprotocol,
-  handleUpgrades,
-  rejectUpgrade,
-  VOICE_PROTOCOL,
-  type Upgrade,
-} from './upgrade.ts';
+import { assertSubprotocol, isForVoice, rejectUpgrade, VOICE_PROTOCOL } from './upgrade.ts';
 import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
 
 /** What the voice endpoint needs from the rest of the agent. */
@@ -102,7 +97,7 @@ class WebSocketVoiceServer implements VoiceServer {
   }
 
   attach(server: Server): void {
-    handleUpgrades(server, (upgrade) => this.#admit(upgrade));
+    handleUpgrades(server, isForVoice, (upgrade) => this.#admit(upgrade));
   }
 
   calls(): AgentCalls {

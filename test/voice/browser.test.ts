@@ -1,43 +1,17 @@
 /** Calls from a browser to the reference agent, with the browser's own WebRTC and microphone. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { resolvePointer } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { withOwnBrowser } from '../helpers/browser.ts';
 import {
   placeBrowserCall,
   type BrowserCall,
   type InboundAudioStats,
 } from '../helpers/browser-call.ts';
-import { fetchCalls, loadClip } from '../helpers/caller.ts';
-import { decodeClip, encodeWav } from '../helpers/clip-audio.ts';
+import { fetchCalls } from '../helpers/caller.ts';
 import { nightOnly } from '../helpers/nightly.ts';
+import { withSpeakingBrowser } from '../helpers/speaking-browser.ts';
 import { until } from '../helpers/until.ts';
-
-/** Starts a browser whose microphone repeats a clip, with 3 s of silence in between. */
-async function withSpeakingBrowser(
-  t: Test,
-  clipId: string,
-  flags: readonly string[] = [],
-): Promise<Browser> {
-  const directory = mkdtempSync(join(tmpdir(), 'microphone-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
-  const file = join(directory, 'speech.wav');
-  writeFileSync(file, encodeWav(await decodeClip(await loadClip(clipId)), 3_000));
-  return withOwnBrowser(t, [
-    '--disable-background-networking',
-    '--use-fake-ui-for-media-stream',
-    '--use-fake-device-for-media-stream',
-    `--use-file-for-fake-audio-capture=${file}`,
-    '--autoplay-policy=no-user-gesture-required',
-    '--allow-loopback-in-peer-connection',
-    ...flags,
-  ]);
-}
 
 /** Waits for a second of audible sound without concealment; returns the statistics around it. */
 async function waitForGaplessSecond(

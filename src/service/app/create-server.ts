@@ -14,6 +14,7 @@ import { listSdkSettings } from '../ingest/dialects/sdk-settings.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { createAgentTests, type AgentTests } from '../operations/agent-tests.ts';
 import { createBacklog, type Backlog } from '../operations/backlog.ts';
+import { createBrowserCalls } from '../operations/browser-calls.ts';
 import { createDryRun } from '../operations/dry-run.ts';
 import type { FindUnreadyReason } from '../operations/service-readiness.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../operations/settings.ts';
@@ -193,6 +194,7 @@ function addPages(
   addPageRoutes(pages, {
     ...{ store, clock, authentication, apiKeyHeader, rejectedRequests, kit, stopping },
     ...{ wake, hasJudge, backlog, findWarnings, simulations, agentTests, sendChat },
+    browserCalls: createBrowserCalls({ store, stopping }),
     sdkSettings: listSdkSettings(),
     close: (conversation) => workers.closing.close(conversation),
     runDry: createDryRun({ store, scoreEval, machineClock: systemClock, log }),

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { PageAuthentication } from '../domain/authentication.ts';
+import type { BrowserCalls } from '../operations/browser-calls.ts';
 import type { TranscriptOptions } from '../operations/transcripts.ts';
 import type { Store } from '../store/store.ts';
+import { addCallRoutes } from './agents/call-routes.ts';
 import { addPlaygroundRoutes, type PlaygroundOptions } from './agents/playground-routes.ts';
 import { addAgentRoutes, type AgentPageOptions } from './agents/routes.ts';
 import { addCompareRoutes } from './compare/routes.ts';
@@ -12,6 +14,7 @@ import { collectFormPaths } from './frame/form-paths.ts';
 import { acceptForms } from './frame/forms.ts';
 import { createLiveUpdates } from './frame/live.ts';
 import { createPages } from './frame/pages.ts';
+import { acceptSockets } from './frame/sockets.ts';
 import { addSignInRoutes } from './frame/sign-in.ts';
 import { createViewers, type ViewerOptions } from './frame/viewer.ts';
 import { addKeyRoutes } from './keys/routes.ts';
@@ -38,6 +41,7 @@ export interface PageParts
   authentication: PageAuthentication;
   agentTests: AgentPageOptions['tests'];
   sendChat: PlaygroundOptions['sendChat'];
+  browserCalls: BrowserCalls;
   /** Logs an error that no page expected. */
   logServerError: (method: string, error: unknown) => void;
   /** Aborts when the service stops. */
@@ -67,6 +71,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });
   const { sendChat, stopping, wake } = parts;
   addPlaygroundRoutes(pages, { store, clock, sendChat, stopping, wake });
+  addCallRoutes(pages, acceptSockets(app, viewers), { store, browserCalls: parts.browserCalls });
   addScenarioRoutes(pages, { store, simulations, kit });
   addEvalRoutes(pages, { store, runDry: parts.runDry });
   const { backlog, findWarnings, hasJudge } = parts;

@@ -26,6 +26,7 @@ import { PROGRESS_CSS } from '../runs/progress.ts';
 import { renderRuns } from '../runs/runs-page.ts';
 import { renderAgentForm, type AgentDraft } from './agent-form.ts';
 import { classOf } from './agents-page.ts';
+import { pathOfCall } from './call-page.ts';
 import { pathOfPlayground } from './playground-page.ts';
 import { pathOfTest, renderTest, TEST_LINKS } from './test-pages.ts';
 
@@ -119,7 +120,10 @@ export function renderReadiness(content: ReadinessContent, context: PageContext)
         <a href="${linkTo(context, path, { format: 'json' })}">JSON</a>,
         <a href="${linkTo(context, `/agents/${agent.id}/badge.svg`)}">badge</a>
       </p>
-      <p><a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a></p>
+      <p>
+        <a href="${linkTo(context, pathOfPlayground(agent.id))}">Chat with the agent</a> ·
+        <a href="${linkTo(context, pathOfCall(agent.id))}">Call the agent</a>
+      </p>
       ${test && renderTest(agent.id, test, context)}
       <ul class="parts" aria-label="Readiness">
         ${parts.map((part) => renderPart(part, content, context))}

@@ -17,7 +17,8 @@ import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame
 /** Returns the path of the conversation with an agent. */
 export const pathOfPlayground = (agentId: string): string => `/agents/${agentId}/chat`;
 
-const CONVERSATION_FIELD = 'conversation';
+/** The field with a conversation that its page keeps. */
+export const CONVERSATION_FIELD = 'conversation';
 const LINE_CHARS_MAX = 100_000;
 /** The most characters of a conversation that a form carries. */
 const CONVERSATION_CHARS_MAX = 4_000_000;

@@ -4,7 +4,7 @@ import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
 import type { Page, SessionKind } from '../../store/store.ts';
-import { PAGE_SCRIPT } from './page-script.ts';
+import { CALL_PAGE_SCRIPT, PAGE_SCRIPT } from './page-script.ts';
 import { FRAME_CSS } from './style.ts';
 
 /** The reader of a page. */
@@ -42,6 +42,8 @@ export interface ServicePage {
   css?: string;
   /** Whether the page leads to the others (default: true). */
   hasNavigation?: boolean;
+  /** Whether the page places calls from the browser (default: false). */
+  placesCalls?: boolean;
   main: Html;
 }
 
@@ -51,7 +53,7 @@ export const servicePageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
-    `script-src ${hashSource(PAGE_SCRIPT)}`,
+    `script-src ${hashSource(PAGE_SCRIPT)} ${hashSource(CALL_PAGE_SCRIPT)}`,
     ...["connect-src 'self'", "media-src 'self'", "form-action 'self'"],
     ...["base-uri 'none'", "frame-ancestors 'none'"],
   ].join('; '),
@@ -85,11 +87,11 @@ const SECTIONS: readonly [path: string, name: string][] = [
 
 /** Renders a page of the service. It is complete without its script, and sends no request elsewhere. */
 export function renderServicePage(page: ServicePage, context: PageContext): string {
-  const { title, css = '', hasNavigation = true, main } = page;
+  const { title, css = '', hasNavigation = true, placesCalls = false, main } = page;
   return renderPage({
     title: `${title} - sandbox-kit`,
     css: `${FRAME_CSS}${css}`,
-    script: PAGE_SCRIPT,
+    script: placesCalls ? CALL_PAGE_SCRIPT : PAGE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation && renderNavigation(page, context)}
       <main id="main" tabindex="-1">${main}</main>`,

@@ -1,4 +1,5 @@
 import { TIMELINE_SCRIPT } from '../../../report-kit/waveform.ts';
+import { CALL_SCRIPT } from './call-script.ts';
 
 /** Takes tables and samples of code out of the tab order as long as they do not scroll. */
 const SCROLL_SCRIPT = `
@@ -69,3 +70,6 @@ for (const part of document.querySelectorAll('[data-live]')) {
 
 /** The script of all pages of the service. Every page is complete without it. */
 export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}${TIMELINE_SCRIPT}`;
+
+/** The script of a page that places calls. */
+export const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${CALL_SCRIPT}`;

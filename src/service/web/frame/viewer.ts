@@ -31,6 +31,8 @@ export interface Viewers {
    * change anything.
    */
   findEditor: (request: FastifyRequest) => Promise<Viewer & { form: FormData }>;
+  /** Like `findEditor`, for a request without a form that carries the token of its page elsewhere. */
+  findEditorBy: (request: FastifyRequest, token: string) => Promise<Viewer>;
 }
 
 /** What decides what the requests for pages may see and change. */
@@ -59,6 +61,14 @@ export function createViewers(options: ViewerOptions): Viewers {
     ...reader,
     ownerId: await reader.findOwner(),
   });
+  const findEditorBy = async (
+    request: FastifyRequest,
+    access: PageAccess,
+    token: string,
+  ): Promise<Viewer> => {
+    authentication.checkForm(request.headers, access, token);
+    return toViewer(toReader(request, access));
+  };
   const findReader: Viewers['findReader'] = async (request) =>
     toReader(request, await authentication.authenticateReader(request.headers));
   return {
@@ -67,9 +77,10 @@ export function createViewers(options: ViewerOptions): Viewers {
     async findEditor(request) {
       const access = await authentication.authenticateReader(request.headers);
       const form = await readForm(request);
-      authentication.checkForm(request.headers, access, readToken(form));
-      return { ...(await toViewer(toReader(request, access))), form };
+      return { ...(await findEditorBy(request, access, readToken(form))), form };
     },
+    findEditorBy: async (request, token) =>
+      findEditorBy(request, await authentication.authenticateReader(request.headers), token),
   };
 }
 

@@ -1,0 +1,98 @@
+import { html, type Html } from '../../../report-kit/html.ts';
+import type { StoredAgent } from '../../store/store.ts';
+import { renderField } from '../frame/fields.ts';
+import { renderForm } from '../frame/forms.ts';
+import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
+import { CONVERSATION_FIELD, pathOfPlayground } from './playground-page.ts';
+
+/** Returns the path of the page on which a person calls an agent. */
+export const pathOfCall = (agentId: string): string => `/agents/${agentId}/call`;
+
+/** Renders the page on which a person calls an agent. The call itself needs the script of the page. */
+export function renderCallPage(agent: StoredAgent, context: PageContext): string {
+  const title = `Call ${agent.name}`;
+  return renderServicePage(
+    {
+      title,
+      section: 'Agents',
+      css: CSS,
+      placesCalls: true,
+      main: html`<p><a href="${linkTo(context, `/agents/${agent.id}`)}">${agent.name}</a></p>
+        <h1>${title}</h1>
+        <p class="soft">
+          Your browser and the agent exchange the audio directly; the service passes the messages of
+          the call on, with the agent's key. Each turn reaches the models of the agent.
+        </p>
+        <noscript><p>A call needs JavaScript and a microphone.</p></noscript>
+        ${
+          context.token === undefined
+            ? // For readers who may not change anything, it says how to become one who may.
+              renderForm(context, { action: pathOfPlayground(agent.id), body: html`` })
+            : renderCall(agent, context.token, context)
+        }`,
+    },
+    context,
+  );
+}
+
+const renderCall = (agent: StoredAgent, token: string, context: PageContext): Html =>
+  html`<div
+    class="call"
+    data-call="${linkTo(context, `${pathOfCall(agent.id)}/socket`)}"
+    data-token="${token}"
+  >
+    ${renderField(
+      { name: 'user_id', label: 'User id', value: '', hint: 'A user of the sandbox, or nothing.' },
+      html`data-part="user"`,
+    )}
+    <p>
+      <button type="button" data-part="call">Call</button>
+      <button type="button" data-part="hang-up" hidden>Hang up</button>
+    </p>
+    <p role="status" data-part="status"></p>
+    <canvas
+      data-part="lanes"
+      width="600"
+      height="120"
+      role="img"
+      aria-label="Levels of the last 15 seconds: you above, the agent below"
+      hidden
+    ></canvas>
+    <table class="turns" data-part="turns" aria-label="Turns of the call" hidden>
+      <thead>
+        <tr>
+          <th scope="col">you</th>
+          <th scope="col">agent</th>
+          <th scope="col">replied after</th>
+        </tr>
+      </thead>
+      <tbody></tbody>
+    </table>
+    <div data-part="score" hidden>
+      ${renderForm(context, {
+        action: `${pathOfPlayground(agent.id)}/score`,
+        body: html`<input type="hidden" name="${CONVERSATION_FIELD}" data-part="conversation" />
+          <p>
+            <button class="quiet">Store and score this call</button>
+            <span class="soft">
+              The evals chosen in the <a href="${linkTo(context, '/settings')}">settings</a> score
+              its transcript. Its page can make a scenario of it.
+            </span>
+          </p>`,
+      })}
+    </div>
+  </div>`;
+
+const CSS = `
+.call canvas { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem;
+  display: block; height: 7.5rem; margin: 0.5rem 0; max-width: 100%; width: 37.5rem; }
+.call [hidden] { display: none; }
+.turns td { vertical-align: top; }
+.turns td:last-child { white-space: nowrap; }
+@media (max-width: 40rem) {
+  .turns thead { display: none; }
+  .turns tr { border-bottom: 1px solid var(--line); display: block; }
+  .turns td { display: block; }
+  .turns td::before { color: var(--soft-ink); content: attr(data-name) ': '; }
+}
+`;

@@ -1,0 +1,98 @@
+/** A person calls an agent from its page, with the browser's own WebRTC and microphone. */
+import t from 'tap';
+import { WebSocket } from 'ws';
+import { assertAccessibleAtNight } from '../../helpers/accessibility.ts';
+import { withAgent } from '../../helpers/agent.ts';
+import { assertFits, openPage } from '../../helpers/browser.ts';
+import { fetchCalls } from '../../helpers/caller.ts';
+import { withEmptyService } from '../../helpers/empty-service.ts';
+import { clickButton } from '../../helpers/service-page.ts';
+import { withSpeakingBrowser } from '../../helpers/speaking-browser.ts';
+import { until } from '../../helpers/until.ts';
+
+const KEY = 'sandbox-key-1234';
+
+void t.test('A call is heard on both sides, shows its turns, and is stored', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const { agent } = await withAgent(t, { apiKey: KEY });
+  await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url, api_key: KEY });
+  const browser = await withSpeakingBrowser(t, 'where-is-my-order');
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('console', (message) => errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  await page.goto(`${service.url}/agents/shop`);
+  await page.click('text=Call the agent');
+  await page.fill('[name=user_id]', 'user-1');
+  await page.click('text="Call"');
+  const status = () => page.innerText('[data-part=status]');
+  await until('a turn with its latency', async () =>
+    /\d ms/.test(await page.innerText('[data-part=turns]')),
+  );
+  t.match(await status(), /^In the call/);
+  t.match(await page.innerText('[data-part=turns]'), /s of speech\)/);
+  await assertFits(t, page, 'the call');
+  await assertAccessibleAtNight(t, page);
+  t.notMatch(await page.content(), KEY);
+  await page.click('text="Hang up"');
+  t.equal(await status(), 'You have hung up.');
+  const [call] = await fetchCalls(agent.url);
+  t.ok((call?.packets_received ?? 0) > 50, 'the agent received audio');
+  const stored = await clickButton(page, 'Store and score this call');
+  t.match(stored, 's of speech)');
+  t.same(errors, []);
+});
+
+void t.test('Without a microphone, or with an agent that refuses, the page says why', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const { agent } = await withAgent(t, { apiKey: KEY });
+  await admin('POST /agents', {
+    id: 'locked',
+    name: 'Locked',
+    url: agent.url,
+    api_key: 'wrong-key',
+  });
+  const { page } = await openPage(t, `${service.url}/agents/locked/call`);
+  await page.click('text="Call"');
+  await page.waitForSelector('text=The browser gave no microphone');
+  const browser = await withSpeakingBrowser(t, 'where-is-my-order');
+  const speaking = await browser.newPage();
+  await speaking.goto(`${service.url}/agents/locked/call`);
+  await speaking.click('text="Call"');
+  await speaking.waitForSelector('text=the WebSocket was refused with HTTP 401');
+  t.ok(await speaking.isVisible('text="Call"'), 'the call can be repeated');
+});
+
+void t.test(
+  'The WebSocket is only for pages of the service, and only for messages of calls',
+  async (t) => {
+    const { service, admin } = await withEmptyService(t);
+    const { agent } = await withAgent(t);
+    await admin('POST /agents', { id: 'shop', name: 'Shop', url: agent.url });
+    const { page } = await openPage(t, `${service.url}/agents/shop/call`);
+    const token = (await page.getAttribute('[data-token]', 'data-token')) ?? '';
+    const url = `${service.url.replace('http', 'ws')}/agents/shop/call/socket`;
+
+    /** Returns the status that refused a WebSocket, or its close code and reason after a message. */
+    const connect = (offered: string, headers: Record<string, string>, to = url, message = '') =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(to, ['sandbox-kit-page', offered], { headers });
+        socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode));
+        socket.on('error', () => undefined);
+        socket.on('open', () => socket.send(message));
+        socket.on('close', (code, reason) => resolve(`${code} ${reason.toString()}`));
+      });
+    const origin = service.url;
+    t.equal(await connect('wrong', { origin }), 403, 'another token');
+    t.equal(await connect(token, {}), 403, 'no origin');
+    t.equal(await connect(token, { origin: 'https://evil.example' }), 403, 'another site');
+    t.equal(await connect(token, { origin }, url.replace('shop', 'none')), 404, 'no such agent');
+    const unknown = '1008 The page sent a message that a call does not have.';
+    t.equal(await connect(token, { origin }, url, '{"type":"call_ready"}'), unknown);
+    t.equal(await connect(token, { origin }, url, 'x'), unknown);
+    const plain = await fetch(url.replace('ws', 'http'));
+    t.equal(plain.status, 400, 'a request without an upgrade');
+    t.same(await fetchCalls(agent.url), [], 'the agent saw no call');
+  },
+);

@@ -50,14 +50,10 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
       <button type="button" data-part="hang-up" hidden>Hang up</button>
     </p>
     <p role="status" data-part="status"></p>
-    <canvas
-      data-part="lanes"
-      width="600"
-      height="120"
-      role="img"
-      aria-label="Levels of the last 15 seconds: you above, the agent below"
-      hidden
-    ></canvas>
+    <figure data-part="lanes-frame" hidden>
+      <canvas data-part="lanes" width="600" height="120" role="img" aria-label="Levels"></canvas>
+      <figcaption class="soft">The last 15 s: you above, the agent below.</figcaption>
+    </figure>
     <table class="turns" data-part="turns" aria-label="Turns of the call" hidden>
       <thead>
         <tr>
@@ -85,14 +81,15 @@ const renderCall = (agent: StoredAgent, token: string, context: PageContext): Ht
 
 const CSS = `
 .call canvas { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem;
-  display: block; height: 7.5rem; margin: 0.5rem 0; max-width: 100%; width: 37.5rem; }
+  display: block; height: 7.5rem; max-width: 100%; width: 37.5rem; }
+.call figure { margin: 0.5rem 0; }
 .call [hidden] { display: none; }
 .turns td { vertical-align: top; }
 .turns td:last-child { white-space: nowrap; }
 @media (max-width: 40rem) {
   .turns thead { display: none; }
   .turns tr { border-bottom: 1px solid var(--line); display: block; }
-  .turns td { display: block; }
+  .turns td { border: 0; display: block; padding: 0.1rem 0; }
   .turns td::before { color: var(--soft-ink); content: attr(data-name) ': '; }
 }
 `;

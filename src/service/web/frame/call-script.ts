@@ -7,7 +7,7 @@ export const CALL_SCRIPT = `
 for (const part of document.querySelectorAll('[data-call]')) {
   const find = (name) => part.querySelector('[data-part="' + name + '"]');
   const [status, call, hangUp, lanes, turns] = ['status', 'call', 'hang-up', 'lanes', 'turns'].map(find);
-  const [score, kept, user] = [find('score'), find('conversation'), find('user')];
+  const [score, kept, user, frame] = ['score', 'conversation', 'user', 'lanes-frame'].map(find);
   const STEP_MS = 50;
   const SPEECH_DB = -45;
   const SPEECH_STEPS = 3;
@@ -22,7 +22,7 @@ for (const part of document.querySelectorAll('[data-call]')) {
     analyser.fftSize = 2048;
     context.createMediaStreamSource(stream).connect(analyser);
     const samples = new Float32Array(analyser.fftSize);
-    const lane = { loud: 0, silent: 0, isSpeaking: false, startedMs: undefined, endedMs: undefined };
+    const lane = { loud: 0, silent: 0, isSpeaking: false, startedMs: undefined, loudMs: undefined };
     lane.step = (nowMs) => {
       analyser.getFloatTimeDomainData(samples);
       const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
@@ -30,16 +30,14 @@ for (const part of document.querySelectorAll('[data-call]')) {
       const isLoud = lane.db > SPEECH_DB;
       lane.loud = isLoud ? lane.loud + 1 : 0;
       lane.silent = isLoud ? 0 : lane.silent + 1;
-      if (isLoud) lane.loudMs = nowMs;
+      // A single loud step is a click.
+      if (lane.loud > 1) lane.loudMs = nowMs;
       if (!lane.isSpeaking && lane.loud >= SPEECH_STEPS) {
         lane.isSpeaking = true;
         lane.startedMs = nowMs - (SPEECH_STEPS - 1) * STEP_MS;
         return 'started';
       }
-      if (lane.isSpeaking && lane.silent >= SILENT_STEPS) {
-        lane.isSpeaking = false;
-        lane.endedMs = lane.loudMs;
-      }
+      if (lane.silent >= SILENT_STEPS) lane.isSpeaking = false;
       return undefined;
     };
     return lane;
@@ -49,8 +47,9 @@ for (const part of document.querySelectorAll('[data-call]')) {
     const pen = lanes.getContext('2d');
     const colors = getComputedStyle(lanes);
     const half = lanes.height / 2;
+    pen.globalCompositeOperation = 'copy';
     pen.drawImage(lanes, -2, 0);
-    pen.clearRect(lanes.width - 2, 0, 2, lanes.height);
+    pen.globalCompositeOperation = 'source-over';
     for (const [lane, top, color] of [[mine, 0, '--note'], [theirs, half, '--good']]) {
       const height = Math.max(1, Math.min(1, (lane.db + 60) / 60) * (half - 4));
       pen.fillStyle = colors.getPropertyValue(color);
@@ -64,10 +63,11 @@ for (const part of document.querySelectorAll('[data-call]')) {
     if (!state.theirs) return;
     const started = state.theirs.step(nowMs) === 'started';
     draw(state.mine, state.theirs);
-    const { endedMs } = state.mine;
-    if (!started || endedMs === undefined || state.repliedTo === endedMs) return;
-    state.repliedTo = endedMs;
-    state.latencyMs = Math.max(0, Math.round((state.theirs.startedMs - endedMs) / STEP_MS) * STEP_MS);
+    const { loudMs, silent } = state.mine;
+    // Who speaks while the other speaks does not reply.
+    if (!started || loudMs === undefined || silent < SPEECH_STEPS || state.repliedTo === loudMs) return;
+    state.repliedTo = loudMs;
+    state.latencyMs = Math.max(0, Math.round((state.theirs.startedMs - loudMs) / STEP_MS) * STEP_MS);
     say('In the call. The agent replied after ' + state.latencyMs + ' ms.');
     const last = state.turns.at(-1);
     if (last && last.latencyMs === undefined && state.untimed > 0) setLatency(state, last);
@@ -209,7 +209,7 @@ for (const part of document.querySelectorAll('[data-call]')) {
   call.addEventListener('click', async () => {
     if (current) return;
     for (const turn of turns.tBodies[0].querySelectorAll('tr')) turn.remove();
-    [turns.hidden, score.hidden, lanes.hidden] = [true, true, false];
+    [turns.hidden, score.hidden, frame.hidden] = [true, true, false];
     lanes.getContext('2d').clearRect(0, 0, lanes.width, lanes.height);
     say('Asking for the microphone…');
     try {

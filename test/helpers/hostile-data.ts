@@ -153,6 +153,8 @@ export async function addHostileData(t: Test, bench: Bench): Promise<string[]> {
     ]),
     ...[
       '/agents/shop',
+      '/agents/shop/chat',
+      '/agents/shop/call',
       '/agents/shop/check',
       '/agents/shop/load',
       '/scenarios/h',

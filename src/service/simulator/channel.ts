@@ -5,6 +5,12 @@ import type { AgentReply } from './simulated-session.ts';
 import type { SimulatedTurn } from '../turns/turn-types.ts';
 import type { HeardResult } from './heard-replies.ts';
 
+/** Compares what was heard of the replies of these turns with their texts. */
+export type CompareReplies = (
+  turns: readonly SimulatedTurn[],
+  signal: AbortSignal,
+) => Promise<HeardResult>;
+
 /** A line of the user. */
 export interface SaidLine {
   text: string;
@@ -46,7 +52,7 @@ export interface Channel {
    * Compares what was heard of the replies with their texts, after `close`. Undefined by chat, and if
    * nothing transcribes calls. Never rejects.
    */
-  compareReplies?(turns: readonly SimulatedTurn[], signal: AbortSignal): Promise<HeardResult>;
+  readonly compareReplies?: CompareReplies | undefined;
 }
 
 /** Opens a channel for a session. @throws SessionError, or the signal's reason. */

@@ -5,7 +5,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { traceIdOf } from '../../platform/trace-context.ts';
 import { NO_USER_MODEL } from '../domain/missing-models.ts';
-import type { Channel, OpenChannel } from './channel.ts';
+import type { Channel, CompareReplies, OpenChannel } from './channel.ts';
 import { openChatChannel } from './chat-channel.ts';
 import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
@@ -135,7 +135,7 @@ interface SessionProgress {
   /** How the two sides of the call took turns. */
   turnTaking: TurnTaking | undefined;
   /** Compares what was heard in the call with the replies. */
-  compareReplies: Channel['compareReplies'];
+  compareReplies: CompareReplies | undefined;
   /** Whether the session waits for the model that plays the user, or the model has failed. */
   isAskingModel: boolean;
 }
@@ -174,7 +174,7 @@ async function holdConversation(
       await channel.close();
       progress.notes.push(...channel.notes);
       progress.turnTaking = channel.turnTaking;
-      progress.compareReplies = channel.compareReplies?.bind(channel);
+      progress.compareReplies = channel.compareReplies;
     }
   } finally {
     await otherChannel?.close();

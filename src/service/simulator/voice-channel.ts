@@ -22,7 +22,7 @@ import { TRACEPARENT } from '../../platform/trace-context.ts';
 import type { SpokenLine } from './build-recording.ts';
 import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
-import type { Channel, SaidLine } from './channel.ts';
+import type { Channel, CompareReplies, SaidLine } from './channel.ts';
 import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
@@ -369,7 +369,7 @@ class VoiceChannel implements Channel {
     await this.#waitForSilence(signal);
   }
 
-  get compareReplies(): Channel['compareReplies'] {
+  get compareReplies(): CompareReplies | undefined {
     const { transcriber, clock } = this.#options;
     const audio = this.#replyAudio;
     return transcriber && ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal));

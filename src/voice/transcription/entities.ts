@@ -65,12 +65,13 @@ export function listEntities(text: string): Entity[] {
 function listSpelledNumbers(text: string): { text: string; at: number }[] {
   return [...text.matchAll(SPELLED)].flatMap(({ 0: phrase, index }) => {
     const numbers: { text: string; at: number }[] = [];
-    let isLast = false;
+    let isLast: boolean = false;
     for (const word of phrase.matchAll(/[a-z]+/gi)) {
       const at = index + word.index;
       const last = numbers.at(-1);
       const isNumber = isNumberWord(word[0]);
-      const continues = isLast && (isNumber || /^(hundred|thousand|million)$/i.test(word[0]));
+      const continues: boolean =
+        isLast && (isNumber || /^(hundred|thousand|million)$/i.test(word[0]));
       if (continues && last) last.text = text.slice(last.at, at + word[0].length);
       else if (isNumber) numbers.push({ text: word[0], at });
       isLast = isNumber || continues;

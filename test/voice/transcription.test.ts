@@ -48,18 +48,21 @@ void t.test('a request has the form of OpenAI, with the audio as an Ogg file', a
   t.equal(server.requests[1]?.authorization, undefined);
 });
 
-void t.test('temporary failures are retried; the message has no text of the endpoint', async (t) => {
-  const { server, transcriber } = await withTranscriber(t, {}, createSkippingClock(5));
-  const { status, text } = transcriptionResponses;
-  server.respondWith(status(429, { 'retry-after': '7' }), status(500), text('ok'));
-  t.same(await transcriber.transcribe(REPLY, signal), { ok: true, text: 'ok' });
-  t.equal(server.requests.length, 3);
-  server.respondWith(status(503));
-  t.same(await transcriber.transcribe(REPLY, signal), {
-    ok: false,
-    message: 'the transcription endpoint returned HTTP 503 in 3 attempts',
-  });
-});
+void t.test(
+  'temporary failures are retried; the message has no text of the endpoint',
+  async (t) => {
+    const { server, transcriber } = await withTranscriber(t, {}, createSkippingClock(5));
+    const { status, text } = transcriptionResponses;
+    server.respondWith(status(429, { 'retry-after': '7' }), status(500), text('ok'));
+    t.same(await transcriber.transcribe(REPLY, signal), { ok: true, text: 'ok' });
+    t.equal(server.requests.length, 3);
+    server.respondWith(status(503));
+    t.same(await transcriber.transcribe(REPLY, signal), {
+      ok: false,
+      message: 'the transcription endpoint returned HTTP 503 in 3 attempts',
+    });
+  },
+);
 
 void t.test('after a permanent failure, the endpoint gets no more requests', async (t) => {
   const refusals: [number, RegExp][] = [
@@ -80,7 +83,9 @@ void t.test('a response without a text, a slow one, and none are failures', asyn
   const { server, transcriber } = await withTranscriber(t, {}, createScaledClock(200));
   for (const body of ['<html>', '{"words":[]}', '[]', '{"text":5}']) {
     server.respondWith(transcriptionResponses.body(body));
-    t.match(await transcriber.transcribe(REPLY, signal), { message: /did not return JSON with a text/ });
+    t.match(await transcriber.transcribe(REPLY, signal), {
+      message: /did not return JSON with a text/,
+    });
   }
   server.respondWith(transcriptionResponses.body(JSON.stringify({ text: 'x'.repeat(2_000_000) })));
   t.match(await transcriber.transcribe(REPLY, signal), { message: /more than 1048576 bytes/ });

@@ -81,9 +81,7 @@ export function listHeard(heard: HeardReplies): HeardFact[] {
 type Missed = HeardReplies['missed'][number];
 
 const listMissed = (missed: readonly Missed[], describe: (each: Missed) => string): HeardFact[] =>
-  missed.length === 0
-    ? []
-    : [['said but not heard', formatList(missed.map(describe), NAMED_MAX)]];
+  missed.length === 0 ? [] : [['said but not heard', formatList(missed.map(describe), NAMED_MAX)]];
 
 const listRate = ({
   words,

@@ -43,7 +43,10 @@ export class ReplyAudio {
   }
 
   /** Assigns what the agent said to the turns, when the call has ended. */
-  finish(speech: readonly SpeechSpan[], { interruptions }: Pick<TurnTaking, 'interruptions'>): void {
+  finish(
+    speech: readonly SpeechSpan[],
+    { interruptions }: Pick<TurnTaking, 'interruptions'>,
+  ): void {
     for (const { turn, yield_ms: yieldMs, corrected = false } of interruptions) {
       if (!corrected) this.#interrupted.add(turn - 1);
       // An agent that goes on speaks two replies at a time.
@@ -119,7 +122,10 @@ type HeardReply = HeardReplies['replies'][number];
 
 type ComparedReply = HeardReply & { missed: HeardReplies['missed'] };
 
-function compareReply({ sequence: turn, agentResponse }: SimulatedTurn, heard: string): ComparedReply {
+function compareReply(
+  { sequence: turn, agentResponse }: SimulatedTurn,
+  heard: string,
+): ComparedReply {
   const { words, errors, missed } = compareHeard(agentResponse, heard);
   return { turn, heard, words, errors, missed: missed.map((entity) => ({ turn, ...entity })) };
 }

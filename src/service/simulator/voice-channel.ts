@@ -372,7 +372,10 @@ class VoiceChannel implements Channel {
   get compareReplies(): CompareReplies | undefined {
     const { transcriber, clock } = this.#options;
     const audio = this.#replyAudio;
-    return transcriber && ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal));
+    return (
+      transcriber &&
+      ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal))
+    );
   }
 
   close(): Promise<void> {

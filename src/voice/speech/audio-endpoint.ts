@@ -52,7 +52,9 @@ export async function requestAudio(
   const { clock, signal } = request;
   const { totalMsMax, canceledMessage } = endpoint;
   const limits = { clock, signal, attemptsMax: ATTEMPTS_MAX, totalMsMax };
-  const { result, attempts, isCanceled } = await retry(limits, () => requestOnce(endpoint, request));
+  const { result, attempts, isCanceled } = await retry(limits, () =>
+    requestOnce(endpoint, request),
+  );
   if (result.ok) return result;
   if (isCanceled) return { ok: false, message: canceledMessage, isTemporary: true };
   const { message, isTemporary } = result;

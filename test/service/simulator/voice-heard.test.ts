@@ -23,23 +23,22 @@ const clear: EvalDefinition = {
   params: { max: 0.1, missed_max: 0 },
 };
 
-const scenario = (more: Partial<Scenario> = {}): Scenario =>
+const scenario = (user: Partial<Scenario['user']> = {}): Scenario =>
   makeUserScenario(
-    { mode: 'scripted', opening: 'Hello.', steps: [{ say: 'Tell me more.' }] },
-    { channel: 'voice', evals: [clear], ...more },
+    { mode: 'scripted', opening: 'Hello.', ...user },
+    { channel: 'voice', evals: [clear] },
   );
 
 const SHORT = 'Your order A-1001 is here.';
 const LONG = 'It costs $42.50, and Laura sends it on November 26.';
 
 /** Starts a sandbox whose second reply is about three times as long as the first. */
-const withTwoReplies = (t: Test) =>
+const withReplies = (t: Test) =>
   withVoiceDouble(t, async (call) => {
     await call.connect();
     await call.waitForEndOfSpeech();
     call.update(SHORT);
     await call.speak();
-    await call.waitForSpeech();
     await call.waitForEndOfSpeech();
     call.update(LONG);
     for (let nth = 0; nth < 3; nth += 1) await call.speak();
@@ -49,8 +48,7 @@ const withTwoReplies = (t: Test) =>
 function hear(server: TranscriptionServer, short: string, long: string): void {
   const waiting: { ms: number; respond: (text: string) => void }[] = [];
   server.respondWith((response, request) => {
-    const respond = (text: string): void =>
-      transcriptionResponses.text(text)(response, request);
+    const respond = (text: string): void => transcriptionResponses.text(text)(response, request);
     waiting.push({ ms: request.ms, respond });
     if (waiting.length < 2) return;
     const [shorter, longer] = waiting.toSorted((one, other) => one.ms - other.ms);
@@ -62,10 +60,10 @@ function hear(server: TranscriptionServer, short: string, long: string): void {
 const layout = { style: (_: string, text: string) => text, width: 80 };
 
 void t.test('each reply is compared with what was heard of it', { timeout: 90_000 }, async (t) => {
-  const { url } = await withTwoReplies(t);
+  const { url } = await withReplies(t);
   const server = await startTranscriptionServer(t);
   hear(server, 'Your order a 1 0 0 1 is here.', 'It costs forty-two fifty and Lora sends it');
-  const report = await simulateOn(t, url, scenario(), {
+  const report = await simulateOn(t, url, scenario({ steps: [{ say: 'Tell me more.' }] }), {
     voice: { transcription: { baseUrl: server.baseUrl } },
   });
   const [session] = report.sessions;
@@ -73,7 +71,7 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
     status: 'completed',
     notes: [],
     heard: {
-      ...{ words: 19, errors: 9, word_error_rate: 0.4737, not_compared: [] },
+      ...{ words: 19, errors: 8, word_error_rate: 0.4211, not_compared: [] },
       missed: [
         { turn: 2, kind: 'name', text: 'Laura' },
         { turn: 2, kind: 'date', text: 'November 26' },
@@ -86,18 +84,19 @@ void t.test('each reply is compared with what was heard of it', { timeout: 90_00
     eval_outcomes: [
       {
         outcome: 'fail',
-        reasoning: /9 of 19 words \(47.4%\); said but not heard: name "Laura", date "November 26"\./,
+        reasoning:
+          /8 of 19 words \(42\.1%\); said but not heard: name "Laura", date "November 26"\./,
       },
     ],
   });
   t.equal(server.requests.length, 2);
-  t.match(report.heard, { calls: 1, words: 19, errors: 9, missed: 2 });
+  t.match(report.heard, { calls: 1, words: 19, errors: 8, missed: 2 });
   const figures = /name Laura(?: in turn 2)?(?:,| and) date November 26/;
   const text = terminalReport(report, { ...layout });
   t.match(text.replaceAll(/\s+/g, ' '), /Heard: 1 call; said but not heard name Laura and date/);
   for (const view of [markdownReport(report), junitReport(report), htmlReport(report)]) {
     t.match(view, figures);
-    t.match(view, /47\.4% \(9 of 19 words\)/);
+    t.match(view, /42\.1% \(8 of 19 words\)/);
   }
   t.match(htmlReport(report), /heard in turn 2<\/dt>\s*<dd>It costs forty-two fifty/);
 });
@@ -108,10 +107,14 @@ void t.test('the reference agent is heard as it says', { timeout: 90_000 }, asyn
   server.respondWith(transcriptionResponses.text('We are open'));
   const interrupt = { after_ms: 600, say: 'Wait, only the order, please.' };
   const opening = 'What are your opening hours?';
-  const user = { mode: 'scripted', opening, opening_delivery: { interrupt } } as const;
-  const { sessions } = await simulateOn(t, agent.url, scenario({ user }), {
-    voice: { transcription: { baseUrl: server.baseUrl, apiKey: 'sk-secret' } },
-  });
+  const { sessions } = await simulateOn(
+    t,
+    agent.url,
+    scenario({ opening, opening_delivery: { interrupt } }),
+    {
+      voice: { transcription: { baseUrl: server.baseUrl, apiKey: 'sk-secret' } },
+    },
+  );
   const [session] = sessions;
   t.match(session, {
     turn_taking: { interruptions: [{ turn: 2, corrected: true }] },
@@ -123,78 +126,42 @@ void t.test('the reference agent is heard as it says', { timeout: 90_000 }, asyn
   t.notMatch(JSON.stringify(sessions), /sk-secret/);
 });
 
-void t.test('a failed transcription is a note, and no failure', { timeout: 90_000 }, async (t) => {
-  const failures = {
-    'rejects the key \\(401\\)': transcriptionResponses.status(401),
-    'did not return JSON with a text': transcriptionResponses.body('<html>'),
-    'returned HTTP 429': transcriptionResponses.status(429, { 'retry-after': '3600' }),
-  };
-  for (const [message, respond] of Object.entries(failures)) {
-    const { url } = await withTwoReplies(t);
-    const server = await startTranscriptionServer(t);
-    server.respondWith(respond);
-    const report = await simulateOn(t, url, scenario(), {
-      voice: { transcription: { baseUrl: server.baseUrl } },
-    });
-    t.match(report.sessions[0], {
-      status: 'completed',
-      notes: [new RegExp(`^What was heard was not compared in 2 turns: the .* ${message}`)],
-      heard: {
-        ...{ words: 0, word_error_rate: null },
-        not_compared: [
-          { turn: 1, reason: 'not_transcribed' },
-          { turn: 2, reason: 'not_transcribed' },
-        ],
-      },
-      errored_evals: [{ reasoning: /no transcription of turn 1, 2; see the notes/ }],
-    });
-    t.notMatch(JSON.stringify(report), /sk-secret/);
-  }
-});
-
-void t.test('without an endpoint, the report says how to compare', { timeout: 60_000 }, async (t) => {
-  const { url } = await withTwoReplies(t);
-  const report = await simulateOn(t, url, scenario(), { voice: {} });
-  t.equal(report.sessions[0]?.heard, undefined);
-  t.match(report.sessions[0], { notes: [], errored_evals: [{ reasoning: /nothing was transc/ }] });
-  const skipped = /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/;
-  t.match(report.heard, { calls: 0, skipped });
-  for (const view of [terminalReport(report, { ...layout }), markdownReport(report)]) {
-    t.equal(view.replaceAll(/\s+/g, ' ').match(new RegExp(skipped, 'g'))?.length, 1);
-  }
-  t.match(htmlReport(report), skipped);
+void t.test('a failed transcription is a note, and no failure', { timeout: 60_000 }, async (t) => {
+  const { url } = await withReplies(t);
+  const server = await startTranscriptionServer(t);
+  server.respondWith(transcriptionResponses.status(401));
+  const report = await simulateOn(t, url, scenario(), {
+    voice: { transcription: { baseUrl: server.baseUrl, apiKey: 'sk-secret' } },
+  });
+  t.match(report.sessions[0], {
+    status: 'completed',
+    notes: [/^What was heard was not compared in 1 turn: the .* rejects the key \(401\); see SAN/],
+    heard: {
+      ...{ words: 0, word_error_rate: null },
+      not_compared: [{ turn: 1, reason: 'not_transcribed' }],
+    },
+    errored_evals: [{ reasoning: /no transcription of turn 1; see the notes/ }],
+  });
+  t.match(report.heard, { calls: 0, missed: 0 });
+  t.notMatch(JSON.stringify(report), /sk-secret/);
 });
 
 void t.test(
-  'a reply that the user interrupted is compared only if the agent says how far it came',
+  'without an endpoint, the report says how to compare',
   { timeout: 60_000 },
   async (t) => {
-    const { url } = await withVoiceDouble(t, async (call) => {
-      await call.connect();
-      await call.waitForEndOfSpeech();
-      call.update('I say much more than anybody hears.');
-      await call.speak();
-      await call.waitForSpeech();
-      await call.waitForEndOfSpeech();
-      call.update('Sorry.');
-      await call.speak();
+    const { url } = await withReplies(t);
+    const report = await simulateOn(t, url, scenario(), { voice: {} });
+    t.equal(report.sessions[0]?.heard, undefined);
+    t.match(report.sessions[0], {
+      notes: [],
+      errored_evals: [{ reasoning: /nothing was transc/ }],
     });
-    const server = await startTranscriptionServer(t);
-    server.respondWith(transcriptionResponses.text('sorry'));
-    const interrupt = { after_ms: 100, say: 'Wait.' };
-    const user = {
-      ...{ mode: 'scripted' as const, opening: 'Hello.' },
-      opening_delivery: { interrupt },
-    };
-    const { sessions } = await simulateOn(t, url, scenario({ user }), {
-      voice: { transcription: { baseUrl: server.baseUrl } },
-    });
-    t.match(sessions[0], {
-      heard: {
-        replies: [{ turn: 2, heard: 'sorry', errors: 0 }],
-        not_compared: [{ turn: 1, reason: 'interrupted' }],
-      },
-      eval_outcomes: [{ outcome: 'pass' }],
-    });
+    const skipped = /Nothing was transcribed\. Set SANDBOX_KIT_TRANSCRIBE_URL/;
+    t.match(report.heard, { calls: 0, skipped });
+    for (const view of [terminalReport(report, { ...layout }), markdownReport(report)]) {
+      t.equal(view.replaceAll(/\s+/g, ' ').match(new RegExp(skipped, 'g'))?.length, 1);
+    }
+    t.match(htmlReport(report), skipped);
   },
 );

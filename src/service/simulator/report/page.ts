@@ -345,8 +345,8 @@ function renderSession(
       </summary>
       ${renderEvals(session)} ${renderCall(session, audio, summary)}
       ${session.turn_taking && renderFactList(listTurnTaking(session.turn_taking))}
-      ${session.heard && renderFactList(listHeard(session.heard))}
-      ${renderOther(session)} ${renderTranscript(traces.map(toTurn(session)))}
+      ${session.heard && renderFactList(listHeard(session.heard))} ${renderOther(session)}
+      ${renderTranscript(traces.map(toTurn(session)))}
       <p class="soft">
         Session
         ${session.id}${userId === null ? '' : `, user ${userId}`}${

@@ -112,9 +112,7 @@ export interface VoiceDraft {
 export function voiceDraftOf({ voice = {} }: Persona): VoiceDraft {
   const values = FIELDS.flatMap(({ pointer }): [string, string][] => {
     const value = resolvePointer(voice, pointer);
-    return typeof value === 'string' || typeof value === 'number'
-      ? [[pointer, String(value)]]
-      : [];
+    return typeof value === 'string' || typeof value === 'number' ? [[pointer, String(value)]] : [];
   });
   return { values: new Map(values), problems: new Map() };
 }

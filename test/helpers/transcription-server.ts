@@ -62,6 +62,7 @@ async function readForm(request: IncomingMessage): Promise<TranscriptionRequest>
   const { url: path, headers } = request;
   const contentType = headers['content-type'] ?? '';
   const body = new Response(Buffer.concat(parts), { headers: { 'content-type': contentType } });
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- The kit sends small forms.
   const form = await body.formData();
   const file = form.get('file');
   if (!(file instanceof File)) throw new Error('The request has no file.');

@@ -124,4 +124,6 @@ void t.test('a canceled run waits for no transcription', async (t) => {
   const outcome = transcriber.transcribe(REPLY, control.signal);
   control.abort();
   t.same(await outcome, { ok: false, message: 'the run was canceled' });
+  server.respondWith(transcriptionResponses.text('ok'));
+  t.same(await transcriber.transcribe(REPLY, signal), { ok: true, text: 'ok' }, 'no refusal');
 });

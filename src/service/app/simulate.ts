@@ -36,7 +36,16 @@ import { decideVerdict } from '../domain/sessions.ts';
 /** The options that a run gets in other forms, and those of the report. */
 type OptionOfLibrary =
   | RunOptionOfLibrary
-  | ('allowHttp' | 'scenarios' | 'personas' | 'evals' | 'speech' | 'transcription' | 'voice' | 'compareWith');
+  | (
+      | 'allowHttp'
+      | 'scenarios'
+      | 'personas'
+      | 'evals'
+      | 'speech'
+      | 'transcription'
+      | 'voice'
+      | 'compareWith'
+    );
 
 /** A simulation run: the options of the library, and what the package above adds. */
 export interface SimulationSettings extends Omit<SimulateOptions, OptionOfLibrary> {

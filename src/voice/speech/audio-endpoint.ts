@@ -61,7 +61,8 @@ export async function requestAudio(
   return {
     ok: false,
     message: attempts > 1 ? `${message} in ${attempts} attempts` : message,
-    isTemporary,
+    // A canceled request says nothing about the next one.
+    isTemporary: isTemporary || signal.aborted,
   };
 }
 

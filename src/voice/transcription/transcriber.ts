@@ -67,7 +67,7 @@ export function openTranscriber(model: TranscriptionModel, clock: Clock): Transc
       });
       if (response.ok) return readText(response.body);
       const failure = fail(response.message);
-      if (!response.isTemporary && !signal.aborted) refusal = failure;
+      if (!response.isTemporary) refusal = failure;
       return failure;
     },
   };

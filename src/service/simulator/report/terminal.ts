@@ -166,7 +166,7 @@ function formatHeard({ heard, sessions }: SimulationReport, layout: TextLayout):
   const text = facts.map(([name, figure]) =>
     name === 'calls' || name === 'skipped' ? figure : `${name} ${toPrintable(figure)}`,
   );
-  return labeled('Heard: ', `${text.join('; ').replace(/\.?$/, '.')}`, layout.width);
+  return labeled('Heard: ', text.join('; ').replace(/\.?$/, '.'), layout.width);
 }
 
 function formatReasons(

@@ -12,6 +12,14 @@ export const MONTHS = [
 /** What is written in several ways, and the one that is compared. */
 const REWRITTEN: readonly [RegExp, string | ((...parts: string[]) => string)][] = [
   [/[’‘]/g, "'"],
+  [/\bcan(?:'t|not)\b/g, 'can not'],
+  [/\bwon't\b/g, 'will not'],
+  [/n't\b/g, ' not'],
+  [/'re\b/g, ' are'],
+  [/'ve\b/g, ' have'],
+  [/'ll\b/g, ' will'],
+  [/'m\b/g, ' am'],
+  [/\b(it|that|there|here|what|he|she)'s\b/g, '$1 is'],
   [
     /\b(\d{4})-(\d{2})-(\d{2})\b/g,
     (all, year = '', month, day) => {
@@ -30,6 +38,7 @@ const REWRITTEN: readonly [RegExp, string | ((...parts: string[]) => string)][] 
   ],
   [/%/g, ' percent '],
   [/&/g, ' and '],
+  [/\b0(\d):(?=\d\d)/g, '$1:'],
   [/(\d):00\b/g, '$1'],
   [/\bo'clock\b/g, ''],
   [/\b([ap])\.?\s?m\b\.?/g, ' $1m '],

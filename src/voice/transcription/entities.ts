@@ -90,9 +90,11 @@ export const isHeard = ({ kind, text }: Entity, heard: readonly string[]): boole
 /** Returns the ways in which an entity is said. */
 function listForms(kind: EntityKind, text: string): string[] {
   if (kind === 'amount') {
-    // "Forty-two fifty" is enough.
+    // "Forty-two fifty" and "forty-two point five zero" are enough.
     const [whole, part] = /(\d+)[.,](\d{2})(?!\d)/.exec(text)?.slice(1) ?? [];
-    return whole === undefined || part === undefined ? [text] : [text, `${whole} ${part}`];
+    return whole === undefined || part === undefined
+      ? [text]
+      : [text, `${whole} ${part}`, `${whole} point ${part}`];
   }
   if (kind !== 'date') return [text];
   const words = listSpokenWords(text).map(

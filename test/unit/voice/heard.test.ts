@@ -74,6 +74,7 @@ void t.test('what must not be misheard', (t) => {
     'code A-1001',
   ]);
   t.same(missed('You get $42.50 back.', 'You get forty-two fifty back'), []);
+  t.same(missed('You get 42.00 euros.', 'you get forty two point zero zero euros'), []);
   t.same(missed('You get $42.50 back.', 'You get $42.15 back'), ['amount $42.50']);
   t.same(missed('It arrives on November 26, 2026.', 'it arrives on the 26th of november 2026'), []);
   t.same(missed('It arrives on 26 Nov.', 'it arrives on november 26'), []);

@@ -146,7 +146,7 @@ export function readVoiceForm(
     problems.set(field.pointer, `${field.label} must be ${expected}, got ${received}.`);
   }
   const draft = { values, problems };
-  return { draft, persona: problems.size === 0 ? (changed) : undefined };
+  return { draft, persona: problems.size === 0 ? changed : undefined };
 }
 
 /** Returns the value to store; undefined for a default, NaN for a text that is not a number. */

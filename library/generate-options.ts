@@ -106,6 +106,7 @@ const modules: Readonly<Record<string, readonly string[]>> = {
   'src/service/model/endpoint.ts': ['ModelEndpoint'],
   'src/service/options.ts': ['ServiceKey'],
   'src/voice/speech/index.ts': ['SpeechModel'],
+  'src/voice/transcription/index.ts': ['TranscriptionModel'],
 };
 
 const HEADER = '// Generated from tables of options by library/generate-options.ts, do not edit.\n';

@@ -70,6 +70,7 @@ export type { CallTarget, RunOptions } from '../src/options/generated/options.ts
 export type { KnownFailure } from '../src/options/shared.ts';
 export type { ModelEndpoint, SimulateOptions } from '../src/service/index.ts';
 export type { SpeechModel } from '../src/voice/speech/index.ts';
+export type { TranscriptionModel } from '../src/voice/transcription/index.ts';
 export { check } from './check.ts';
 export { diagnose } from './diagnose.ts';
 export {

@@ -39,7 +39,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   rejectExposure('simulate', options);
   const documents = readDocuments(options);
   rejectInconsistent(documents, options.channel, await import('../src/service/index.ts'));
-  const { url, channel, speech, voice } = options;
+  const { url, channel, speech, transcription, voice } = options;
   const hasCalls =
     channel === 'voice' || documents.scenarios.some((scenario) => scenario.channel === 'voice');
   return runSimulation({
@@ -47,7 +47,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
     ...documents,
     connection: connectionOf(options),
     url: normalizeBaseUrl(url),
-    voice: hasCalls ? { ...resolveCallTarget(voice), speech } : undefined,
+    voice: hasCalls ? { ...resolveCallTarget(voice), speech, transcription } : undefined,
   });
 }
 

@@ -26,7 +26,11 @@ import { UsageError } from '../errors.ts';
 import { findVoiceFlag } from '../flags/voice-options.ts';
 import { readCa, readSandboxConnection } from '../input/connection.ts';
 import { readSandboxKey } from '../input/keys.ts';
-import { readModelEndpoint, readSpeechEndpoint } from '../input/model-endpoints.ts';
+import {
+  readModelEndpoint,
+  readSpeechEndpoint,
+  readTranscriptionEndpoint,
+} from '../input/model-endpoints.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import {
   createAudioDirectory,
@@ -171,6 +175,7 @@ async function prepareCalls(
     voice: {
       ...resolveCallTarget(values.voice),
       speech: readSpeechEndpoint(process.env),
+      transcription: readTranscriptionEndpoint(process.env),
       onAudio:
         audio &&
         (({ scenario, sample }, recorded) =>

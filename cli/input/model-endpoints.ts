@@ -2,6 +2,7 @@
 import { quoteUrl } from '../../src/platform/base-url.ts';
 import type { ModelEndpoint } from '../../src/service/index.ts';
 import type { SpeechModel } from '../../src/voice/speech/index.ts';
+import type { TranscriptionModel } from '../../src/voice/transcription/index.ts';
 import { UsageError } from '../errors.ts';
 import { readEnvironment } from '../flags/environment.ts';
 import type { Variables } from '../process.ts';
@@ -53,6 +54,31 @@ export function readSpeechEndpoint(env: Variables): SpeechModel | undefined {
     ...(model !== undefined && { model }),
     ...(voice !== undefined && { voice }),
     ...(key !== undefined && { apiKey: checkKey(key, 'The key in SANDBOX_KIT_SPEECH_API_KEY') }),
+  };
+}
+
+/**
+ * Reads the endpoint that transcribes what is heard of the agent in calls.
+ *
+ * @throws {UsageError} if MODEL or KEY is set without URL, or the URL or the key is invalid.
+ */
+export function readTranscriptionEndpoint(env: Variables): TranscriptionModel | undefined {
+  const {
+    SANDBOX_KIT_TRANSCRIBE_URL: baseUrl,
+    SANDBOX_KIT_TRANSCRIBE_MODEL: model,
+    SANDBOX_KIT_TRANSCRIBE_KEY: key,
+  } = readEnvironment(env);
+  if (baseUrl === undefined) {
+    if (model === undefined && key === undefined) return undefined;
+    const name =
+      model === undefined ? 'SANDBOX_KIT_TRANSCRIBE_KEY' : 'SANDBOX_KIT_TRANSCRIBE_MODEL';
+    throw new UsageError(`${name} is set, but SANDBOX_KIT_TRANSCRIBE_URL is not. Set the URL too.`);
+  }
+  checkEndpointUrl('SANDBOX_KIT_TRANSCRIBE_URL', baseUrl);
+  return {
+    baseUrl,
+    ...(model !== undefined && { model }),
+    ...(key !== undefined && { apiKey: checkKey(key, 'The key in SANDBOX_KIT_TRANSCRIBE_KEY') }),
   };
 }
 

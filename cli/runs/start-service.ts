@@ -8,7 +8,11 @@ import { readDatabaseUrl } from '../flags/environment.ts';
 import { readSeedFile } from '../../library/input/documents.ts';
 import { createKitFunctions } from '../../library/kit-functions.ts';
 import { describeServiceKey, readServiceKey, type KeyFlags } from '../input/keys.ts';
-import { readModelEndpoint, readSpeechEndpoint } from '../input/model-endpoints.ts';
+import {
+  readModelEndpoint,
+  readSpeechEndpoint,
+  readTranscriptionEndpoint,
+} from '../input/model-endpoints.ts';
 import { createTerminal } from '../output/terminal.ts';
 import type { CommandProcess } from '../process.ts';
 import { isPortInUse, portInUseError } from './servers.ts';
@@ -47,6 +51,7 @@ export async function startServiceFor(
   const judge = readModelEndpoint('JUDGE', env);
   const userModel = readModelEndpoint('USER', env);
   const speech = readSpeechEndpoint(env);
+  const transcription = readTranscriptionEndpoint(env);
   const service = await import('../../src/service/index.ts');
   if (key !== undefined && !service.isKey(key)) {
     throw new UsageError(`${describeServiceKey(values)} must be ${service.KEY_FORM}.`);
@@ -67,6 +72,7 @@ export async function startServiceFor(
       ...(judge && { judge }),
       ...(userModel && { userModel }),
       ...(speech && { speech }),
+      ...(transcription && { transcription }),
     });
   } catch (error) {
     if (seed && error instanceof service.InvalidSeedError) {

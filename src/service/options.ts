@@ -24,7 +24,7 @@ import { apiKey, apiKeyFile, apiKeyHeader } from '../options/keys.ts';
 import { host, logLevel } from '../options/shared.ts';
 import * as values from '../options/values.ts';
 import { isKey } from './domain/authentication.ts';
-import { judge, speech, userModel } from './model/options.ts';
+import { judge, speech, transcription, userModel } from './model/options.ts';
 
 /** The port of `sandbox-kit serve`. */
 export const PORT = 9090;
@@ -176,6 +176,13 @@ export const serviceOptions = {
   speech: fromVariables(
     { SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY' },
     speech,
+  ),
+  transcription: fromVariables(
+    {
+      SANDBOX_KIT_TRANSCRIBE_URL:
+        'Endpoint that hears the agent in calls, to compare it with its texts; with _MODEL, _KEY',
+    },
+    transcription,
   ),
   recordCallers: codeOption({
     schema: booleanOption,

@@ -181,6 +181,7 @@ void t.test('every option in the documentation exists', (t) => {
 void t.test('snippets match their schemas', (t) => {
   const messages: Record<string, MessageName> = {
     'yaml scenario': 'Scenario',
+    'yaml persona': 'Persona',
     'yaml seed': 'SeedDocument',
     'json fault': 'AgentFault',
     'json eval': 'EvalDefinition',

@@ -309,6 +309,16 @@ const services: Row[] = [
     /SANDBOX_KIT_SPEECH_URL must be a URL that starts with .*, got "localhost:1"/,
     { SANDBOX_KIT_SPEECH_URL: 'localhost:1' },
   ],
+  [
+    ['simulate', 'http://127.0.0.1:1', '--voice'],
+    /SANDBOX_KIT_TRANSCRIBE_URL must be a URL that starts with .*, got "whisper"/,
+    { SANDBOX_KIT_TRANSCRIBE_URL: 'whisper' },
+  ],
+  [
+    ['serve', '--port', '0'],
+    /SANDBOX_KIT_TRANSCRIBE_KEY is set, but SANDBOX_KIT_TRANSCRIBE_URL is not\. Set the URL too\./,
+    { SANDBOX_KIT_TRANSCRIBE_KEY: 'a-key' },
+  ],
   [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
 ];
 

@@ -190,6 +190,10 @@ export type TurnTakingEventKind =
   | 'dead_air'
   | 'gap';
 /**
+ * Errors per word; above 1 if more was heard than said. Null without words.
+ */
+export type WordErrorRate = number | null;
+/**
  * Of the interruptions at which the agent yielded; null without one.
  */
 export type YieldTimes = {
@@ -1260,7 +1264,7 @@ export interface EvalDefinition {
    */
   type?: 'session_level' | 'turn_level';
   /**
-   * The last five measure the turn-taking of a call; a chat has none, so they can't be scored there.
+   * The last six measure the audio of a call; a chat has none, so they can't be scored there.
    */
   kind:
     | 'contains'
@@ -1278,7 +1282,8 @@ export interface EvalDefinition {
     | 'never_interrupts'
     | 'responds_within_ms'
     | 'no_false_endpoint'
-    | 'no_dead_air';
+    | 'no_dead_air'
+    | 'heard_word_error_rate_max';
   /**
    * Parameters of the kind; see the rules below.
    */
@@ -3416,7 +3421,7 @@ export interface SessionVerdict {
   end_reason?: string;
   outcomes: VerdictOutcome[];
   /**
-   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, notes, and the turn_taking of a call.
+   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, notes, and the turn_taking and heard of a call.
    */
   simulated?: {
     [k: string]: unknown;
@@ -3573,6 +3578,72 @@ export interface UnprovenTurnTaking {
   late_ms: number;
 }
 /**
+ * What was heard of the agent in a call, transcribed by the endpoint of SANDBOX_KIT_TRANSCRIBE_URL, compared with what the agent says it said (agent_response). Case, punctuation, and the way numbers are written do not matter.
+ */
+export interface HeardReplies {
+  /**
+   * Words that the agent says it said, in the replies that were compared.
+   */
+  words: number;
+  /**
+   * Words that were heard differently, not heard, or heard in addition.
+   */
+  errors: number;
+  word_error_rate: WordErrorRate;
+  /**
+   * Dates, amounts, codes, numbers, and names that the agent says it said, but that were not heard.
+   *
+   * @maxItems 200
+   */
+  missed: MissedEntity[];
+  /**
+   * The replies that were compared.
+   */
+  replies: HeardReply[];
+  /**
+   * The other replies. interrupted: the user interrupted the reply, and no conversation_update says what was said of it, or the agent went on. not_transcribed: the endpoint failed; see notes.
+   */
+  not_compared: UncomparedReply[];
+}
+export interface MissedEntity {
+  turn: number;
+  kind: 'date' | 'amount' | 'code' | 'number' | 'name';
+  text: string;
+}
+export interface HeardReply {
+  turn: number;
+  /**
+   * The transcription; empty if the reply was not audible.
+   */
+  heard: string;
+  words: number;
+  errors: number;
+}
+export interface UncomparedReply {
+  turn: number;
+  reason: 'interrupted' | 'not_transcribed';
+}
+/**
+ * The same for all calls of the run. Absent without calls.
+ */
+export interface RunHeard {
+  /**
+   * Number of calls with a reply that was compared.
+   */
+  calls: number;
+  words: number;
+  errors: number;
+  word_error_rate: WordErrorRate;
+  /**
+   * Number of dates, amounts, codes, numbers, and names that were not heard.
+   */
+  missed: number;
+  /**
+   * Present if nothing was transcribed: why, and what to do about it.
+   */
+  skipped?: string;
+}
+/**
  * The turn-taking of all calls of the run: percentiles over all turns, and sums.
  */
 export interface RunTurnTaking {
@@ -3675,6 +3746,7 @@ export interface SimulationReport {
    */
   sessions: SimulatedSessionReport[];
   turn_taking?: RunTurnTaking;
+  heard?: RunHeard;
   comparison?: SimulationComparison;
   [k: string]: unknown;
 }
@@ -3729,6 +3801,7 @@ export interface SimulatedSessionReport {
    */
   turn_latency_ms: number[];
   turn_taking?: TurnTaking;
+  heard?: HeardReplies;
   /**
    * Id of the simulated user; null if the sandbox has no POST /users.
    */

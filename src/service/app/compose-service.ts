@@ -28,7 +28,7 @@ export type ComposedService = Awaited<ReturnType<typeof composeService>>;
  * listen. What has to be stopped is added to the cleanups.
  */
 export async function composeService(options: StartOptions, cleanups: Cleanups) {
-  const { log = silentLog, retentionMs, userModel, speech } = options;
+  const { log = silentLog, retentionMs, userModel, speech, transcription } = options;
   const machineClock = options.clock ?? systemClock;
   const clock = createAdjustableClock(machineClock);
 
@@ -55,7 +55,7 @@ export async function composeService(options: StartOptions, cleanups: Cleanups) 
   });
   cleanups.push(() => scoring.runner.stop());
   const onStored = scoring.wake;
-  const simulator = startSimulations(base, { userModel, speech, onStored });
+  const simulator = startSimulations(base, { userModel, speech, transcription, onStored });
   cleanups.push(() => simulator.stop());
 
   // Who may call, and what is remembered about calls.

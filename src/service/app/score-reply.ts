@@ -91,10 +91,12 @@ function toScoredSession({
   traces,
   turn_latency_ms: latencies,
   turn_taking: turnTaking,
+  heard,
 }: SimulatedSessionReport): ScoredSession {
   return {
     ...{ sessionId: id, scenario, persona },
     ...(turnTaking && { turnTaking }),
+    ...(heard && { heard }),
     turns: traces.map((trace, index) => ({
       sequence: trace.session_sequence,
       userInput: trace.user_input,

@@ -36,7 +36,16 @@ import { decideVerdict } from '../domain/sessions.ts';
 /** The options that a run gets in other forms, and those of the report. */
 type OptionOfLibrary =
   | RunOptionOfLibrary
-  | ('allowHttp' | 'scenarios' | 'personas' | 'evals' | 'speech' | 'voice' | 'compareWith');
+  | (
+      | 'allowHttp'
+      | 'scenarios'
+      | 'personas'
+      | 'evals'
+      | 'speech'
+      | 'transcription'
+      | 'voice'
+      | 'compareWith'
+    );
 
 /** A simulation run: the options of the library, and what the package above adds. */
 export interface SimulationSettings extends Omit<SimulateOptions, OptionOfLibrary> {
@@ -106,6 +115,7 @@ export async function simulate(options: SimulationSettings): Promise<SimulationR
     sandbox: url,
     seed,
     hasKey: apiKey !== undefined,
+    isTranscribed: voice?.transcription !== undefined,
     blockedBy,
     kitVersion,
     startedAtMs,
@@ -154,7 +164,7 @@ async function scoreEval(
 
 function toScoredSession(
   plan: SessionPlan,
-  { turns, turnTaking }: SimulatedSession,
+  { turns, turnTaking, heard }: SimulatedSession,
 ): ScoredSession {
   const { scenario, persona, sessionId } = plan;
   return {
@@ -163,6 +173,7 @@ function toScoredSession(
     persona: persona.name,
     ...(scenario.metadata && { metadata: scenario.metadata }),
     ...(turnTaking && { turnTaking }),
+    ...(heard && { heard }),
     turns: turns.map(({ evaluationMetadata, ...turn }) => ({
       ...turn,
       ...(evaluationMetadata && { evaluationMetadata }),

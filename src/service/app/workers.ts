@@ -67,7 +67,7 @@ export function startScoring(
 /** Starts the worker that runs simulations. */
 export function startSimulations(
   { store, clock, log, replica }: Base,
-  options: Pick<SimulationRunnerOptions, 'userModel' | 'speech' | 'onStored'>,
+  options: Pick<SimulationRunnerOptions, 'userModel' | 'speech' | 'transcription' | 'onStored'>,
 ): SimulationRunner {
   const sharing = replica &&
     store.replicas && {

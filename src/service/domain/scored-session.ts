@@ -1,4 +1,4 @@
-import type { TurnTaking } from '../../contract/index.ts';
+import type { HeardReplies, TurnTaking } from '../../contract/index.ts';
 import type { Session } from '../store/store.ts';
 import type { ScoredTurn, ToolCall } from '../turns/turn-types.ts';
 
@@ -15,11 +15,17 @@ export interface ScoredSession {
   turns: readonly ScoredTurn[];
   /** How the two sides of a simulated call took turns. */
   turnTaking?: TurnTaking;
+  /** What was heard of the agent in a simulated call. */
+  heard?: HeardReplies;
 }
 
 /** Returns how the two sides of a simulated call took turns; undefined for other sessions. */
 export const turnTakingOf = ({ simulated }: Pick<Session, 'simulated'>): TurnTaking | undefined =>
   simulated?.['turn_taking'] as TurnTaking | undefined;
+
+/** Returns what was heard of the agent in a simulated call; undefined if it was not transcribed. */
+export const heardIn = ({ simulated }: Pick<Session, 'simulated'>): HeardReplies | undefined =>
+  simulated?.['heard'] as HeardReplies | undefined;
 
 /** A tool call with its turn, and its index in the turn. */
 export type PlacedToolCall = ToolCall & { turn: number; index: number };

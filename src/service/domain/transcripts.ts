@@ -4,7 +4,7 @@ import type { Conversation, JsonObject, Session, Store } from '../store/store.ts
 import { UnreadableConversationError } from '../turns/turn-builder.ts';
 import type { ScoredTurn, SessionTurn, TracedTurn } from '../turns/turn-types.ts';
 import { RequestError } from './errors.ts';
-import { turnTakingOf, type ScoredSession } from './scored-session.ts';
+import { heardIn, turnTakingOf, type ScoredSession } from './scored-session.ts';
 
 /**
  * Returns the turns of a session: the stored ones, or those derived from its spans.
@@ -92,6 +92,7 @@ export async function findScoredSession(
   if (!session) return undefined;
   const { sourceSessionId, agent, scenario, persona } = session;
   const turnTaking = turnTakingOf(session);
+  const heard = heardIn(session);
   const metadata =
     session.metadata ?? (await findTags(store, session.ownerId, conversationOf(session)));
   const turns = await loadTurns(store, session, { late: false });
@@ -105,6 +106,7 @@ export async function findScoredSession(
     ...(metadata && { metadata }),
     turns: turns.map(toScoredTurn),
     ...(turnTaking && { turnTaking }),
+    ...(heard && { heard }),
   };
 }
 

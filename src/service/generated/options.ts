@@ -13,6 +13,7 @@ import type { Log } from '../../platform/log.ts';
 import type { ModelEndpoint } from '../model/endpoint.ts';
 import type { ServiceKey } from '../options.ts';
 import type { SpeechModel } from '../../voice/speech/index.ts';
+import type { TranscriptionModel } from '../../voice/transcription/index.ts';
 
 /** Options of `simulate`. Only `url` is required. */
 export interface SimulateOptions extends RunOptions {
@@ -52,6 +53,11 @@ export interface SimulateOptions extends RunOptions {
   judge?: ModelEndpoint | undefined;
   /** The speech API for simulated users in calls (default: the built-in synthesizer). */
   speech?: SpeechModel | undefined;
+  /**
+   * The speech recognition that hears the agent in calls, so that it can be compared with what the
+   * agent says it said (default: not compared).
+   */
+  transcription?: TranscriptionModel | undefined;
   /** Called with each session when it ends. */
   onSession?: ((session: SimulatedSessionReport) => void) | undefined;
   /** Receives log lines, which contain no text of conversations (default: no log). */
@@ -117,6 +123,11 @@ export interface ServiceOptions {
   userModel: ModelEndpoint;
   /** The speech API for simulated users in calls (default: the built-in synthesizer). */
   speech: SpeechModel;
+  /**
+   * The speech recognition that hears the agent in calls, so that it can be compared with what the
+   * agent says it said (default: not compared).
+   */
+  transcription: TranscriptionModel;
   /**
    * Records the requests of callers with their bodies, so that `judgeClient` can judge them. The
    * recording takes at most 128 MiB of memory and contains no keys (default: true in the library,

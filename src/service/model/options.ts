@@ -7,6 +7,7 @@ import {
 } from '../../platform/options.ts';
 import { codeOption } from '../../options/option.ts';
 import type { SpeechModel } from '../../voice/speech/index.ts';
+import type { TranscriptionModel } from '../../voice/transcription/index.ts';
 import type { ModelEndpoint } from './endpoint.ts';
 
 const model = optionsObject<ModelEndpoint>(
@@ -30,6 +31,11 @@ const speechModel = optionsObject<SpeechModel>(
   ['baseUrl'],
 );
 
+const transcriptionModel = optionsObject<TranscriptionModel>(
+  { baseUrl: urlOption, model: nonEmptyStringOption, apiKey: nonEmptyStringOption },
+  ['baseUrl'],
+);
+
 /** The LLM judge. */
 export const judge = codeOption({
   schema: model,
@@ -49,4 +55,12 @@ export const speech = codeOption({
   schema: speechModel,
   type: 'SpeechModel',
   about: 'The speech API for simulated users in calls (default: the built-in synthesizer).',
+});
+
+/** The transcription of agents. */
+export const transcription = codeOption({
+  schema: transcriptionModel,
+  type: 'TranscriptionModel',
+  about:
+    'The speech recognition that hears the agent in calls, so that it can be compared with what the agent says it said (default: not compared).',
 });

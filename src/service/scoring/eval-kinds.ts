@@ -2,6 +2,7 @@ import type { EvalDefinition, OutcomeEvidence } from '../../contract/index.ts';
 import { containsJson, isObject, isSameJson } from '../../platform/json.ts';
 import { parsePath, findValues, type PathStep } from '../domain/json-path.ts';
 import { findFirstMatch } from '../../platform/pattern-match.ts';
+import { scoreHeardWordErrorRateMax } from './heard.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
 import { scoreNoRepetition } from './repetition.ts';
@@ -46,6 +47,7 @@ const scorers: Record<EvalDefinition['kind'], Scorer> = {
   responds_within_ms: scoreRespondsWithinMs,
   no_false_endpoint: scoreNoFalseEndpoint,
   no_dead_air: scoreNoDeadAir,
+  heard_word_error_rate_max: scoreHeardWordErrorRateMax,
 };
 
 /**

@@ -96,6 +96,8 @@ function scopeOf({ kind, params = {} }: EvalDefinition, { turns }: ScoredSession
     case 'no_false_endpoint':
     case 'no_dead_air':
       return bySession('It measures the turn-taking of the whole call.');
+    case 'heard_word_error_rate_max':
+      return bySession('It compares the audio of the whole call.');
   }
 }
 

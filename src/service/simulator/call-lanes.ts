@@ -29,6 +29,7 @@ export class CallLaneRecorder {
   #originMs = Infinity;
   #missedGreeting: SpeechSpan | undefined;
   #measured: TurnTaking | undefined;
+  #agentSpeech: readonly SpeechSpan[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -84,15 +85,22 @@ export class CallLaneRecorder {
     const sendLateP99Ms = findPercentile(this.#sentLateMs, 99);
     const reason = explainLocalDelay({ ...delay, sendLateP99Ms });
     const lateMs = Math.max(delay.loopLateMaxMs, findPercentile(this.#sentLateMs, 100) ?? 0);
+    const agent = this.#agent.lane();
+    this.#agentSpeech = agent.speech;
     this.#measured = measureTurnTaking({
       originMs: this.#originMs,
-      agent: this.#agent.lane(),
+      agent,
       caller: this.#caller.toSorted((left, right) => left.startMs - right.startMs),
       notReady: this.#notReady,
       missedGreeting: this.#missedGreeting,
       endMs: this.#clock.monotonicMs(),
       localDelay: reason === undefined ? undefined : { reason, lateMs },
     });
+  }
+
+  /** When the agent could be heard, on the monotonic clock; empty until the call has ended. */
+  get agentSpeech(): readonly SpeechSpan[] {
+    return this.#agentSpeech;
   }
 
   /** How the two sides took turns; undefined until the call has ended. */

@@ -2,6 +2,14 @@ import type { TurnTaking } from '../../contract/index.ts';
 import type { Delivery } from './voice-delivery.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
+import type { SimulatedTurn } from '../turns/turn-types.ts';
+import type { HeardResult } from './heard-replies.ts';
+
+/** Compares what was heard of the replies of these turns with their texts. */
+export type CompareReplies = (
+  turns: readonly SimulatedTurn[],
+  signal: AbortSignal,
+) => Promise<HeardResult>;
 
 /** A line of the user. */
 export interface SaidLine {
@@ -40,6 +48,11 @@ export interface Channel {
   readonly turnTaking: TurnTaking | undefined;
   /** Observations without text of the conversation. */
   readonly notes: readonly string[];
+  /**
+   * Compares what was heard of the replies with their texts, after `close`. Undefined by chat, and if
+   * nothing transcribes calls. Never rejects.
+   */
+  readonly compareReplies?: CompareReplies | undefined;
 }
 
 /** Opens a channel for a session. @throws SessionError, or the signal's reason. */

@@ -14,7 +14,7 @@ import { runSeed, sandboxAccess, signal, url } from '../../options/run.ts';
 import { callback, compareWith, reportFiles } from '../../options/shared.ts';
 import * as values from '../../options/values.ts';
 import { arrayOption, enumOption, logOption } from '../../platform/options.ts';
-import { judge, speech, userModel } from '../model/options.ts';
+import { judge, speech, transcription, userModel } from '../model/options.ts';
 
 export const CHAT_CONCURRENCY = 5;
 /** More than for chat, because calls need more time but little CPU. */
@@ -127,6 +127,13 @@ export const simulateOptions = {
         'Endpoint that speaks for users, instead of the built-in English synthesizer; with _MODEL, _VOICE, _API_KEY',
     },
     speech,
+  ),
+  transcription: fromVariables(
+    {
+      SANDBOX_KIT_TRANSCRIBE_URL:
+        'Endpoint that hears the agent in calls, to compare it with its texts; with _MODEL, _KEY',
+    },
+    transcription,
   ),
   onSession: callback(
     '(session: SimulatedSessionReport) => void',

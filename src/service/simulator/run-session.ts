@@ -5,7 +5,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { traceIdOf } from '../../platform/trace-context.ts';
 import { NO_USER_MODEL } from '../domain/missing-models.ts';
-import type { Channel, OpenChannel } from './channel.ts';
+import type { Channel, CompareReplies, OpenChannel } from './channel.ts';
 import { openChatChannel } from './chat-channel.ts';
 import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
@@ -68,6 +68,7 @@ export async function runSession(
     callTraceId: undefined,
     reportsTools: true,
     turnTaking: undefined,
+    compareReplies: undefined,
     isAskingModel: false,
   };
   const needs = { ...deps, sandbox, sandboxes: deps.sandbox };
@@ -95,6 +96,8 @@ export async function runSession(
     if (note !== undefined && isCreated) progress.notes.push(note);
   }
   const { status, endReason, error } = ended;
+  const endedAtMs = clock.nowMs();
+  const comparison = await progress.compareReplies?.(progress.turns, signal);
   const { turns, notes, users } = progress;
   const userId = users.find((user) => user.isCreated && user.userId === plan.userId)?.userId;
   const { scenario, evals } = plan;
@@ -104,9 +107,14 @@ export async function runSession(
     ...{ status, endReason, error, turns, review, userId, startedAtMs, traceIds },
     evals: scorable.evals,
     otherSession: progress.other && { id: progress.other.id, turns: progress.other.turns },
-    notes: [...notes, ...(status === 'completed' ? scorable.notes : [])],
+    notes: [
+      ...notes,
+      ...(status === 'completed' ? scorable.notes : []),
+      ...(comparison?.notes ?? []),
+    ],
     turnTaking: progress.turnTaking,
-    endedAtMs: clock.nowMs(),
+    heard: comparison?.heard,
+    endedAtMs,
   };
 }
 
@@ -126,6 +134,8 @@ interface SessionProgress {
   reportsTools: boolean;
   /** How the two sides of the call took turns. */
   turnTaking: TurnTaking | undefined;
+  /** Compares what was heard in the call with the replies. */
+  compareReplies: CompareReplies | undefined;
   /** Whether the session waits for the model that plays the user, or the model has failed. */
   isAskingModel: boolean;
 }
@@ -164,6 +174,7 @@ async function holdConversation(
       await channel.close();
       progress.notes.push(...channel.notes);
       progress.turnTaking = channel.turnTaking;
+      progress.compareReplies = channel.compareReplies;
     }
   } finally {
     await otherChannel?.close();

@@ -1,4 +1,10 @@
-import type { EndReason, EvalDefinition, TurnTaking, UserReview } from '../../contract/index.ts';
+import type {
+  EndReason,
+  EvalDefinition,
+  HeardReplies,
+  TurnTaking,
+  UserReview,
+} from '../../contract/index.ts';
 import type { SimulatedTurn, ToolCall } from '../turns/turn-types.ts';
 
 /** A reply of the agent. */
@@ -42,6 +48,8 @@ export interface SimulatedSession {
   traceIds: readonly string[];
   /** How the two sides of a call took turns; undefined by chat, and if no call was connected. */
   turnTaking: TurnTaking | undefined;
+  /** What was heard of the replies of a call; undefined by chat, and if nothing transcribes calls. */
+  heard: HeardReplies | undefined;
   startedAtMs: number;
   endedAtMs: number;
 }

@@ -13,6 +13,7 @@ import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechModel } from '../../voice/speech/index.ts';
+import type { TranscriptionModel } from '../../voice/transcription/index.ts';
 import { createDatabaseRetry, type DatabaseRetry } from '../domain/database-retry.ts';
 import type { LiveSession } from '../operations/simulations.ts';
 import type {
@@ -38,6 +39,8 @@ export interface SimulationRunnerOptions {
   userModel: ModelEndpoint | undefined;
   /** Speaks for users by voice. Default: the built-in synthesizer. */
   speech: SpeechModel | undefined;
+  /** Transcribes what is heard of the agent in calls. */
+  transcription: TranscriptionModel | undefined;
   /** The service clock, for the timestamps of sessions. Timeouts use the system clock. */
   clock: Clock;
   log: Log;
@@ -329,7 +332,7 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #run({ plan, runningSessions, control, lease }: ActiveRun): Promise<void> {
-    const { speech, clock, log, onStored } = this.#options;
+    const { speech, transcription, clock, log, onStored } = this.#options;
     const { simulations } = this.#options.store;
     const { ownerId, id } = plan;
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
@@ -341,7 +344,7 @@ class PlanRunner implements SimulationRunner {
     const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
     const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
-    const voice = { url: voiceUrl, speech };
+    const voice = { url: voiceUrl, speech, transcription };
     const calls = new Map<string, RecordedCall>();
     const caller = createVoiceCaller({
       ...{ ...voice, sandbox: url, apiKey, clock: machineClock },

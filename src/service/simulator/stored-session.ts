@@ -9,7 +9,7 @@ export function toStoredSession(
   result: SimulatedSession,
 ): NewSession {
   const { scenario, persona, channel, sample } = session;
-  const { userId, error, review, notes, traceIds, turnTaking } = result;
+  const { userId, error, review, notes, traceIds, turnTaking, heard } = result;
   return {
     id: session.sessionId,
     kind: 'simulation',
@@ -29,6 +29,7 @@ export function toStoredSession(
       ...(error !== undefined && { error }),
       ...(traceIds.length > 0 && { trace_ids: traceIds }),
       ...(turnTaking && { turn_taking: turnTaking }),
+      ...(heard && { heard }),
     },
     ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
     turns: result.turns,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Connection } from '../../platform/connection.ts';
 import type { SpeechModel } from '../../voice/speech/index.ts';
+import type { TranscriptionModel } from '../../voice/transcription/index.ts';
 import type { CallAudio } from '../../voice/call/call-recording.ts';
 import {
   defaultAnswerForm,
@@ -22,6 +23,8 @@ export interface CallOptions {
   mediaAddress?: string | undefined;
   /** Speaks the lines of the users (default: the built-in synthesizer). */
   speech?: SpeechModel | undefined;
+  /** Transcribes what is heard of the agent (default: that is not compared with its texts). */
+  transcription?: TranscriptionModel | undefined;
   /** Called with the audio of each call. */
   onAudio?:
     ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
@@ -69,7 +72,9 @@ async function loadVoice(options: VoiceCallerOptions) {
   const { createSpeechSynthesizer, findVoiceProblem, SpeechError } = speechModule;
   const { createPacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
-  const { clock, sandbox, apiKey, ca, connection, speech, onAudio, mediaAddress } = options;
+  const { openTranscriber } = await import('../../voice/transcription/index.ts');
+  const { clock, sandbox, apiKey, ca, connection, speech, transcription } = options;
+  const { onAudio, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.
   if (!speech && !speechModule.isSynthesizerInstalled())
     throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
@@ -91,6 +96,7 @@ async function loadVoice(options: VoiceCallerOptions) {
         throw createSpeechError(error.message);
       }
     },
+    transcriber: transcription && openTranscriber(transcription, clock),
     onAudio,
   };
   return { openVoiceChannel, parts, voice, findVoiceProblem };

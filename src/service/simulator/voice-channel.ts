@@ -1,4 +1,4 @@
-import type { EndReason, Persona, TurnTaking } from '../../contract/index.ts';
+import type { Persona, TurnTaking } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { VoiceActivityDetector } from '../../voice/activity/index.ts';
 import { createLineImpairment, type LineImpairment } from '../../voice/line-impairment/index.ts';
@@ -8,7 +8,6 @@ import type { Utterance } from '../../voice/turn-taking/index.ts';
 import type { Pacer } from '../../platform/pacer.ts';
 import {
   CallError,
-  type CallFailure,
   CallRecording,
   Microphone,
   OutgoingCall,
@@ -17,14 +16,17 @@ import {
   type SpeechSpan,
   type VoiceTarget,
 } from '../../voice/call/index.ts';
+import type { Transcriber } from '../../voice/transcription/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { TRACEPARENT } from '../../platform/trace-context.ts';
 import type { SpokenLine } from './build-recording.ts';
+import { toSessionError } from './call-failure.ts';
 import { CallLaneRecorder } from './call-lanes.ts';
-import type { Channel, SaidLine } from './channel.ts';
+import type { Channel, CompareReplies, SaidLine } from './channel.ts';
 import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
-import { SessionError, type AgentReply } from './simulated-session.ts';
+import type { AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
+import { compareReplies, ReplyAudio } from './heard-replies.ts';
 import { planDelivery, type PlannedDelivery, type PlannedInterruption } from './voice-delivery.ts';
 import { Interjections } from './voice-interjections.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
@@ -39,6 +41,8 @@ export interface VoiceChannelOptions {
   target: VoiceTarget;
   /** Synthesizes a line of a persona. @throws SessionError. */
   speak: (line: string, persona: Persona, signal: AbortSignal) => Promise<Clip>;
+  /** Transcribes what is heard of the agent; undefined if that is not compared. */
+  transcriber?: Transcriber | undefined;
   /** Called with the audio when the call has ended. */
   onAudio?:
     ((plan: SessionPlan, audio: CallAudio, lines: readonly SpokenLine[]) => void) | undefined;
@@ -96,6 +100,7 @@ class VoiceChannel implements Channel {
   readonly #call: OutgoingCall;
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
+  readonly #replyAudio = new ReplyAudio(this.#recording);
   readonly #lines: SpokenLine[] = [];
   readonly #lanes: CallLaneRecorder;
   readonly #timeouts: TurnTimeouts;
@@ -135,7 +140,7 @@ class VoiceChannel implements Channel {
         const levels = this.#activity.addPacket(packet);
         if (packet.payloadType !== this.#call.payloadType) return;
         this.#lanes.addReceived(packet, levels);
-        if (options.onAudio) this.#recording.addReceived(packet);
+        if (options.onAudio || options.transcriber) this.#recording.addReceived(packet);
       },
       onMessage: (message) => this.#updates.handle(message),
       onEnd: (error) => this.#end(error),
@@ -202,6 +207,7 @@ class VoiceChannel implements Channel {
     // What the agent said before the user's first line is not a reply to it.
     if (this.#turns === 0) this.#updates.beginTurn();
     this.#turns += 1;
+    this.#beginReply();
     const turn = this.#createTurn();
     this.#sendCaption(text);
     const speech = await this.#speak(clips.line, signal);
@@ -255,8 +261,16 @@ class VoiceChannel implements Channel {
     }
     this.#updates.beginTurn();
     const utterance = this.#finishLine(speech, { kind: 'interruption', pauses: [] });
+    this.#replyAudio.begin(this.#turns, utterance.startMs);
     this.#interruption = { turn, utterance, line: say };
     return { ...reply, content, toolCalls, interruption: { line: say, reason } };
+  }
+
+  /** Notes that what the agent says from now on, or has sent as text of this turn, is the next reply. */
+  #beginReply(): void {
+    const hasText = this.#updates.agentText !== '';
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#replyAudio.begin(this.#turns, hasText ? (this.#repliedAtMs ?? nowMs) : nowMs);
   }
 
   async resume(signal: AbortSignal): Promise<AgentReply | undefined> {
@@ -285,6 +299,7 @@ class VoiceChannel implements Channel {
     this.#updates.markLineSpoken();
     const atMs = this.#connectedAtMs;
     this.#lineSentAtMs = atMs;
+    this.#replyAudio.begin(this.#turns, atMs);
     const turn = this.#createTurn();
     const helloMs = (user.hello_after_s ?? Infinity) * 1_000;
     const hasHeardNothing = (): boolean =>
@@ -354,6 +369,15 @@ class VoiceChannel implements Channel {
     await this.#waitForSilence(signal);
   }
 
+  get compareReplies(): CompareReplies | undefined {
+    const { transcriber, clock } = this.#options;
+    const audio = this.#replyAudio;
+    return (
+      transcriber &&
+      ((turns, signal) => compareReplies(turns, { audio, transcriber, clock }, signal))
+    );
+  }
+
   close(): Promise<void> {
     return (this.#ending ??= this.#hangUp());
   }
@@ -421,6 +445,8 @@ class VoiceChannel implements Channel {
 
   async #hangUp(): Promise<void> {
     this.#lanes.finish();
+    const { agentSpeech, turnTaking } = this.#lanes;
+    if (turnTaking) this.#replyAudio.finish(agentSpeech, turnTaking);
     this.#microphone?.stop();
     this.#impairment?.close();
     await this.#call.hangUp();
@@ -435,26 +461,3 @@ const placePauses = ({ clip, pauses }: PausedClip, { startMs }: SpeechSpan): Spe
     startMs: startMs + (startTicks - clip.speechStartTicks) / TICKS_PER_MS,
     endMs: startMs + (endTicks - clip.speechStartTicks) / TICKS_PER_MS,
   }));
-
-/** The end reason of a session, by the failure of its call. */
-const END_REASONS: Record<CallFailure, EndReason> = {
-  unreachable: 'infrastructure_error',
-  refused: 'infrastructure_error',
-  unauthorized: 'infrastructure_error',
-  too_many_calls: 'infrastructure_error',
-  no_offer: 'timeout',
-  call_error: 'agent_error',
-  bad_offer: 'agent_error',
-  no_path: 'infrastructure_error',
-  no_media: 'agent_error',
-  dropped: 'agent_error',
-  path_lost: 'infrastructure_error',
-  media_stopped: 'agent_error',
-  local: 'simulator_error',
-};
-
-/** Converts the failure of a call to a session error. */
-function toSessionError({ kind, message }: CallError): SessionError {
-  const hint = kind === 'unauthorized' ? '; see SANDBOX_KIT_API_KEY' : '';
-  return new SessionError(END_REASONS[kind], `The call failed: ${message}${hint}.`);
-}

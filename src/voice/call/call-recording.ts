@@ -31,6 +31,16 @@ export class CallRecording {
     if (this.#sent.length < PACKETS_MAX) this.#sent.push(payload);
   }
 
+  /**
+   * Returns the packets of the sandbox that arrived within a time on the monotonic clock, in stream order;
+   * a missing packet is an empty buffer.
+   */
+  receivedBetween(fromMs: number, toMs: number): Buffer[] {
+    return orderByTime(
+      this.#received.filter(({ arrivedAtMs }) => arrivedAtMs >= fromMs && arrivedAtMs <= toMs),
+    );
+  }
+
   audio(): CallAudio {
     const [first] = this.#received;
     const startMs = {

@@ -49,14 +49,15 @@ export function readOgg(file: Buffer): Buffer[] {
 }
 
 /**
- * Creates an Ogg file from mono packets of 20 ms. A lost packet must be passed as an empty one: it
- * becomes a frame of silence, so that times stay correct.
+ * Creates an Ogg file from mono packets. A lost packet must be passed as an empty one: it becomes 20 ms
+ * of silence, so that times stay correct.
  */
 export function writeOgg(packets: readonly Buffer[]): Buffer {
   const head = 'OpusHead\x01\x01\x00\x00\x80\xbb\x00\x00\x00\x00\x00';
   return writePages(
     head,
     packets.map((packet) => (packet.length === 0 ? silentFrame : packet)),
+    (packet) => countPacketTicks(packet) ?? FRAME_TICKS,
   );
 }
 
@@ -77,7 +78,7 @@ export function writeStereoOgg(
   }
   // Two channels, each from its own stream (RFC 7845, section 5.1.1).
   const head = 'OpusHead\x01\x02\x00\x00\x80\xbb\x00\x00\x00\x00\x01\x02\x00\x00\x01';
-  return writePages(head, packets);
+  return writePages(head, packets, () => FRAME_TICKS);
 }
 
 /** Returns the frame of a stream at an index; undefined if it is not one of 20 ms. */
@@ -87,8 +88,12 @@ function frameAt(packets: readonly Buffer[], nth: number): Buffer | undefined {
   return countPacketTicks(packet) === FRAME_TICKS ? packet : undefined;
 }
 
-/** Writes the pages of a file, from its Opus header and packets of 20 ms. */
-function writePages(opusHead: string, packets: readonly Buffer[]): Buffer {
+/** Writes the pages of a file, from its Opus header and packets. */
+function writePages(
+  opusHead: string,
+  packets: readonly Buffer[],
+  ticksOf: (packet: Buffer) => number,
+): Buffer {
   const head = Buffer.from(opusHead, 'latin1');
   const tags = Buffer.from('OpusTags\x0b\x00\x00\x00sandbox-kit\x00\x00\x00\x00', 'latin1');
   const pages = [createPage(0, 2, 0n, [head]), createPage(1, 0, 0n, [tags])];
@@ -99,7 +104,7 @@ function writePages(opusHead: string, packets: readonly Buffer[]): Buffer {
     const isLast = index === packets.length - 1;
     waiting.push(packet);
     segments += Math.floor(packet.length / SEGMENT_BYTES_MAX) + 1;
-    ticks += BigInt(FRAME_TICKS);
+    ticks += BigInt(ticksOf(packet));
     // Two Opus packets have at most 2554 bytes: eleven segments.
     if (!isLast && segments < SEGMENTS_MAX - 11) return;
     pages.push(createPage(pages.length, isLast ? 4 : 0, ticks, waiting));

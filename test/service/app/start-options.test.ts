@@ -137,6 +137,7 @@ void t.test('The package exports the types of all options', async (t) => {
     judge: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', timeoutMs: 1, retriesMax: 0 },
     userModel: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' },
     speech: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', voice: 'v', apiKey: 'k' },
+    transcription: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', apiKey: 'k' },
     appUrl: 'https://app.example',
     recordCallers: false,
     drainMs: 0,

@@ -6,6 +6,10 @@ import { openPage, visitViews } from '../../helpers/browser.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
+import {
+  startTranscriptionServer,
+  transcriptionResponses,
+} from '../../helpers/transcription-server.ts';
 import { withVoiceDouble } from '../../helpers/voice-double.ts';
 import { follow } from '../../helpers/service-page.ts';
 
@@ -58,6 +62,7 @@ async function simulateCall(t: Test, bench: Bench): Promise<string> {
         evals: [
           'lost',
           { id: 'quick', name: 'Quick', kind: 'responds_within_ms', params: { ms: 60_000 } },
+          { id: 'clear', name: 'Clear', kind: 'heard_word_error_rate_max', params: { max: 0.2 } },
         ],
       }),
     ],
@@ -67,7 +72,9 @@ async function simulateCall(t: Test, bench: Bench): Promise<string> {
 }
 
 void t.test('the page of a call, and its audio', async (t) => {
-  const bench = await withService(t);
+  const server = await startTranscriptionServer(t);
+  server.respondWith(transcriptionResponses.text('It was shipped.'));
+  const bench = await withService(t, { transcription: { baseUrl: server.baseUrl } });
   const link = await simulateCall(t, bench);
   await t.test('a call can be heard, sought, seen, and made a scenario', async (t) => {
     await visitViews(t, link, async ({ page, requests, errors }, { width }) => {
@@ -86,6 +93,8 @@ void t.test('the page of a call, and its audio', async (t) => {
       const text = await page.innerText('main');
       t.match(text, /answers after/, 'how they took turns');
       t.match(text, /Expected answers to start within 60000 ms: the slowest started after/);
+      t.match(text, /heard in turn 1\s+It was shipped\./, 'what was heard');
+      t.match(text, /Expected a word error rate of at most 20%: 2 of 6 words \(33\.3%\)/);
       await page.click('text=Turns of the call');
       t.match(await page.innerText('[aria-label="Turns of the call"]'), /Turn 1.*Turn 2/s);
       await assertAccessible(t, page);

@@ -18,6 +18,7 @@ void t.test('the path of a form leads to the page above it, with the owner', asy
     ['/scenarios/starters', '/scenarios'],
     ['/scenarios/a%2Fb/save', '/scenarios/a%2Fb'],
     ['/personas/someone/delete', '/personas/someone'],
+    ['/personas/someone/voice', '/personas/someone'],
     ['/agents/shop/connection', '/agents/shop'],
     ['/keys/revoke', '/keys'],
     ['/simulation/sim_1/cancel', '/simulation/sim_1'],

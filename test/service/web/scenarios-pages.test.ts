@@ -128,6 +128,63 @@ void t.test('A persona is written, changed, and deleted', async (t) => {
   t.same(errors.filter(isExpected), []);
 });
 
+void t.test('The voice of a persona is edited in a form on its page', async (t) => {
+  const { service, admin } = await withEmptyService(t);
+  const persona = { id: 'p', name: 'P', characteristics: 'Calm.', tags: ['a'] };
+  await admin('POST /personas', persona);
+  const stored = async (): Promise<unknown> => {
+    const { personas } = (await admin('GET /personas')) as { personas: unknown[] };
+    return personas[0];
+  };
+  const { page, errors } = await openPage(t, `${service.url}/personas/p`);
+  t.match(await page.innerText('main'), 'It never interrupts or hesitates.');
+  const edit = async (values: Record<string, string>): Promise<string> => {
+    const summary = page.locator('details:not([open]) > summary:text-is("Edit the voice")');
+    if ((await summary.count()) > 0) await summary.click();
+    for (const [name, value] of Object.entries(values)) {
+      const field = page.locator(`[name="${name}"]`);
+      const isSelect = (await page.locator(`select[name="${name}"]`).count()) > 0;
+      await (isSelect ? field.selectOption(value) : field.fill(value));
+    }
+    return clickButton(page, 'Save the voice');
+  };
+  const saved = await edit({
+    ...{ '/name': 'rms', '/speed': '1.2', '/interruptions': 'rare', '/pauses': 'many' },
+    ...{ '/noise/kind': 'street', '/noise/snr_db': '15', preset: 'train' },
+  });
+  t.match(saved, /was saved.*Voice\s+rms\s+Speed\s+1\.2.*in 1 answer of 5/s);
+  const voice = {
+    ...{ name: 'rms', speed: 1.2, interruptions: 'rare', pauses: 'many' },
+    noise: { kind: 'street', snr_db: 15 },
+    network: { loss_pct: 6, burst: 6, jitter_ms: 60 },
+  };
+  t.same(await stored(), { ...persona, voice });
+  await inspectPage(t, `${service.url}/personas/p`);
+  await edit({});
+  t.same(await stored(), { ...persona, voice }, 'saving the form changes nothing');
+  const refused = await edit({ '/speed': '5', '/noise/snr_db': 'loud', '/network/burst': '0.5' });
+  t.match(refused, /Speed must be a number from 0\.5 to 2, got 5\./);
+  t.match(refused, 'Speech louder than the noise by, in dB must be a number.');
+  t.match(refused, /Packets lost in a row, on average must be .* from 1 to 100, got 0\.5\./);
+  t.equal(await page.inputValue('[name="/speed"]'), '5', 'the form keeps what was entered');
+  const problemOf = (name: string): Promise<string> => page.innerText(`[id="problem-${name}"]`);
+  t.match(await problemOf('/speed'), 'Speed must be', 'the problem is at its field');
+  t.equal(await page.getAttribute('[name="/speed"]', 'aria-describedby'), 'problem-/speed');
+  t.same(await stored(), { ...persona, voice }, 'nothing was saved');
+  const empty = Object.fromEntries(
+    ['/name', '/speed', '/noise/snr_db', '/network/loss_pct', '/network/burst'].map((name) => [
+      name,
+      '',
+    ]),
+  );
+  await edit({
+    ...{ ...empty, '/network/jitter_ms': '', '/interruptions': 'never', '/pauses': 'none' },
+    '/noise/kind': 'quiet',
+  });
+  t.same(await stored(), persona, 'a voice of defaults is none');
+  t.same(errors.filter(isExpected), []);
+});
+
 void t.test('A run says its cost and its warnings before it starts', async (t) => {
   const { service, admin } = await withEmptyService(t);
   const { agent } = await withAgent(t);

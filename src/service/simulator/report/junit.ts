@@ -12,6 +12,7 @@ import {
   describeStanding,
 } from '../../domain/comparison/scenario-changes.ts';
 import { summarizeTurnTaking } from '../../../voice/turn-taking/summarize.ts';
+import { listRunHeard, summarizeHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking, measuredCalls } from '../../domain/turn-taking-facts.ts';
 import { groupAlike, listSharedReasons } from '../../domain/simulation-results/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
@@ -79,9 +80,11 @@ function toTestCase(
       (reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`,
     );
   });
-  const turnTaking = listRunTurnTaking(summarizeTurnTaking(measuredCalls(sessions))).map(
-    ([name, figure]) => `${name}: ${figure}`,
-  );
+  const isTranscribed = sessions.some(({ heard }) => heard !== undefined);
+  const measured = [
+    ...listRunTurnTaking(summarizeTurnTaking(measuredCalls(sessions))),
+    ...(isTranscribed ? listRunHeard(summarizeHeard(sessions, true), sessions) : []),
+  ].map(([name, figure]) => `${name}: ${figure}`);
   const summary = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}.`;
   const message = blocker ?? [summary, ...reasons].join(' ');
   return {
@@ -89,10 +92,10 @@ function toTestCase(
     name: scenario.scenario,
     durationMs: sessions.reduce((sum, session) => sum + getDurationMs(session), 0),
     ...(verdict === 'passed'
-      ? { output: [message, ...turnTaking].join('\n') }
+      ? { output: [message, ...measured].join('\n') }
       : {
           outcome: { kind: verdict === 'failed' ? 'failure' : 'error', message },
-          output: [...turnTaking, ...formatFailedTranscript(sessions)].join('\n') || undefined,
+          output: [...measured, ...formatFailedTranscript(sessions)].join('\n') || undefined,
         }),
   };
 }

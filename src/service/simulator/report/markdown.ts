@@ -22,6 +22,7 @@ import {
 } from '../../domain/simulation-results/reasons.ts';
 import { listChanges, shortHeading } from './comparison.ts';
 import { formatTranscript } from './transcript.ts';
+import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 
 /** Maximum numbers of groups and transcripts; the JSON report has all sessions. */
@@ -40,6 +41,7 @@ export function markdownReport(original: SimulationReport): string {
     ...changes(report),
     { title: 'Scenarios', blocks: [scenarioTable(report)] },
     ...turnTaking(report),
+    ...heard(report),
     { title: 'Why sessions did not pass', blocks: [{ list: reasons(report) }] },
     ...transcripts(original),
     line`${markdownLink(sandbox)}, seed ${seed}, ${formatInstant(startedAt)}.`,
@@ -82,6 +84,15 @@ function turnTaking({ turn_taking: measured }: SimulationReport): Block[] {
   if (facts.length === 0) return [];
   const rows = facts.map(([name, figure]) => [name, figure]);
   return [{ title: 'Turn-taking', blocks: [{ columns: ['property', 'measured'], rows }] }];
+}
+
+function heard({ heard: measured, sessions }: SimulationReport): Block[] {
+  const facts = listRunHeard(measured, sessions);
+  if (facts.length === 0) return [];
+  const title = 'What was heard of the agent';
+  if (measured?.skipped !== undefined) return [{ title, blocks: [measured.skipped] }];
+  const rows = facts.map(([name, figure]) => [name, figure]);
+  return [{ title, blocks: [{ columns: ['property', 'measured'], rows }] }];
 }
 
 /** Lists why sessions did not pass, with the most frequent reason first. */

@@ -55,6 +55,7 @@ import {
   nameOf,
 } from '../../domain/simulation-results/reasons.ts';
 import type { CallSummary } from '../../store/store.ts';
+import { listHeard, listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking, listTurnTaking } from '../../domain/turn-taking-facts.ts';
 import { renderCall, type SessionAudio } from './call.ts';
 import { listChanges, shortHeading } from './comparison.ts';
@@ -108,6 +109,7 @@ export function htmlReport(original: SimulationReport, calls: RecordedCalls = {}
       scenariosSection(report, shown),
       reasonsSection(report, shown),
       turnTakingSection(report),
+      heardSection(report),
       sessionsSection(report, shown, calls),
     ],
     css: `${FACT_LIST_CSS}${TRANSCRIPT_CSS}${CHART_CSS}${WAVEFORM_CSS}${CSS}${createFilterRules(shown, facets)}`,
@@ -279,6 +281,16 @@ function turnTakingSection({ turn_taking: measured }: SimulationReport): ReportS
   return { id: 'turn-taking', title: 'Turn-taking', body: renderFactList(facts) };
 }
 
+function heardSection({ heard, sessions }: SimulationReport): ReportSection | undefined {
+  const facts = listRunHeard(heard, sessions);
+  if (facts.length === 0) return undefined;
+  const body =
+    heard?.skipped === undefined
+      ? renderFactList(facts.map(([name, figure]) => [name, cut(figure)]))
+      : html`<p>${heard.skipped}</p>`;
+  return { id: 'heard', title: 'What was heard of the agent', body };
+}
+
 function sessionsSection(
   { sessions }: SimulationReport,
   shown: readonly SimulatedSessionReport[],
@@ -333,7 +345,8 @@ function renderSession(
       </summary>
       ${renderEvals(session)} ${renderCall(session, audio, summary)}
       ${session.turn_taking && renderFactList(listTurnTaking(session.turn_taking))}
-      ${renderOther(session)} ${renderTranscript(traces.map(toTurn(session)))}
+      ${session.heard && renderFactList(listHeard(session.heard))} ${renderOther(session)}
+      ${renderTranscript(traces.map(toTurn(session)))}
       <p class="soft">
         Session
         ${session.id}${userId === null ? '' : `, user ${userId}`}${

@@ -14,6 +14,7 @@ import {
   describeScenarios,
   summarizeScenarios,
 } from '../../domain/simulation-results/scenario-results.ts';
+import { summarizeHeard } from '../../domain/heard-facts.ts';
 import { measuredCalls } from '../../domain/turn-taking-facts.ts';
 
 /** The results of a run. */
@@ -26,6 +27,8 @@ export interface RunResults {
   seed: string;
   /** Whether the requests have an API key. */
   hasKey: boolean;
+  /** Whether an endpoint transcribes what is heard in calls. */
+  isTranscribed: boolean;
   kitVersion: string;
   startedAtMs: number;
   endedAtMs: number;
@@ -39,6 +42,7 @@ export function buildReport(results: RunResults): SimulationReport {
   const scenarios = summarizeScenarios(results.scenarios, sessions);
   const verdict = decideRunVerdict(scenarios);
   const turnTaking = summarizeTurnTaking(measuredCalls(sessions));
+  const heard = summarizeHeard(sessions, results.isTranscribed);
   const count = (verdictToCount: SimulationVerdict): number =>
     sessions.filter((session) => session.verdict === verdictToCount).length;
   return {
@@ -59,6 +63,7 @@ export function buildReport(results: RunResults): SimulationReport {
     scenarios,
     sessions,
     ...(turnTaking && { turn_taking: turnTaking }),
+    ...(heard && { heard }),
   };
 }
 

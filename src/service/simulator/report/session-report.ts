@@ -38,6 +38,7 @@ export function buildSessionReport(
     ended_at: isoTime(session.endedAtMs),
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
     ...(session.turnTaking && { turn_taking: session.turnTaking }),
+    ...(session.heard && { heard: session.heard }),
     user_id: session.userId ?? null,
     ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
     ...(verdict !== 'passed' &&

@@ -41,6 +41,7 @@ import { listChanges } from './comparison.ts';
 import { formatTurnCommand } from './repeat-command.ts';
 import { describeTurnResend } from './resend-turn.ts';
 import { formatTranscriptLines, formatTurnLines } from './transcript.ts';
+import { listRunHeard } from '../../domain/heard-facts.ts';
 import { listRunTurnTaking } from '../../domain/turn-taking-facts.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
@@ -107,7 +108,7 @@ export function terminalReport(
   const blocks = [
     ...(comparison ? [formatComparison(comparison, layout)] : []),
     blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
-    formatTurnTaking(report, layout),
+    [...formatTurnTaking(report, layout), ...formatHeard(report, layout)],
     formatReasons(report, { ...layout, resendFile }),
     formatFailedTranscript(sessions, layout),
     summary,
@@ -157,6 +158,15 @@ function formatTurnTaking(
   if (facts.length === 0) return [];
   const text = facts.map(([name, figure]) => (name === 'calls' ? figure : `${name} ${figure}`));
   return labeled('Turn-taking: ', `${text.join('; ')}.`, layout.width);
+}
+
+function formatHeard({ heard, sessions }: SimulationReport, layout: TextLayout): string[] {
+  const facts = listRunHeard(heard, sessions);
+  if (facts.length === 0) return [];
+  const text = facts.map(([name, figure]) =>
+    name === 'calls' || name === 'skipped' ? figure : `${name} ${toPrintable(figure)}`,
+  );
+  return labeled('Heard: ', text.join('; ').replace(/\.?$/, '.'), layout.width);
 }
 
 function formatReasons(

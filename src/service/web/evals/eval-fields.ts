@@ -199,6 +199,25 @@ export const evalKinds: Readonly<Record<EvalKind, KindOfEval>> = {
       },
     ],
   },
+  heard_word_error_rate_max: {
+    name: 'Says what it wrote',
+    passesIf: 'what is heard of the agent in a call is what it says it said',
+    fields: [
+      {
+        pointer: '/params/max',
+        label: 'Maximum word error rate',
+        hint: `Between 0 and 1: 0.1 is one word in ten. Needs SANDBOX_KIT_TRANSCRIBE_URL. ${ONLY_CALLS}`,
+        input: 'number',
+      },
+      {
+        pointer: '/params/missed_max',
+        label: 'Maximum number of dates, amounts, codes, numbers, and names that were not heard',
+        hint: 'Leave it empty for any number.',
+        input: 'number',
+        isOptional: true,
+      },
+    ],
+  },
   no_repetition: {
     name: 'Does not repeat itself',
     passesIf: 'no reply repeats an earlier reply or the line of the user',

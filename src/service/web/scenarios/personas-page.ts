@@ -19,6 +19,7 @@ import {
 } from './document-editor.ts';
 import { SCENARIO_CSS } from './scenario-view.ts';
 import { renderDocumentTabs } from './scenarios-page.ts';
+import { listVoiceFacts, renderVoiceForm, voiceDraftOf, type VoiceDraft } from './voice-form.ts';
 
 /** The content of the list of personas. */
 export interface PersonaList extends Page {
@@ -90,13 +91,15 @@ export interface PersonaPage {
   /** The scenarios that refer to it. */
   scenarios: readonly { id: string; name: string }[];
   edited: EditedText | undefined;
+  /** The entered voice, after a mistake. */
+  voice?: VoiceDraft | undefined;
 }
 
 const SCENARIOS_MAX = 50;
 
 /** Renders the page of a persona. */
 export function renderPersonaPage(
-  { persona, scenarios, edited }: PersonaPage,
+  { persona, scenarios, edited, voice }: PersonaPage,
   context: PageContext,
 ): string {
   const { id, name, characteristics, language, verbosity, patience_turns: patience } = persona;
@@ -107,6 +110,7 @@ export function renderPersonaPage(
     ['Says', verbosity],
     ['Patience', patience === undefined ? 'never gives up' : `${patience} unhelpful replies`],
   ];
+  const ofVoice = listVoiceFacts(persona);
   return renderServicePage(
     {
       title: name,
@@ -117,6 +121,16 @@ export function renderPersonaPage(
         <p class="soft">${[id, ...(persona.tags ?? [])].join(' · ')}</p>
         ${renderNotice(context, { added: 'The persona was added.', saved: 'The persona was saved.' })}
         ${renderFactList(facts)}
+        <h2>Voice in calls</h2>
+        ${
+          ofVoice.length === 0
+            ? html`<p>The usual voice on a good line. It never interrupts or hesitates.</p>`
+            : renderFactList(ofVoice)
+        }
+        ${renderVoiceForm(context, {
+          action: `${path}/voice`,
+          draft: voice ?? voiceDraftOf(persona),
+        })}
         <h2>Scenarios with this persona</h2>
         ${
           scenarios.length === 0

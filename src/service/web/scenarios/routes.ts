@@ -2,7 +2,7 @@ import type { Persona, Scenario } from '../../../contract/index.ts';
 import { makeScenarioFromConversation } from '../../domain/conversation-scenario.ts';
 import { InvalidDocumentError, RequestError } from '../../domain/errors.ts';
 import { sortByConnection } from '../../operations/agents.ts';
-import { findDocument, listDocuments } from '../../operations/documents.ts';
+import { findDocument, listDocuments, saveDocument } from '../../operations/documents.ts';
 import { addStarters } from '../../operations/scenarios.ts';
 import type { SimulationEstimate, Simulations } from '../../operations/simulations.ts';
 import type { Store } from '../../store/store.ts';
@@ -23,6 +23,7 @@ import { renderPersonaPage, renderPersonasPage } from './personas-page.ts';
 import { renderScenarioPage, SOURCE_PARAMETER } from './scenario-page.ts';
 import { renderScenariosPage } from './scenarios-page.ts';
 import { createStartOnce } from './start-once.ts';
+import { readVoiceForm, type VoiceDraft } from './voice-form.ts';
 
 const DOCUMENTS_PER_PAGE = 50;
 
@@ -46,7 +47,25 @@ export function addScenarioRoutes(pages: Pages, options: ScenarioPageOptions): v
     kind: 'persona',
     path: '/personas',
     renderList: (visit, edited) => renderPersonas(options, visit, edited),
-    renderDocument: (visit, persona, edited) => renderPersona(options, visit, persona, edited),
+    renderDocument: (visit, persona, edited) => renderPersona(options, visit, persona, { edited }),
+  });
+  addVoiceRoute(pages, options);
+}
+
+/** `POST /personas/:id/voice`: changes the voice of a persona. */
+function addVoiceRoute({ form }: Pages, options: ScenarioPageOptions): void {
+  const { store, kit } = options;
+  form('/personas/:id/voice', async (sent) => {
+    const { ownerId, context, params } = sent;
+    const persona = await findDocument(store, ownerId, 'persona', params.id);
+    const { draft, persona: changed } = readVoiceForm(sent.form, persona);
+    if (!changed) {
+      const edited = kit && { text: await kit.writeYaml(persona) };
+      const page = await renderPersona(options, sent, persona, { edited, voice: draft });
+      return { status: 422, page };
+    }
+    await saveDocument(store, ownerId, 'persona', changed);
+    return goTo(context, `/personas/${encodeURIComponent(persona.id)}`, { notice: 'saved' });
   });
 }
 
@@ -217,9 +236,9 @@ async function renderPersona(
   { store }: ScenarioPageOptions,
   { ownerId, context }: Visit,
   persona: Persona,
-  edited: EditedText | undefined,
+  forms: { edited: EditedText | undefined; voice?: VoiceDraft },
 ): Promise<string> {
   const all = await listDocuments(store, ownerId, 'scenario');
   const scenarios = all.filter((scenario) => scenario.persona === persona.id);
-  return renderPersonaPage({ persona, scenarios, edited }, context);
+  return renderPersonaPage({ persona, scenarios, ...forms }, context);
 }

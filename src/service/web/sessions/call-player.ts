@@ -4,7 +4,8 @@ import { formatDuration } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { renderItems } from '../../../report-kit/table.ts';
 import { renderTimeline, WAVEFORM_CSS } from '../../../report-kit/waveform.ts';
-import { turnTakingOf } from '../../domain/scored-session.ts';
+import { listHeard } from '../../domain/heard-facts.ts';
+import { heardIn, turnTakingOf } from '../../domain/scored-session.ts';
 import { listEvents, listTurnTaking } from '../../domain/turn-taking-facts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import type { Recording, Session } from '../../store/store.ts';
@@ -20,6 +21,7 @@ export function renderCall(
 ): Html {
   const { id } = session;
   const turnTaking = turnTakingOf(session);
+  const heard = heardIn(session);
   const audio = hasAudio
     ? html`<audio
           controls
@@ -37,6 +39,7 @@ export function renderCall(
   return html`<h2>Call</h2>
     ${renderTimeline(audio, { ...summary, turns: summary.lines, events })}
     ${turnTaking && renderFactList(listTurnTaking(turnTaking))}
+    ${heard && renderFactList(listHeard(heard))}
     <details>
       <summary>Turns of the call</summary>
       ${renderItems({

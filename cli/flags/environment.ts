@@ -22,7 +22,7 @@ const environment = z.object({
   SANDBOX_KIT_SPEECH_API_KEY: variable,
   SANDBOX_KIT_TRANSCRIBE_URL: variable,
   SANDBOX_KIT_TRANSCRIBE_MODEL: variable,
-  SANDBOX_KIT_TRANSCRIBE_KEY: variable,
+  SANDBOX_KIT_TRANSCRIBE_API_KEY: variable,
   SANDBOX_KIT_KEY_PASSPHRASE: variable,
   https_proxy: variable,
   HTTPS_PROXY: variable,

@@ -66,19 +66,21 @@ export function readTranscriptionEndpoint(env: Variables): TranscriptionModel | 
   const {
     SANDBOX_KIT_TRANSCRIBE_URL: baseUrl,
     SANDBOX_KIT_TRANSCRIBE_MODEL: model,
-    SANDBOX_KIT_TRANSCRIBE_KEY: key,
+    SANDBOX_KIT_TRANSCRIBE_API_KEY: key,
   } = readEnvironment(env);
   if (baseUrl === undefined) {
     if (model === undefined && key === undefined) return undefined;
     const name =
-      model === undefined ? 'SANDBOX_KIT_TRANSCRIBE_KEY' : 'SANDBOX_KIT_TRANSCRIBE_MODEL';
+      model === undefined ? 'SANDBOX_KIT_TRANSCRIBE_API_KEY' : 'SANDBOX_KIT_TRANSCRIBE_MODEL';
     throw new UsageError(`${name} is set, but SANDBOX_KIT_TRANSCRIBE_URL is not. Set the URL too.`);
   }
   checkEndpointUrl('SANDBOX_KIT_TRANSCRIBE_URL', baseUrl);
   return {
     baseUrl,
     ...(model !== undefined && { model }),
-    ...(key !== undefined && { apiKey: checkKey(key, 'The key in SANDBOX_KIT_TRANSCRIBE_KEY') }),
+    ...(key !== undefined && {
+      apiKey: checkKey(key, 'The key in SANDBOX_KIT_TRANSCRIBE_API_KEY'),
+    }),
   };
 }
 

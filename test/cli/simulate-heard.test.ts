@@ -25,7 +25,7 @@ void t.test(
         env: {
           SANDBOX_KIT_TRANSCRIBE_URL: server.baseUrl,
           SANDBOX_KIT_TRANSCRIBE_MODEL: 'small',
-          SANDBOX_KIT_TRANSCRIBE_KEY: 'sk-of-transcription',
+          SANDBOX_KIT_TRANSCRIBE_API_KEY: 'sk-of-transcription',
         },
       },
     );

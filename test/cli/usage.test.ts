@@ -316,8 +316,8 @@ const services: Row[] = [
   ],
   [
     ['serve', '--port', '0'],
-    /SANDBOX_KIT_TRANSCRIBE_KEY is set, but SANDBOX_KIT_TRANSCRIBE_URL is not\. Set the URL too\./,
-    { SANDBOX_KIT_TRANSCRIBE_KEY: 'a-key' },
+    /SANDBOX_KIT_TRANSCRIBE_API_KEY is set, but SANDBOX_KIT_TRANSCRIBE_URL is not\. Set the URL too\./,
+    { SANDBOX_KIT_TRANSCRIBE_API_KEY: 'a-key' },
   ],
   [['exec', '--drain', '15s', '--', 'true'], /Unknown option --drain\./],
 ];

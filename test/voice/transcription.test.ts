@@ -66,7 +66,7 @@ void t.test(
 
 void t.test('after a permanent failure, the endpoint gets no more requests', async (t) => {
   const refusals: [number, RegExp][] = [
-    [401, /rejects the key \(401\); see SANDBOX_KIT_TRANSCRIBE_KEY$/],
+    [401, /rejects the key \(401\); see SANDBOX_KIT_TRANSCRIBE_API_KEY$/],
     [404, /has no \/audio\/transcriptions .* see SANDBOX_KIT_TRANSCRIBE_URL/],
     [400, /rejects the request \(400\); see SANDBOX_KIT_TRANSCRIBE_MODEL$/],
   ];

@@ -38,7 +38,7 @@ const endpointOfTranscription: AudioEndpoint = {
   path: '/audio/transcriptions',
   variables: {
     url: 'SANDBOX_KIT_TRANSCRIBE_URL',
-    key: 'SANDBOX_KIT_TRANSCRIBE_KEY',
+    key: 'SANDBOX_KIT_TRANSCRIBE_API_KEY',
     model: 'SANDBOX_KIT_TRANSCRIBE_MODEL',
   },
   refusedVariables: 'SANDBOX_KIT_TRANSCRIBE_MODEL',

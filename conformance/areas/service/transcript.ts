@@ -151,12 +151,14 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
   return [...byId.values()].sort((left, right) => (left.startNs < right.startNs ? -1 : 1));
 }
 
-/** Returns the text of the first message in an attribute of a span. */
-export function messageText(span: TraceSpan, key: string): string | undefined {
+/** Returns the texts of the parts of the first message in an attribute of a span. */
+export function messageTexts(span: TraceSpan, key: string): string[] {
   const value = span.attributes[key];
-  if (typeof value !== 'string') return undefined;
-  const text = resolvePointer(parseJson(value), '/0/parts/0/content');
-  return typeof text === 'string' ? text : undefined;
+  if (typeof value !== 'string') return [];
+  return listAt(parseJson(value), '/0/parts').flatMap((part) => {
+    const text = resolvePointer(part, '/content');
+    return typeof text === 'string' ? [text] : [];
+  });
 }
 
 /** Returns the turns that a session shows. */

@@ -1,6 +1,10 @@
 /** The response to `POST /v1/sessions/{id}/end` (spec 2.3, 4.2). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, type Check } from '../../../engine/checks/check.ts';
+import {
+  formatValue,
+  resolvePointer,
+  SERVICE_API_KEY_HEADER,
+} from '../../../../src/contract/index.ts';
+import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import { checkAccepted, checkRefused } from '../../../engine/checks/responses.ts';
 import {
   changeResponse,
@@ -23,12 +27,17 @@ import type {
   TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 import type { DistortionEntry, RequirementId, Subject } from '../../../engine/requirement.ts';
-import type { Exchange } from '../../../engine/transcript/reading.ts';
+import { isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../../fields.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { accepts } from '../traces/trace-requests.ts';
-import { conversationIdOf, isConversationAccepted, isStep } from '../transcript.ts';
+import {
+  conversationIdOf,
+  isConversationAccepted,
+  isStep,
+  sessionsById,
+} from '../transcript.ts';
 import {
   conversationIdIn,
   conversationIdsIn,
@@ -36,6 +45,7 @@ import {
   errorResponse,
 } from '../transforms.ts';
 import {
+  CLOSE_OF_LEFT_OPEN,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
   idCloses,
@@ -43,6 +53,7 @@ import {
   isFirstClose,
   isScoringClose,
   laterCloses,
+  LEFT_OPEN_SUBJECT,
   notClosed,
 } from './evidence.ts';
 
@@ -239,6 +250,25 @@ export const closeResponse: Subject = {
         },
       },
     },
+    'SERVICE-181': {
+      rule: 'A conversation without an end call stays open: it has no results, and the first end call closes it.',
+      section: '3.1',
+      statements: ['2.3.7', '3.1.4', '3.1.6', '3.1.8'],
+      reason: 'Turns that arrive after the close would not be scored.',
+      observability: 'provoked',
+      probes: ['service/production'],
+      check: requirePlainRight([doesNotMarkFirstClose()], staysOpen()),
+      mutants: {
+        'closes-by-itself': {
+          description: 'Closes a conversation although no client has ended it.',
+          transform: closeByItself,
+        },
+        'forgets-open': {
+          description: 'Forgets a conversation that is open for some seconds.',
+          transform: forgetOpen,
+        },
+      },
+    },
     'SERVICE-168': {
       rule: 'If two end calls arrive at the same moment, exactly one closes the conversation, and the other returns `already_closed: true`.',
       statements: ['2.3.7', '3.1.4', '3.1.10', '3.1.12'],
@@ -378,6 +408,64 @@ function marksRepeatedClose(step: string): Check {
         )
         .map((exchange) => wrongValue(exchange, '/already_closed', 'true')),
     ],
+  };
+}
+
+const STAYS_OPEN_HINT = 'Close a conversation only on its end call, or after 24 hours without spans.';
+
+/** Requires that a conversation was neither closed nor scored before its only end call. */
+function staysOpen(): Check {
+  return checkEach(
+    (exchange, transcript) =>
+      isStep(exchange, 'end', CLOSE_OF_LEFT_OPEN) &&
+      exchange.response !== undefined &&
+      !isRateLimited(exchange) &&
+      isConversationAccepted(conversationIdOf(exchange), transcript),
+    (close, { exchanges }) => {
+      const id = conversationIdOf(close);
+      if (!isClosed(close)) {
+        const expected = `a 2xx response, because ${formatValue(id)} was sent and not closed`;
+        return [outcomeFinding(close, expected)];
+      }
+      const page = exchanges.find(
+        (exchange) => exchange.id < close.id && sessionsById(exchange, id).length > 0,
+      );
+      if (page) {
+        const expected = `no results of ${formatValue(id)} before its end call`;
+        return [{ ...wrongValue(page, '/items', expected, 'listed'), hint: STAYS_OPEN_HINT }];
+      }
+      if (resolvePointer(close.json, '/already_closed') !== true) return [];
+      const expected = 'absent or false, because it is the first end call';
+      return [{ ...wrongValue(close, '/already_closed', expected), hint: STAYS_OPEN_HINT }];
+    },
+    notClosed,
+  );
+}
+
+/** Ends a conversation as soon as its spans have arrived. */
+function closeByItself(): Transform {
+  return async (request, forward) => {
+    const response = await forward(request);
+    if (request.endpoint !== 'traces' || !request.body.includes(LEFT_OPEN_SUBJECT)) return response;
+    const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+    await forward({
+      ...{ endpoint: 'end', method: 'POST', body: '', json: undefined },
+      path: `/v1/sessions/${conversationIdIn(request.body) ?? ''}/end`,
+      headers: { [SERVICE_API_KEY_HEADER]: key },
+      connection: request.connection,
+    });
+    return response;
+  };
+}
+
+/** Responds with 404 to the end call of the conversation that was open for longest. */
+function forgetOpen(): Transform {
+  let openId: string | undefined;
+  return async (request, forward) => {
+    const { endpoint, body, path } = request;
+    if (endpoint === 'traces' && body.includes(LEFT_OPEN_SUBJECT)) openId = conversationIdIn(body);
+    const isForgotten = endpoint === 'end' && openId !== undefined && path.includes(openId);
+    return isForgotten ? errorResponse(404) : forward(request);
   };
 }
 

@@ -11,7 +11,13 @@ import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from 
 import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
 import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
-import { compareWithWhole, FILTERED_PAGE_STEP, identify, PAGING } from './evidence.ts';
+import {
+  compareWithWhole,
+  DECLINED_STEP,
+  FILTERED_PAGE_STEP,
+  identify,
+  PAGING,
+} from './evidence.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
 const wantsFailures = hasQuery('failed_only', 'true');
@@ -50,6 +56,26 @@ export const failedOnly: Subject = {
           ),
           alsoKills: [either('SERVICE-116', 'SERVICE-152')],
         },
+      }),
+    })),
+    ...both('SERVICE-179', 'SERVICE-180', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `\`failed_only=false\` keeps every ${kind} session.`,
+      ...either(
+        { section: '4.4', statements: ['4.3.11', '4.4.5'] },
+        { section: '4.3', statements: ['4.3.11'] },
+      ),
+      reason: WRONG_FILTER,
+      observability: 'provoked',
+      check: filtersSessions(endpoint, [DECLINED_STEP], () => true),
+      mutants: named({
+        'false-as-true': editsPages(
+          'Keeps only failing sessions with failed_only=false.',
+          (page) => {
+            const items = sessionsIn(page).filter(hasFailure);
+            Object.assign(page, { items, total: items.length });
+          },
+          hasQuery('failed_only', 'false'),
+        ),
       }),
     })),
     ...both('SERVICE-113', 'SERVICE-150', ({ endpoint, kind, either, named, editsSessions }) => ({

@@ -24,6 +24,7 @@ import {
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
 import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
 import { requireControlApi, wrongValue, needsScores, needsSessions } from '../findings.ts';
 import { findForeignIndex, ownerOf } from '../owners.ts';
@@ -143,7 +144,7 @@ export const pages: Subject = {
       }),
     })),
     ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, named, editsPages }) => ({
-      rule: `A \`limit\` over 500 returns at most 500 ${kind} sessions instead of an error.`,
+      rule: `A \`limit\` over 500 returns 500 ${kind} sessions, or all if there are fewer, instead of an error.`,
       section: '8',
       statements: [either('4.4.11', '4.3.16'), '8.a7'],
       reason: PAGING,
@@ -152,6 +153,15 @@ export const pages: Subject = {
       check: capsLimit(endpoint),
       mutants: named({
         'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
+        'cap-to-default': {
+          description: 'Uses the default limit instead of one over 500.',
+          transform: rewriteQuery(
+            endpoint,
+            (query) => query.set('limit', '50'),
+            hasQuery('limit', '501'),
+          ),
+          ...intrusiveOnly,
+        },
         'cap-501': {
           ...editsPages(
             'Lists more than 500 sessions.',
@@ -301,7 +311,7 @@ export const pages: Subject = {
 function answersReads(endpoint: ResultsEndpoint): Check {
   return checkAccepted(
     endpoint,
-    (step) => step !== OVER_CAP && step !== OFFSET_STEP,
+    (step) => ![OVER_CAP, OFFSET_STEP, UPPER_CASE_HEADER].includes(step),
     explainNoValidResponse(endpoint),
   );
 }
@@ -340,6 +350,15 @@ function findTooManyItems(page: Exchange, max: number): Finding[] {
   return length <= max ? [] : [wrongValue(page, '/items', `at most ${max}`, String(length))];
 }
 
+/** Finds a page over the cap that is not full although more sessions are there. */
+function findTooFewItems(page: Exchange): Finding[] {
+  const { length } = sessionsOf(page);
+  const total = resolvePointer(page.json, '/total');
+  const possible = typeof total === 'number' ? Math.min(total, PAGE_LIMIT_MAX) : 0;
+  if (length >= possible) return [];
+  return [wrongValue(page, '/items', `${possible} sessions, of ${String(total)}`, String(length))];
+}
+
 /** Requires the default limit and skip on pages that request neither. */
 function usesDefaults(endpoint: ResultsEndpoint): Check {
   const isPage = isResultsPage(endpoint);
@@ -358,13 +377,13 @@ function usesDefaults(endpoint: ResultsEndpoint): Check {
   );
 }
 
-/** Requires at most 500 sessions for a higher limit. The echoed limit is not specified. */
+/** Requires a page of 500 sessions, or all of them, for a higher limit. The echoed limit is not specified. */
 function capsLimit(endpoint: ResultsEndpoint): Check {
   return checkEach(
     (page) => isStep(page, endpoint, OVER_CAP) && page.response !== undefined,
     (page) =>
       isAccepted(page) && isObject(page.json)
-        ? findTooManyItems(page, PAGE_LIMIT_MAX)
+        ? [...findTooManyItems(page, PAGE_LIMIT_MAX), ...findTooFewItems(page)]
         : [outcomeFinding(page, `a 2xx response with at most ${PAGE_LIMIT_MAX} sessions`)],
     explainNoValidResponse(endpoint),
   );

@@ -63,7 +63,7 @@ const badKeys: Readonly<Record<BadKey, (key: string) => string | undefined>> = {
 };
 
 function authHeaders(
-  { endpoint, key, hasUpperCaseKeyHeader = false }: Step,
+  { endpoint, key, hasUpperCaseKeyHeader }: Step,
   { apiKey, authorize }: RequestSettings,
 ): Record<string, string> {
   const stepKey = typeof key === 'object' ? key.own : apiKey;

@@ -15,6 +15,8 @@ export const CLOSED_LAST = 'closed last';
 export const CLOSED_LAST_SUBJECT = 'late parcel';
 /** The conversation whose spans arrive at the same moment, and so do its end calls. */
 export const CLOSED_TWICE = 'closed twice';
+/** The protobuf request whose conversation id is only in the header. */
+export const HEADER_AS_PROTOBUF = 'header as protobuf';
 /** The conversation that is closed only at the end of the run, and the end call for it. */
 export const LEFT_OPEN = 'left open';
 export const CLOSE_OF_LEFT_OPEN = `close ${LEFT_OPEN}`;

@@ -19,6 +19,7 @@ import {
   CLOSED_TWICE,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
+  HEADER_AS_PROTOBUF,
   LEFT_OPEN,
   LEFT_OPEN_SUBJECT,
 } from './evidence.ts';
@@ -110,18 +111,25 @@ function planResentSpans(
   };
 }
 
-/** A turn whose conversation id is only in the header. */
+/** Three turns whose conversation id is only in the header. */
 function planHeaderId(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
-  const span = createChatSpan(context.service, conversation);
-  const request = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
-  const headers = { 'x-conversation-id': conversation.id };
-  return {
-    conversation,
-    requests: [{ ...createTracesStep(context, 'header', request), headers }],
-  };
+  const turn = (number: number) =>
+    withoutAttributes(
+      createChatSpan(context.service, conversation, number),
+      'gen_ai.conversation.id',
+    );
+  const json = createTracesStep(context, 'header', createTraceExport([turn(1), turn(2)]));
+  const protobuf = createTracesStep(context, HEADER_AS_PROTOBUF, createTraceExport([turn(3)]), {
+    encoding: 'protobuf',
+  });
+  const withId = (step: Step): Step => ({
+    ...step,
+    headers: { ...step.headers, 'x-conversation-id': conversation.id },
+  });
+  return { conversation, requests: [json, protobuf].map(withId) };
 }
 
 /** A turn and a span without an operation name, which is not a turn. */
@@ -275,7 +283,7 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(44),
+  cost: cost(45),
   async run(context) {
     const { service } = context;
     const plan = (name: string, days: number, subject?: string): PlannedConversation => {

@@ -5,7 +5,11 @@ import {
   SERVICE_API_KEY_HEADER,
 } from '../../../../src/contract/index.ts';
 import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
-import { checkAccepted, checkRefused } from '../../../engine/checks/responses.ts';
+import {
+  checkAccepted,
+  checkRefused,
+  requirePlainAccepted,
+} from '../../../engine/checks/responses.ts';
 import {
   changeResponse,
   drop,
@@ -93,12 +97,7 @@ const onRepeatedClose =
     if (body['already_closed'] !== undefined) edit(body, request);
   };
 
-const everyClose: readonly RequirementId[] = [
-  'SERVICE-040',
-  'SERVICE-045',
-  'SERVICE-105',
-  'SERVICE-106',
-];
+const everyClose: readonly RequirementId[] = ['SERVICE-040'];
 
 export const closeResponse: Subject = {
   requirements: {
@@ -155,7 +154,7 @@ export const closeResponse: Subject = {
       statements: ['2.3.7', '3.1.10', '3.1.11'],
       reason: 'A client that retries would not learn that its first call closed the conversation.',
       observability: 'provoked',
-      check: marksRepeatedClose('close again'),
+      check: requirePlainClose(marksRepeatedClose('close again')),
       mutants: {
         'repeat-not-told': replies(
           'Omits already_closed on a repeated call.',
@@ -302,7 +301,7 @@ export const closeResponse: Subject = {
       section: '4.1',
       statements: ['2.1.3', '4.1.6'],
       reason: 'The accepted spans would belong to no conversation and never be scored.',
-      check: closes((exchange) => isStep(exchange, 'end', 'close header')),
+      check: requirePlainClose(closes((exchange) => isStep(exchange, 'end', 'close header'))),
       mutants: {
         'header-id-other': {
           description: 'Replaces the id in X-Conversation-Id by an internal one.',
@@ -329,7 +328,7 @@ export const closeResponse: Subject = {
       rule: '`POST /v1/sessions/{id}/end` closes a conversation that was sent as protobuf or gzip.',
       statements: ['4.1.4', '4.1.7'],
       reason: 'The service would accept the spans and lose them.',
-      check: closes((exchange) => isStep(exchange, 'end', ...encodedCloses)),
+      check: requirePlainClose(closes((exchange) => isStep(exchange, 'end', ...encodedCloses))),
       mutants: {
         'bytes-lost': {
           description: 'Accepts protobuf and gzip but stores nothing.',
@@ -381,6 +380,15 @@ function closes(matches: (exchange: Exchange) => boolean): Check {
             matches(exchange) && isConversationAccepted(conversationIdOf(exchange), transcript),
         ),
   };
+}
+
+/** Judges special closes only if plain ones are accepted: otherwise those are the cause. */
+function requirePlainClose(check: Check): Check {
+  return requirePlainAccepted(
+    (exchange) => isStep(exchange, 'end', 'close json', 'close old'),
+    isClosed,
+    check,
+  );
 }
 
 function returnsConversationId(): Check {

@@ -131,6 +131,21 @@ export const failedOnly: Subject = {
         ),
       }),
     })),
+    ...both('SERVICE-188', 'SERVICE-189', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `With \`eval\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
+      section: '2.6',
+      statements: ['2.6.5', either('4.4.4', '4.3.9')],
+      reason: 'The pass rate of a session would depend on the filter.',
+      observability: 'provoked',
+      check: summarizesWholeSession(endpoint, (page) => isStep(page, endpoint, 'eval')),
+      mutants: named({
+        'eval-summary': editsSessions(
+          'Summarizes only the outcomes that match the filter eval.',
+          onSummary(setKey('total_evaluations', 1)),
+          (request) => hasQuery('eval')(request) && !wantsFailures(request),
+        ),
+      }),
+    })),
     ...both('SERVICE-116', 'SERVICE-152', ({ endpoint, kind, either, named, editsPages }) => ({
       rule: `With \`failed_only=true\`, \`total\` counts the failing ${kind} sessions.`,
       ...either(
@@ -309,11 +324,14 @@ function listsOnlyFailures(endpoint: ResultsEndpoint): Check {
   );
 }
 
-/** Requires the same summaries with and without `failed_only`. */
-function summarizesWholeSession(endpoint: ResultsEndpoint): Check {
+/** Requires the same summaries with a filter (default: `failed_only`) and without one. */
+function summarizesWholeSession(
+  endpoint: ResultsEndpoint,
+  isFiltered: (page: Exchange) => boolean = isFailedOnly(endpoint),
+): Check {
   return compareWithWhole(
     endpoint,
-    isFailedOnly(endpoint),
+    isFiltered,
     (page, whole) => {
       const summaries = new Map(
         whole.sessions.map((session) => [identify(session), describeSummary(session)]),

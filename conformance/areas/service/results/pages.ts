@@ -75,6 +75,9 @@ const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
 const OVER_CAP = 'over the cap';
 
+/** The step of consecutive pages. */
+const PAGE_STEP = 'page';
+
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
 
@@ -210,7 +213,7 @@ export const pages: Subject = {
       mutants: named({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
-          transform: skipOneMore(endpoint),
+          transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
         },
         'total-of-page': editsPages(
           'Counts only the sessions of the page as total.',
@@ -230,6 +233,13 @@ export const pages: Subject = {
       reason: 'A dashboard that reads only the first page would miss the latest sessions.',
       check: listsNewestFirst(endpoint),
       mutants: named({
+        'order-of-each-page': {
+          description: 'Sorts only the sessions of each page.',
+          transform: changeSkip(endpoint, (skip, limit) => {
+            if (skip === 0) return limit;
+            return skip === limit ? 0 : skip;
+          }),
+        },
         'oldest-first': editsPages('Lists the oldest session first.', (page) => {
           page['items'] = sessionsIn(page).reverse();
         }),
@@ -418,7 +428,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       // If sessions disappear between two pages, the second page skips others.
       if (!whole || whole.isShrinking || sessionsOf(whole.page).length <= 1) return [];
       return transcript.exchanges.filter(
-        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, 'page'),
+        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, PAGE_STEP),
       );
     },
     judge(pages, transcript) {
@@ -484,6 +494,27 @@ function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[
   return [wrongValue(page, pointer, 'no newer session after this one')];
 }
 
+/** Finds a session that is more than an hour newer than one on an earlier page of the same list. */
+function findLateNewer(
+  page: Exchange,
+  ignoredId: string | undefined,
+  { exchanges }: Transcript,
+): Finding[] {
+  const startsOf = (exchange: Exchange): (number | undefined)[] =>
+    sessionsOf(exchange).map((session) =>
+      session['source_session_id'] === ignoredId ? undefined : startedAtMs(session),
+    );
+  const earlier = exchanges.filter(
+    ({ endpoint, step, id }) => endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
+  );
+  if (page.step !== PAGE_STEP || earlier.length === 0) return [];
+  const oldestMs = Math.min(...earlier.flatMap(startsOf).map((ms) => ms ?? Infinity));
+  const index = startsOf(page).findIndex((ms) => ms !== undefined && ms > oldestMs + HOUR_MS);
+  if (index < 0) return [];
+  const expected = 'no newer session than on the pages before';
+  return [wrongValue(page, `/items/${index}/started_at`, expected)];
+}
+
 /**
  * Requires sessions that start more than an hour apart to be in order. The specification does not
  * say which time "newest" refers to, so overlapping sessions may be in any order, and another
@@ -502,7 +533,10 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
       const latest = Math.max(...starts);
       return starts.some((ms) => ms < latest - HOUR_MS);
     },
-    (page, transcript) => findOrderFault(page, ignoredIdOf(transcript)),
+    (page, transcript) => [
+      ...findOrderFault(page, ignoredIdOf(transcript)),
+      ...findLateNewer(page, ignoredIdOf(transcript), transcript),
+    ],
     needsSessions(
       'No page has sessions that start more than an hour apart.',
       'Use a key that sees sessions of several hours.',
@@ -591,14 +625,18 @@ function countsAllSessions(): Check {
   );
 }
 
-/** Skips one session more than the query asks for, but echoes the requested number. */
-function skipOneMore(endpoint: ResultsEndpoint): TransformFactory {
-  const increaseSkip = rewriteQuery(endpoint, (query) => {
-    const skip = Number(query.get('skip'));
-    if (skip > 0) query.set('skip', String(skip + 1));
+/** Skips another number of sessions than the query asks for, but echoes the requested number. */
+function changeSkip(
+  endpoint: ResultsEndpoint,
+  change: (skip: number, limit: number) => number,
+): TransformFactory {
+  const rewrite = rewriteQuery(endpoint, (query) => {
+    if (!query.has('skip')) return;
+    const skip = change(Number(query.get('skip')), Number(query.get('limit')));
+    query.set('skip', String(skip));
   });
   return () => {
-    const transform = increaseSkip();
+    const transform = rewrite();
     return async (request, forward, clock) => {
       const response = await transform(request, forward, clock);
       const skip = queryParameter(request.path, 'skip');

@@ -147,6 +147,20 @@ const ofProduction = withDefaults(
         },
       },
     },
+    'SERVICE-190': {
+      rule: '`X-Conversation-Id` names the conversation of every span in its request, as JSON and as protobuf.',
+      section: '4.1',
+      statements: ['2.1.3', '4.1.6'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: hasTurnPerSpan('header'),
+      mutants: {
+        'header-of-first-span': {
+          description: 'Applies X-Conversation-Id only to the first span of a request.',
+          transform: keepFirstHeaderTurn,
+        },
+      },
+    },
     'SERVICE-103': {
       rule: 'A span without `gen_ai.operation.name` does not become a turn.',
       statements: ['2.1.4', '2.1.r2'],
@@ -546,6 +560,22 @@ function showsSomeTurns(): Check {
         : [wrongValue(page, '/items', 'turns in the scored sessions', '[] in each of them')],
     noSessions,
   );
+}
+
+/** Shows only the first turn of conversations that were named by `X-Conversation-Id`. */
+function keepFirstHeaderTurn(): Transform {
+  const ids = new Set<string>();
+  const editNamed = onSessions('production', (session) => {
+    if (!ids.has(String(session['source_session_id']))) return;
+    if (Array.isArray(session['traces'])) {
+      session['traces'] = objectsAt(session, 'traces').slice(0, 1);
+    }
+  })();
+  return async (request, forward, clock) => {
+    const id = request.headers['x-conversation-id'];
+    if (id !== undefined) ids.add(id);
+    return editNamed(request, forward, clock);
+  };
 }
 
 /** Returns whether a JSON trace request has the same span twice, or a span of an earlier request. */

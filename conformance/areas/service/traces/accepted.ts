@@ -9,7 +9,7 @@ import {
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
-import { CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
+import { CLOSED_TWICE_SUBJECT, HEADER_AS_PROTOBUF } from '../close/evidence.ts';
 import { bodyFinding } from '../findings.ts';
 import { errorResponse, hasValidKey, spanIdsIn } from '../transforms.ts';
 import {
@@ -31,7 +31,7 @@ import { isStep } from '../transcript.ts';
 const special = {
   protobuf: ['protobuf'],
   gzip: ['gzip', 'gzip protobuf'],
-  header: ['header'],
+  header: ['header', HEADER_AS_PROTOBUF],
   twoIdsOfOne: ['attribute and header'],
   ignored: ['ignored', 'ignored alone'],
   resent: ['re-sent again', 're-sent as protobuf', 'closed twice again'],
@@ -114,7 +114,11 @@ export const acceptedTraces: Subject = {
         rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
         section: '4.1',
         statements: ['2.1.3', '4.1.5', '4.1.6'],
-        check: acceptsLikePlain(special.header),
+        check: requirePlainAccepted(
+          (exchange, { step }) => isStep(exchange, 'traces', step === 'header' ? 'json' : 'protobuf'),
+          isAccepted,
+          accepts((exchange) => isStep(exchange, 'traces', ...special.header)),
+        ),
         mutants: {
           'header-ignored': refuses(
             'Ignores X-Conversation-Id.',

@@ -250,6 +250,9 @@ const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE) + 1;
 /** Two bursts this far apart cannot both cross the boundary of a fixed one-minute window. */
 const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
 
+/** After a delay this short, a request finds out whether `Retry-After` is true. */
+const SHORT_DELAY_MS = 10 * SECOND_MS;
+
 /** Sends batches until the service returns 429. */
 async function sendBurst(context: ServiceProbeContext, request: Step): Promise<Exchange[]> {
   const sent: Exchange[] = [];
@@ -301,6 +304,10 @@ async function measureRate(context: ServiceProbeContext, request: Step): Promise
     return;
   }
   if (delayMs > OUT_OF_PHASE_MS) return;
+  if (delayMs <= SHORT_DELAY_MS) {
+    await context.service.pause(delayMs + SECOND_MS);
+    await context.send({ ...request, step: 'after Retry-After' });
+  }
   await context.service.pause(Math.max(delayMs, MINUTE_MS) + SECOND_MS);
   const second = await sendBurst(context, { ...request, step: 'rate again' });
   if (!isOverRate(second)) return;

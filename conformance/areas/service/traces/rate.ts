@@ -232,7 +232,7 @@ function admittedBefore(refused: Exchange, { exchanges }: Transcript, hasOwnKey:
   const hasSameKey = (exchange: Exchange): boolean =>
     hasOwnKey
       ? exchange.step === refused.step
-      : !isStep(exchange, 'traces', 'none key', 'wrong key', 'longer key');
+      : isAccepted(exchange) || !isStep(exchange, 'traces', 'none key', 'wrong key', 'longer key');
   return exchanges.filter(
     (exchange) =>
       exchange.endpoint === 'traces' &&

@@ -56,6 +56,25 @@ const legalClients: Readonly<Record<string, LegalClient>> = {
       await end(target);
     },
   },
+  'an exporter that exceeds the rate once, and sends the refused spans again after the wait': {
+    run: async (target) => {
+      const spans = Array.from({ length: 121 }, (_, index) =>
+        makeSpan({ spanId: `a${index.toString(16).padStart(15, '0')}` }),
+      );
+      for (const span of spans) {
+        const { status, headers } = await sendSpans(target, span);
+        if (status !== 429) continue;
+        const waitMs = Number(headers.get('retry-after')) * 1_000;
+        await fetch(`${target.adminUrl}/clock`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ advance_ms: waitMs }),
+        });
+        await sendSpans(target, span);
+      }
+      await end(target);
+    },
+  },
   'an end call with an empty chunked body': {
     run: async (target) => {
       await sendSpans(target, makeSpan());

@@ -169,10 +169,15 @@ export function createTraceExport(spans: Span[], resourceTags: Attribute[] = [])
 }
 
 /** Creates a trace export request with two resources, the first of which has two scopes. */
-export function createSplitExport(first: Span, second: Span, third: Span): TraceExport {
-  const { resourceSpans } = createTraceExport([first]);
-  resourceSpans[0]?.scopeSpans.push({ spans: [second] });
-  return { resourceSpans: [...resourceSpans, ...createTraceExport([third]).resourceSpans] };
+export function createSplitExport([first, second, third, fourth]: readonly [
+  Span,
+  Span,
+  Span,
+  Span,
+]): TraceExport {
+  const { resourceSpans } = createTraceExport([first, second]);
+  resourceSpans[0]?.scopeSpans.push({ spans: [third] });
+  return { resourceSpans: [...resourceSpans, ...createTraceExport([fourth]).resourceSpans] };
 }
 
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };

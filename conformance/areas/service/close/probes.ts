@@ -215,14 +215,14 @@ function planOneTrace(
   return { conversation, requests: [createTracesStep(context, 'one trace', request)] };
 }
 
-/** Three turns in two scopes of one resource, and in another resource. */
+/** Four turns: two in a scope, one in another scope of its resource, and one in another resource. */
 function planSplitRequest(
   context: ServiceProbeContext,
   conversation: Conversation,
   encoding: Encoding = 'json',
 ): PlannedConversation {
   const turn = (number: number) => createChatSpan(context.service, conversation, number);
-  const request = createSplitExport(turn(1), turn(2), turn(3));
+  const request = createSplitExport([turn(1), turn(2), turn(3), turn(4)]);
   return {
     conversation,
     requests: [createTracesStep(context, conversation.name, request, { encoding })],
@@ -251,23 +251,25 @@ async function sendAndClose(
 }
 
 /**
- * Sends two spans of a conversation at the same moment, one of them twice, and then two end calls for it
- * at the same moment.
+ * Sends two more spans of a conversation at the same moment, with spans that arrive twice, and then two
+ * end calls for it at the same moment.
  */
 async function closeTwiceAtOnce(context: ServiceProbeContext): Promise<ExpectedSession[]> {
   const conversation = {
     ...createConversation(context.service, CLOSED_TWICE, { offsetMs: 9_000 }),
     subject: CLOSED_TWICE_SUBJECT,
   };
-  const sendTurn = (turn: number, step: string) => {
+  const sendTurn = (turn: number, step: string, atOnce = 4) => {
     const request = createTraceExport([createChatSpan(context.service, conversation, turn)]);
     const traces = createTracesStep(context, step, request);
-    return context.send({ ...traces, order: 'together', atOnce: 3 });
+    return context.send({ ...traces, order: 'together', atOnce });
   };
+  await sendTurn(1, CLOSED_TWICE, 1);
   await Promise.all([
-    sendTurn(1, CLOSED_TWICE),
-    sendTurn(1, `${CLOSED_TWICE} again`),
     sendTurn(2, CLOSED_TWICE),
+    sendTurn(1, `${CLOSED_TWICE} again`),
+    sendTurn(3, CLOSED_TWICE),
+    sendTurn(3, `${CLOSED_TWICE} again`),
   ]);
   const close: Step = {
     ...createEndStep(context, CONCURRENT_CLOSE_STEP, conversation.id),
@@ -283,7 +285,7 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(45),
+  cost: cost(47),
   async run(context) {
     const { service } = context;
     const plan = (name: string, days: number, subject?: string): PlannedConversation => {

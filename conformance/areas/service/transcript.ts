@@ -141,10 +141,15 @@ export const sessionsById = (
 ): ResultsObject[] =>
   page ? sessionsOf(page).filter((session) => session['source_session_id'] === id) : [];
 
-/** Returns the chat spans that were sent for a conversation, without duplicates, by start time. */
+/** Returns the chat spans of a conversation that the service accepted, without duplicates, by start time. */
 export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[] {
   const spans = exchanges
-    .filter((exchange) => exchange.endpoint === 'traces' && conversationIdOf(exchange) === id)
+    .filter(
+      (exchange) =>
+        exchange.endpoint === 'traces' &&
+        isAccepted(exchange) &&
+        conversationIdOf(exchange) === id,
+    )
     .flatMap(sentSpans)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
   const byId = new Map(spans.map((span) => [span.spanId, span]));

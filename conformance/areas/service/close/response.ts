@@ -256,7 +256,7 @@ export const closeResponse: Subject = {
       reason: 'Turns that arrive after the close would not be scored.',
       observability: 'provoked',
       probes: ['service/production'],
-      check: requirePlainRight([doesNotMarkFirstClose()], staysOpen()),
+      check: requirePlainClose(requirePlainRight([doesNotMarkFirstClose()], staysOpen())),
       mutants: {
         'closes-by-itself': {
           description: 'Closes a conversation although no client has ended it.',
@@ -333,6 +333,7 @@ export const closeResponse: Subject = {
         'bytes-lost': {
           description: 'Accepts protobuf and gzip but stores nothing.',
           transform: respondInstead(isProtobufOrGzip, () => emptyTraceResponse),
+          alsoKills: ['SERVICE-190'],
         },
       },
     },
@@ -588,7 +589,7 @@ function preferHeaderId(): Transform {
   return async (request, forward) => {
     const id = request.headers['x-conversation-id'];
     const [sentId] = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
-    if (id === undefined || sentId === undefined) return forward(request);
+    if (id === undefined || sentId === undefined || id === sentId) return forward(request);
     return forward(withBody(request, request.body.replaceAll(sentId, id)));
   };
 }

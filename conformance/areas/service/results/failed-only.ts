@@ -18,6 +18,7 @@ import {
   identify,
   PAGING,
 } from './evidence.ts';
+import { keepFirstOutcome } from './scored-conversations.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
 const wantsFailures = hasQuery('failed_only', 'true');
@@ -140,8 +141,8 @@ export const failedOnly: Subject = {
       check: summarizesWholeSession(endpoint, (page) => isStep(page, endpoint, 'eval')),
       mutants: named({
         'eval-summary': editsSessions(
-          'Summarizes only the outcomes that match the filter eval.',
-          onSummary(setKey('total_evaluations', 1)),
+          'Lists and summarizes only one outcome with the filter eval.',
+          keepFirstOutcome,
           (request) => hasQuery('eval')(request) && !wantsFailures(request),
         ),
       }),

@@ -500,16 +500,20 @@ function findLateNewer(
   ignoredId: string | undefined,
   { exchanges }: Transcript,
 ): Finding[] {
-  const startsOf = (exchange: Exchange): (number | undefined)[] =>
-    sessionsOf(exchange).map((session) =>
-      session['source_session_id'] === ignoredId ? undefined : startedAtMs(session),
-    );
+  const startOf = (session: ResultsObject): number | undefined =>
+    session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
   const earlier = exchanges.filter(
     ({ endpoint, step, id }) => endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
   );
   if (page.step !== PAGE_STEP || earlier.length === 0) return [];
-  const oldestMs = Math.min(...earlier.flatMap(startsOf).map((ms) => ms ?? Infinity));
-  const index = startsOf(page).findIndex((ms) => ms !== undefined && ms > oldestMs + HOUR_MS);
+  const known = earlier.flatMap(sessionsOf);
+  const oldestMs = Math.min(...known.map((session) => startOf(session) ?? Infinity));
+  // Pages that overlap repeat sessions, which is the subject of another requirement.
+  const identities = new Set(known.map(identify));
+  const index = sessionsOf(page).findIndex((session) => {
+    const ms = startOf(session);
+    return ms !== undefined && ms > oldestMs + HOUR_MS && !identities.has(identify(session));
+  });
   if (index < 0) return [];
   const expected = 'no newer session than on the pages before';
   return [wrongValue(page, `/items/${index}/started_at`, expected)];

@@ -283,7 +283,7 @@ function scoresQueuedEvals(): Check {
 }
 
 /** Reduces a session to its first outcome. */
-function keepFirstOutcome(session: ResultsObject): void {
+export function keepFirstOutcome(session: ResultsObject): void {
   const [first] = objectsAt(session, 'eval_outcomes');
   const passed = first?.['outcome'] === 'pass' ? 1 : 0;
   session['eval_outcomes'] = [first];

@@ -74,7 +74,8 @@ const ofProduction = withDefaults(
         'turns-of-one-request': {
           description: 'Keeps only the turns of the first request.',
           transform: onTurnsOfRequests(
-            (body) => body.split('"chat"').length === 5,
+            (body) =>
+              body.split('"chat"').length === 5 && body.includes('gen_ai.conversation.id'),
             (turns) => turns.slice(0, 2),
           ),
         },
@@ -185,7 +186,7 @@ const ofProduction = withDefaults(
           transform: onTurnsOfRequests(
             (body) => {
               const ids = [...body.matchAll(/"traceId":"(\w+)"/g)].map(([, id]) => id);
-              return body.split('"chat"').length > 4 && new Set(ids).size < ids.length;
+              return body.split('"chat"').length > 4 && new Set(ids).size < new Set(spanIdsIn(body)).size;
             },
             (turns) => turns.slice(0, 1),
           ),

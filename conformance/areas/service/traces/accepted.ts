@@ -277,7 +277,10 @@ function reportsNothing({ json, response }: Exchange): boolean {
 function refuseKnownSpans(): Transform {
   const known = new Set<string>();
   return async (request, forward) => {
-    const isPlain = isPlainJson(request) && !contains(CLOSED_TWICE_SUBJECT)(request);
+    const isPlain =
+      isPlainJson(request) &&
+      contains('gen_ai.conversation.id')(request) &&
+      !contains(CLOSED_TWICE_SUBJECT)(request);
     if (request.endpoint !== 'traces' || !isPlain) return forward(request);
     const ids = spanIdsIn(request.body);
     if (ids.some((id) => known.has(id))) return errorResponse(409);

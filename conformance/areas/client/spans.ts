@@ -92,8 +92,7 @@ export const spans: Subject = {
         notObserved(`No span with ${OPERATION_KEY} has messages or a tool call.`),
         {
           expected: OPERATION_LIST,
-          findFault: (span) =>
-            isOfTurn(span) ? findToolCallAsTurn(span) : 'another operation',
+          findFault: (span) => (isOfTurn(span) ? findToolCallAsTurn(span) : 'another operation'),
           hint: 'Set gen_ai.operation.name to chat for a model call, or to execute_tool for a tool call.',
         },
       ),

@@ -146,9 +146,7 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
   const spans = exchanges
     .filter(
       (exchange) =>
-        exchange.endpoint === 'traces' &&
-        isAccepted(exchange) &&
-        conversationIdOf(exchange) === id,
+        exchange.endpoint === 'traces' && isAccepted(exchange) && conversationIdOf(exchange) === id,
     )
     .flatMap(sentSpans)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');

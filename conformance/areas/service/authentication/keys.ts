@@ -14,11 +14,7 @@ import {
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import type {
-  ProxyResponse,
-  Transform,
-  TransformFactory,
-} from '../../../engine/mutants/mutant.ts';
+import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type DistortionEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
@@ -48,7 +44,8 @@ const acceptedHints: Readonly<Record<BadKey, string>> = {
     'Look the API key up before anything else, on every path of the interface, and refuse unknown ones.',
   longer: 'Compare the whole API key, not only its beginning.',
   shorter: 'Compare the whole API key, and refuse one that is only a part of it.',
-  'other case': 'Compare the API key byte by byte. Some databases ignore case when they compare text.',
+  'other case':
+    'Compare the API key byte by byte. Some databases ignore case when they compare text.',
 };
 
 const CRASHED_HINT =
@@ -230,9 +227,7 @@ function acceptLike(isAlike: (key: string, known: string) => boolean): Transform
         request.endpoint === 'production' &&
         key !== '' &&
         [...known].some((other) => isAlike(key, other));
-      return isAccepted
-        ? jsonResponse(200, { items: [], total: 0, skip: 0, limit: 50 })
-        : response;
+      return isAccepted ? jsonResponse(200, { items: [], total: 0, skip: 0, limit: 50 }) : response;
     };
   };
 }

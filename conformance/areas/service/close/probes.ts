@@ -60,10 +60,7 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
     planSeveralTurns(context, create('json', 0)),
     planSplitRequest(context, create('protobuf', 1000, false), 'protobuf'),
     inOneRequest(create('gzip', 1000), 'gzip'),
-    inOneRequest(
-      { ...create('gzip protobuf', 2000, false), detail: 'same part' },
-      'gzipProtobuf',
-    ),
+    inOneRequest({ ...create('gzip protobuf', 2000, false), detail: 'same part' }, 'gzipProtobuf'),
     planHeaderId(context, create('header', 3000)),
     planResentSpans(context, create('re-sent', RESENT_OFFSET_MS, false)),
     planIgnoredSpan(context, create('ignored', 5000)),

@@ -36,12 +36,7 @@ import { fieldsOf, missing } from '../../fields.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { accepts } from '../traces/trace-requests.ts';
-import {
-  conversationIdOf,
-  isConversationAccepted,
-  isStep,
-  sessionsById,
-} from '../transcript.ts';
+import { conversationIdOf, isConversationAccepted, isStep, sessionsById } from '../transcript.ts';
 import {
   conversationIdIn,
   conversationIdsIn,
@@ -420,7 +415,8 @@ function marksRepeatedClose(step: string): Check {
   };
 }
 
-const STAYS_OPEN_HINT = 'Close a conversation only on its end call, or after 24 hours without spans.';
+const STAYS_OPEN_HINT =
+  'Close a conversation only on its end call, or after 24 hours without spans.';
 
 /** Requires that a conversation was neither closed nor scored before its only end call. */
 function staysOpen(): Check {

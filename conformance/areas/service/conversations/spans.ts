@@ -202,7 +202,10 @@ function keepsTurnsOnce(): Check {
   const find = (transcript: Transcript): { page: Exchange; session: ResultsObject } | undefined => {
     const page = lastAccepted(transcript, 'production', 'after late spans');
     const late = findTraces(transcript, 'late again');
-    const [session] = sessionsById(page, late && isAccepted(late) ? conversationIdOf(late) : undefined);
+    const [session] = sessionsById(
+      page,
+      late && isAccepted(late) ? conversationIdOf(late) : undefined,
+    );
     return page && session && turnsOf(session).length > 0 ? { page, session } : undefined;
   };
   return {

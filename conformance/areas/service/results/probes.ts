@@ -234,7 +234,9 @@ function chooseEval(sessions: readonly ResultsObject[]): string {
     const isLater = scored.some((session) => nameOf(outcomesOf(session)[0]) !== name);
     return [hasFailed, isLater, scored.length < sessions.length].filter(Boolean).length;
   };
-  const names = [...new Set(sessions.flatMap(outcomesOf).map(nameOf))].filter((name) => name !== '');
+  const names = [...new Set(sessions.flatMap(outcomesOf).map(nameOf))].filter(
+    (name) => name !== '',
+  );
   return names.toSorted((left, right) => describe(right) - describe(left))[0] ?? '';
 }
 

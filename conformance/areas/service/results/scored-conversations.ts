@@ -38,8 +38,7 @@ import { editsProduction } from './both-endpoints.ts';
 import { checkConversations, countableSteps } from './sent-conversations.ts';
 import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
 
-const isPolling: When = (request) =>
-  wantsTraces(request) && hasQuery('limit', '500')(request);
+const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const queues = (description: string, count: number): MutantEntry => ({

@@ -6,12 +6,7 @@ import type { Transform, TransformFactory } from '../../../engine/mutants/mutant
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
-import {
-  requireControlApi,
-  requirePlainRight,
-  wrongValue,
-  needsSessions,
-} from '../findings.ts';
+import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   findSeededSession,
@@ -74,8 +69,7 @@ const ofProduction = withDefaults(
         'turns-of-one-request': {
           description: 'Keeps only the turns of the first request.',
           transform: onTurnsOfRequests(
-            (body) =>
-              body.split('"chat"').length === 5 && body.includes('gen_ai.conversation.id'),
+            (body) => body.split('"chat"').length === 5 && body.includes('gen_ai.conversation.id'),
             (turns) => turns.slice(0, 2),
           ),
         },
@@ -130,10 +124,7 @@ const ofProduction = withDefaults(
       reason: 'Several processes of one agent export at the same time, and each one retries.',
       observability: 'provoked',
       probes: ['service/conversations'],
-      check: requirePlainRight(
-        [hasTurnPerSpan('json', 're-sent')],
-        hasTurnPerSpan(CLOSED_TWICE),
-      ),
+      check: requirePlainRight([hasTurnPerSpan('json', 're-sent')], hasTurnPerSpan(CLOSED_TWICE)),
       mutants: {
         'same-moment-lost': {
           description: 'Loses a turn of spans that arrive at the same moment.',
@@ -186,7 +177,9 @@ const ofProduction = withDefaults(
           transform: onTurnsOfRequests(
             (body) => {
               const ids = [...body.matchAll(/"traceId":"(\w+)"/g)].map(([, id]) => id);
-              return body.split('"chat"').length > 4 && new Set(ids).size < new Set(spanIdsIn(body)).size;
+              return (
+                body.split('"chat"').length > 4 && new Set(ids).size < new Set(spanIdsIn(body)).size
+              );
             },
             (turns) => turns.slice(0, 1),
           ),

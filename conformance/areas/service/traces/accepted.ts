@@ -115,7 +115,8 @@ export const acceptedTraces: Subject = {
         section: '4.1',
         statements: ['2.1.3', '4.1.5', '4.1.6'],
         check: requirePlainAccepted(
-          (exchange, { step }) => isStep(exchange, 'traces', step === 'header' ? 'json' : 'protobuf'),
+          (exchange, { step }) =>
+            isStep(exchange, 'traces', step === 'header' ? 'json' : 'protobuf'),
           isAccepted,
           accepts((exchange) => isStep(exchange, 'traces', ...special.header)),
         ),

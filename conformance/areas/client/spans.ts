@@ -104,7 +104,6 @@ export const spans: Subject = {
             { stringValue: 'chat' },
             isOperation('execute_tool'),
           ),
-          alsoKills: ['CLIENT-058'],
         },
         'unknown-operation': {
           description: 'Sends a model call with another operation.',

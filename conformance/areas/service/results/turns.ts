@@ -193,13 +193,6 @@ const ofProduction = withDefaults(
       probes: ['service/conversations'],
       check: hasTurnPerSpan('split', 'protobuf'),
       mutants: {
-        'protobuf-first-span-alone': {
-          description: 'Reads only the first span of a protobuf request.',
-          transform: onTurnsOfRequests(
-            (body) => !body.startsWith('{'),
-            (turns) => turns.slice(0, 1),
-          ),
-        },
         'first-resource-alone': {
           description: 'Reads only the first resource of a request.',
           transform: onTurnsOfRequests(

@@ -4,6 +4,9 @@ import type { CallScript } from './drive/call/script.ts';
 import type { RequirementId } from './requirement.ts';
 import type { Exchange } from './transcript/transcript.ts';
 
+/** A key that a peer must not accept: none, an unknown one, or the right one changed. */
+export type BadKey = 'none' | 'wrong' | 'longer' | 'shorter' | 'other case';
+
 /** One request of a probe. An area narrows `Name` to the names of its steps. */
 export interface Step<Name extends string = string> {
   endpoint: Endpoint;
@@ -19,7 +22,9 @@ export interface Step<Name extends string = string> {
   /** The user in the path of `DELETE /users/{user_id}`. */
   userId?: string;
   /** The key to send (default: the key of the run). */
-  key?: 'none' | 'wrong' | 'longer' | { own: string; owner: string };
+  key?: BadKey | { own: string; owner: string };
+  /** Writes the name of the header with the key in upper case. */
+  hasUpperCaseKeyHeader?: true;
   /** `keep-alive` reuses one connection for all steps that set it. */
   connection?: 'keep-alive';
   /**

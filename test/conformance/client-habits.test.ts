@@ -70,3 +70,21 @@ for (const [name, { run, setup }] of Object.entries(legalClients)) {
     t.same([failed, warned], [[], []]);
   });
 }
+
+void t.test('spans above the rate that are sent again cause no warning', async (t) => {
+  const { warned } = await judgeRun(t, async (target) => {
+    for (let count = 0; count <= 120; count += 1) {
+      const span = makeSpan();
+      const { status } = await sendSpans(target, span);
+      if (status !== 429) continue;
+      await fetch(`${target.adminUrl}/clock`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ advance_ms: 60_000 }),
+      });
+      await sendSpans(target, span);
+    }
+    await end(target);
+  });
+  t.same(warned, []);
+});

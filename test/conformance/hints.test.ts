@@ -84,6 +84,8 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['service/traces-without-key', 'SERVICE-029', /^Require the API key header/],
     ['service/end-any-key', 'SERVICE-030', /^Look the API key up/],
     ['service/traces-longer-key', 'SERVICE-177', /^Compare the whole API key/],
+    ['service/no-type-taken', 'SERVICE-186', /^Require a content type/],
+    ['service/closes-by-itself', 'SERVICE-181', /^Close a conversation only on its end call/],
     ['service/any-type-taken', 'SERVICE-022', /^Check Content-Type first/],
     ['service/no-id-taken', 'SERVICE-020', /X-Conversation-Id/],
     ['service/no-id-422', 'SERVICE-020', /change it to 400/],

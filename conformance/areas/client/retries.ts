@@ -268,12 +268,15 @@ function findUnchangedRetry(exchange: Exchange, transcript: Transcript): Fault |
 }
 
 /** Reports the first trace request that exceeded the rate limit. */
-function findRateFault(evidence: readonly Exchange[]): Finding[] {
+function findRateFault(evidence: readonly Exchange[], transcript: Transcript): Finding[] {
   const refused = evidence.filter((exchange) => isRateLimited(exchange) && !isInjected(exchange));
   const [first] = refused;
   if (!first) return [];
+  // A client that sends each of them again loses nothing; CLIENT-030 says whether it waited.
+  const isMended = refused.every((exchange) => isRetried(exchange, transcript));
   return [
     toFinding(first, {
+      isNote: isMended,
       expected: `at most ${INGEST_REQUESTS_PER_MINUTE_MAX} trace requests per minute`,
       received: `more: ${refused.length} requests got a 429`,
       hint: 'Export in batches, for example with BatchSpanProcessor instead of SimpleSpanProcessor.',

@@ -92,11 +92,19 @@ export const spans: Subject = {
         notObserved(`No span with ${OPERATION_KEY} has messages or a tool call.`),
         {
           expected: OPERATION_LIST,
-          findFault: (span) => (isOfTurn(span) ? undefined : 'another operation'),
+          findFault: (span) => (isOfTurn(span) ? findToolCallAsTurn(span) : 'another operation'),
           hint: 'Set gen_ai.operation.name to chat for a model call, or to execute_tool for a tool call.',
         },
       ),
       mutants: {
+        'tool-call-as-turn': {
+          description: 'Sends a tool call with the operation chat.',
+          transform: setAttribute(
+            OPERATION_KEY,
+            { stringValue: 'chat' },
+            isOperation('execute_tool'),
+          ),
+        },
         'unknown-operation': {
           description: 'Sends a model call with another operation.',
           transform: setAttribute(
@@ -214,6 +222,16 @@ export const spans: Subject = {
     },
   },
 };
+
+/** Returns the fault of a span that has the details of a tool call and no messages, but is a turn. */
+function findToolCallAsTurn(span: TraceSpan): SpanFault | undefined {
+  const { attributes } = span;
+  const isToolCall =
+    TOOL_DETAIL_KEYS.some((key) => key in attributes) &&
+    !(INPUT_KEY in attributes || OUTPUT_KEY in attributes);
+  if (!isToolCall || readOperation(span) === 'execute_tool') return undefined;
+  return { expected: 'execute_tool', received: `a tool call with ${readOperation(span) ?? ''}` };
+}
 
 /** Requires an operation on spans that only a conversation has, and on one span of the run. */
 function checkOperation(): Check {

@@ -1,5 +1,11 @@
 /** Rules for all responses of all endpoints. */
-import { checkEach, outcomeFinding, unjudgedAs, type Check } from '../../engine/checks/check.ts';
+import {
+  checkEach,
+  explainNoValidResponse,
+  outcomeFinding,
+  unjudgedAs,
+  type Check,
+} from '../../engine/checks/check.ts';
 import {
   always,
   changeResponse,
@@ -13,7 +19,14 @@ import {
   to,
 } from '../../engine/mutants/combinators.ts';
 import type { Subject } from '../../engine/requirement.ts';
-import { isRateLimited, type Exchange } from '../../engine/transcript/reading.ts';
+import {
+  isAccepted,
+  isRateLimited,
+  toPrintable,
+  type Exchange,
+} from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { resultsEndpoints } from './results-api.ts';
 import { contains, isPlainJson, isWellFormed, refuses, traces } from './traces/trace-requests.ts';
 import { isSpecified } from './transforms.ts';
 
@@ -27,6 +40,24 @@ export const responses: Subject = {
       reason:
         "Without such a response, the client can't tell whether its conversation was stored, closed, or scored.",
       check: checkServerErrors('valid', 'No valid request was answered.'),
+    },
+    'SERVICE-187': {
+      level: 'should',
+      rule: 'The content type of results is JSON.',
+      section: '4.4',
+      statements: ['4.3.17', '4.4.12', '4.4.19'],
+      reason: 'Many HTTP clients parse a body only if its content type is JSON.',
+      probes: ['service/production', 'service/simulations'],
+      check: hasJsonType(),
+      mutants: {
+        'results-as-html': {
+          description: 'Sends results as text/html.',
+          transform: changeResponse(to('production'), (response) => ({
+            ...response,
+            headers: { ...response.headers, 'content-type': 'text/html' },
+          })),
+        },
+      },
     },
     'SERVICE-011': {
       level: 'should',
@@ -92,6 +123,25 @@ export const responses: Subject = {
     },
   },
 };
+
+/** Requires `application/json`, or another type of JSON, for results that are a JSON object. */
+function hasJsonType(): Check {
+  return checkEach(
+    (exchange) =>
+      resultsEndpoints.some((endpoint) => exchange.endpoint === endpoint) &&
+      exchange.intent === 'valid' &&
+      isAccepted(exchange) &&
+      isObject(exchange.json),
+    ({ id, response }) => {
+      const type = response?.headers['content-type'];
+      if (type !== undefined && /^(application|text)\/([\w.-]+\+)?json\b/i.test(type)) return [];
+      const received = type === undefined ? 'no Content-Type' : toPrintable(type, 60);
+      const expected = 'Content-Type: application/json';
+      return [{ exchange: id, pointer: '', expected, received }];
+    },
+    explainNoValidResponse('production'),
+  );
+}
 
 /** Requires a complete response without a 5xx status to every request with an intent. */
 function checkServerErrors(intent: Exchange['intent'], reason: string): Check {

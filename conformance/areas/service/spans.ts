@@ -34,6 +34,8 @@ export interface Conversation {
   passesSecondEval: boolean;
   /** What the user asks about (default: parcel, which passes the first eval). */
   subject?: string;
+  /** Where its texts have a long detail with letters outside ASCII, if they have one. */
+  detail?: 'same part' | 'own part';
 }
 
 /** What the user says in a turn, and how the agent replies. */
@@ -97,10 +99,22 @@ function createSpanIds(
   return { traceId: `a${hex(31)}`, spanId: `b${hex(15)}`, siblingSpanId: `c${hex(15)}` };
 }
 
+/** About 4,000 characters, some of which need two, three, and four bytes in UTF-8. */
+const LONG_DETAIL = ' It goes to Görlitzer Straße 7, 東京, in a 📦.'.repeat(100);
+
 /** Serializes one message as spec 2.1 asks: a string that holds a JSON array. */
-function serializeMessage(role: 'user' | 'assistant', content: string): string {
+function serializeMessage(
+  role: 'user' | 'assistant',
+  text: string,
+  detail: Conversation['detail'],
+): string {
   const finish = role === 'assistant' ? { finish_reason: 'stop' } : {};
-  return JSON.stringify([{ role, parts: [{ type: 'text', content }], ...finish }]);
+  const contents =
+    detail === 'own part'
+      ? [text, LONG_DETAIL]
+      : [detail === 'same part' ? text + LONG_DETAIL : text];
+  const parts = contents.map((content) => ({ type: 'text', content }));
+  return JSON.stringify([{ role, parts, ...finish }]);
 }
 
 /** Creates the span of one chat turn; `overrides` replace its fields. */
@@ -112,6 +126,7 @@ export function createChatSpan(
 ): Span {
   const { traceId, spanId } = createSpanIds(context, conversation, turn);
   const { user, agent } = turnTexts(conversation, turn);
+  const { detail } = conversation;
   const startMs = conversation.startMs + (turn - 1) * TURN_MS;
   return {
     traceId,
@@ -122,8 +137,8 @@ export function createChatSpan(
     attributes: [
       stringAttribute('gen_ai.conversation.id', conversation.id),
       stringAttribute('gen_ai.operation.name', 'chat'),
-      stringAttribute('gen_ai.input.messages', serializeMessage('user', user)),
-      stringAttribute('gen_ai.output.messages', serializeMessage('assistant', agent)),
+      stringAttribute('gen_ai.input.messages', serializeMessage('user', user, detail)),
+      stringAttribute('gen_ai.output.messages', serializeMessage('assistant', agent, detail)),
     ],
     ...overrides,
   };
@@ -154,10 +169,15 @@ export function createTraceExport(spans: Span[], resourceTags: Attribute[] = [])
 }
 
 /** Creates a trace export request with two resources, the first of which has two scopes. */
-export function createSplitExport(first: Span, second: Span, third: Span): TraceExport {
-  const { resourceSpans } = createTraceExport([first]);
-  resourceSpans[0]?.scopeSpans.push({ spans: [second] });
-  return { resourceSpans: [...resourceSpans, ...createTraceExport([third]).resourceSpans] };
+export function createSplitExport([first, second, third, fourth]: readonly [
+  Span,
+  Span,
+  Span,
+  Span,
+]): TraceExport {
+  const { resourceSpans } = createTraceExport([first, second]);
+  resourceSpans[0]?.scopeSpans.push({ spans: [third] });
+  return { resourceSpans: [...resourceSpans, ...createTraceExport([fourth]).resourceSpans] };
 }
 
 const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };

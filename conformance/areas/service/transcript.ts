@@ -141,22 +141,27 @@ export const sessionsById = (
 ): ResultsObject[] =>
   page ? sessionsOf(page).filter((session) => session['source_session_id'] === id) : [];
 
-/** Returns the chat spans that were sent for a conversation, without duplicates, by start time. */
+/** Returns the chat spans of a conversation that the service accepted, without duplicates, by start time. */
 export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[] {
   const spans = exchanges
-    .filter((exchange) => exchange.endpoint === 'traces' && conversationIdOf(exchange) === id)
+    .filter(
+      (exchange) =>
+        exchange.endpoint === 'traces' && isAccepted(exchange) && conversationIdOf(exchange) === id,
+    )
     .flatMap(sentSpans)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   return [...byId.values()].sort((left, right) => (left.startNs < right.startNs ? -1 : 1));
 }
 
-/** Returns the text of the first message in an attribute of a span. */
-export function messageText(span: TraceSpan, key: string): string | undefined {
+/** Returns the texts of the parts of the first message in an attribute of a span. */
+export function messageTexts(span: TraceSpan, key: string): string[] {
   const value = span.attributes[key];
-  if (typeof value !== 'string') return undefined;
-  const text = resolvePointer(parseJson(value), '/0/parts/0/content');
-  return typeof text === 'string' ? text : undefined;
+  if (typeof value !== 'string') return [];
+  return listAt(parseJson(value), '/0/parts').flatMap((part) => {
+    const text = resolvePointer(part, '/content');
+    return typeof text === 'string' ? [text] : [];
+  });
 }
 
 /** Returns the turns that a session shows. */

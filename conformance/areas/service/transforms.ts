@@ -170,6 +170,10 @@ export function conversationIdsIn(text: string): string[] {
   return [...new Set(text.match(/sk-[a-z0-9]{8}-[a-z0-9]{8}/g) ?? [])];
 }
 
+/** Returns the span ids in the body of a JSON trace request. */
+export const spanIdsIn = (body: string): string[] =>
+  [...body.matchAll(/"spanId":"(\w+)"/g)].map(([, id = '']) => id);
+
 /** Returns the first conversation id of the run in a text. */
 export const conversationIdIn = (text: string): string | undefined => conversationIdsIn(text)[0];
 

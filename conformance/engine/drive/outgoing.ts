@@ -1,5 +1,5 @@
 import { TRACEPARENT } from '../../../src/platform/trace-context.ts';
-import type { Step } from '../probe.ts';
+import type { BadKey, Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
 import { endpointRoutes, type RoutedEndpoint } from '../endpoint-routes.ts';
 
@@ -39,32 +39,51 @@ export function toOutgoing(step: Step, settings: RequestSettings, traceparent?: 
   };
   return {
     ...routeOf(step, settings),
-    headers: removeEmptyProtocol(headers),
+    headers: removeEmpty(headers),
     ...(content === undefined ? {} : { body: content }),
   };
 }
 
+/** Returns the key without its last character. */
+export const shortenKey = (key: string): string => key.slice(0, -1);
+
+/** Returns a key in the other case, or another key if it has no letters. */
+function swapCase(key: string): string {
+  const upper = key.toUpperCase();
+  const swapped = upper === key ? key.toLowerCase() : upper;
+  return swapped === key ? WRONG_KEY : swapped;
+}
+
+const badKeys: Readonly<Record<BadKey, (key: string) => string | undefined>> = {
+  none: () => undefined,
+  wrong: () => WRONG_KEY,
+  longer: (key) => `${key}${LONGER_KEY_END}`,
+  shorter: (key) => shortenKey(key) || WRONG_KEY,
+  'other case': swapCase,
+};
+
 function authHeaders(
-  { endpoint, key }: Step,
+  { endpoint, key, hasUpperCaseKeyHeader }: Step,
   { apiKey, authorize }: RequestSettings,
 ): Record<string, string> {
   const stepKey = typeof key === 'object' ? key.own : apiKey;
-  const longerKey = stepKey === undefined ? undefined : `${stepKey}${LONGER_KEY_END}`;
   const value =
-    key === 'wrong'
-      ? WRONG_KEY
-      : key === 'none'
-        ? undefined
-        : key === 'longer'
-          ? longerKey
-          : stepKey;
-  return value === undefined || endpoint === 'health' ? {} : authorize(value);
+    key === 'wrong' || (typeof key === 'string' && stepKey !== undefined)
+      ? badKeys[key](stepKey ?? '')
+      : stepKey;
+  if (value === undefined || endpoint === 'health') return {};
+  const headers = authorize(value);
+  if (!hasUpperCaseKeyHeader) return headers;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, content]) => [name.toUpperCase(), content]),
+  );
 }
 
-/** Removes an empty subprotocol: a step sets it to request none. */
-function removeEmptyProtocol(headers: Record<string, string>): Record<string, string> {
-  const { 'sec-websocket-protocol': protocol, ...others } = headers;
-  return protocol === '' ? others : headers;
+/** Removes an empty subprotocol and content type: a step sets them to send none. */
+function removeEmpty(headers: Record<string, string>): Record<string, string> {
+  const isKept = ([name, value]: [string, string]): boolean =>
+    value !== '' || !['sec-websocket-protocol', 'content-type'].includes(name);
+  return Object.fromEntries(Object.entries(headers).filter(isKept));
 }
 
 function routeOf(

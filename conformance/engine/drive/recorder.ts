@@ -2,6 +2,7 @@ import type { CallEvent, ExchangeRecord } from '../../../src/contract/index.ts';
 import { toExchange, type Exchange } from '../transcript/transcript.ts';
 import { createRedactor, REDACTED } from '../../../src/platform/redaction.ts';
 import type { Outgoing } from './http-client.ts';
+import { shortenKey } from './outgoing.ts';
 import { isCredentialHeader } from '../../../src/platform/secret-names.ts';
 
 /** An exchange before the recorder assigns its id. */
@@ -33,7 +34,9 @@ export function createRecorder(
   secretHeaders: readonly string[] = [],
 ): Recorder {
   const exchanges: Exchange[] = [];
-  const redact = createRedactor(secrets);
+  // A run also sends keys without their last character, and in the other case.
+  const variants = secrets.flatMap((secret) => [secret, shortenKey(secret)]);
+  const redact = createRedactor(variants);
   // In Latin-1, each byte is one character, so that all other bytes stay as they are.
   const redactBytes = (base64: string): string =>
     Buffer.from(redact(Buffer.from(base64, 'base64').toString('latin1')), 'latin1').toString(
@@ -41,7 +44,8 @@ export function createRecorder(
     );
   /** Redacts a secret of any length at the start of a header that carries secrets. */
   const redactStart = (value: string): string => {
-    const secret = secrets.find((each) => each !== '' && value.startsWith(each));
+    const folded = value.toLowerCase();
+    const secret = variants.find((each) => each !== '' && folded.startsWith(each.toLowerCase()));
     return secret === undefined ? redact(value) : `${REDACTED}${value.slice(secret.length)}`;
   };
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
@@ -50,7 +54,7 @@ export function createRecorder(
         name,
         secrets.some((secret) => value === `Bearer ${secret}`)
           ? `Bearer ${REDACTED}`
-          : secretHeaders.includes(name)
+          : secretHeaders.includes(name.toLowerCase())
             ? redactStart(value)
             : redact(value),
       ]),

@@ -2,14 +2,19 @@
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
-import { checkRefused } from '../../../engine/checks/responses.ts';
+import {
+  checkAccepted,
+  checkRefused,
+  requirePlainAccepted,
+} from '../../../engine/checks/responses.ts';
+import type { BadKey } from '../../../engine/probe.ts';
 import {
   jsonResponse,
   respondInstead,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
+import type { ProxyResponse, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type DistortionEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
@@ -17,13 +22,14 @@ import {
   hasLongerKey,
   hasValidKey,
   hasWrongKey,
+  errorResponse,
   isUnauthorized,
   not,
 } from '../transforms.ts';
 import { isStep } from '../transcript.ts';
 
-/** How a request without the right key fails to have it. */
-export type BadKey = 'none' | 'wrong' | 'longer';
+/** The step of a read whose header with the key has its name in upper case. */
+export const UPPER_CASE_HEADER = 'header in upper case';
 
 const endpoints = ['traces', 'end', 'production', 'simulations'] as const;
 
@@ -37,6 +43,9 @@ const acceptedHints: Readonly<Record<BadKey, string>> = {
   wrong:
     'Look the API key up before anything else, on every path of the interface, and refuse unknown ones.',
   longer: 'Compare the whole API key, not only its beginning.',
+  shorter: 'Compare the whole API key, and refuse one that is only a part of it.',
+  'other case':
+    'Compare the API key byte by byte. Some databases ignore case when they compare text.',
 };
 
 const CRASHED_HINT =
@@ -68,6 +77,58 @@ export const keys: Subject = {
         observability: 'provoked',
         check: refusesKey('longer'),
         mutants: acceptAtEach('longer-key', 'Compares only the start of a key.', hasLongerKey),
+      },
+      'SERVICE-183': {
+        rule: 'The service refuses a key that is only the beginning of a valid one.',
+        statements: ['5.a1'],
+        reason: 'A key could be guessed character by character.',
+        observability: 'provoked',
+        check: refusesKey('shorter'),
+        mutants: {
+          'shorter-key': {
+            description: 'Accepts the beginning of a key.',
+            transform: acceptLike((key, known) => known.startsWith(key)),
+          },
+        },
+      },
+      'SERVICE-184': {
+        level: 'should',
+        rule: 'The service refuses a key in another case.',
+        statements: ['5.a1'],
+        reason: 'A key that ignores case is easier to guess.',
+        observability: 'provoked',
+        check: refusesKey('other case'),
+        mutants: {
+          'key-in-any-case': {
+            description: 'Ignores the case of keys.',
+            transform: acceptLike((key, known) => known.toLowerCase() === key.toLowerCase()),
+          },
+        },
+      },
+      'SERVICE-185': {
+        rule: 'The name of the API key header may have any case.',
+        statements: ['5.a1'],
+        reason: 'HTTP clients and proxies change the case of header names.',
+        observability: 'provoked',
+        check: requirePlainAccepted(
+          (exchange) => isStep(exchange, 'production', 'keys'),
+          isAccepted,
+          checkAccepted(
+            'production',
+            (step) => step === UPPER_CASE_HEADER,
+            explainNoValidResponse('production'),
+          ),
+        ),
+        mutants: {
+          'header-case': {
+            description: 'Reads the key only from a header in lower case.',
+            // The header names that a mutant sees are in lower case.
+            transform: respondInstead(
+              ({ path }) => path.endsWith('/sessions/?limit=1'),
+              () => errorResponse(401),
+            ),
+          },
+        },
       },
     },
   ),
@@ -151,6 +212,24 @@ function acceptAtEach(
       { description, transform: respondInstead(to(endpoint, when), () => acceptance) },
     ]),
   );
+}
+
+/** Accepts reads with a key that the service refuses, if it resembles a key that it accepted before. */
+function acceptLike(isAlike: (key: string, known: string) => boolean): TransformFactory {
+  return () => {
+    const known = new Set<string>();
+    return async (request, forward) => {
+      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+      const response = await forward(request);
+      if (response.status < 400) known.add(key);
+      const isAccepted =
+        response.status === 401 &&
+        request.endpoint === 'production' &&
+        key !== '' &&
+        [...known].some((other) => isAlike(key, other));
+      return isAccepted ? jsonResponse(200, { items: [], total: 0, skip: 0, limit: 50 }) : response;
+    };
+  };
 }
 
 /** Redirects trace requests without the right key, and stores their spans under the last valid key. */

@@ -1,5 +1,5 @@
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { cost } from '../../../engine/probe.ts';
+import { cost, type Step } from '../../../engine/probe.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
 import {
@@ -9,25 +9,30 @@ import {
   createTracesStep,
   expectedSessions,
 } from '../requests.ts';
-import type { BadKey } from './keys.ts';
+import type { BadKey } from '../../../engine/probe.ts';
+import { UPPER_CASE_HEADER } from './keys.ts';
 
+/** Keys that every endpoint gets. */
 const badKeys: readonly BadKey[] = ['none', 'wrong', 'longer'];
+/** Keys that one endpoint gets, because all of them look keys up in the same way. */
+const similarKeys: readonly BadKey[] = ['shorter', 'other case'];
 
 /** Sends requests without a key and with a wrong key, next to requests with the right key. */
 export const keys: ServiceProbe = {
   id: 'service/keys',
   area: 'service',
   phase: 'refused',
-  cost: cost(17),
+  cost: cost(20),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'keys');
     const spans = createTraceExport([createChatSpan(service, conversation)]);
     const traces = await context.send(createTracesStep(context, 'keys', spans));
     if (!traces) return;
-    const requests = [
+    const requests: Step[] = [
       createEndStep(context, 'close keys', conversation.id),
-      createResultsStep(context, 'production', 'keys'),
+      // On one connection, a service must not remember the key of an earlier request.
+      { ...createResultsStep(context, 'production', 'keys'), connection: 'keep-alive' },
       createResultsStep(context, 'simulations', 'keys'),
     ];
     const controls = await Promise.all(requests.map((request) => context.send(request)));
@@ -36,9 +41,14 @@ export const keys: ServiceProbe = {
       ...requests.flatMap((request, index) => {
         const control = controls[index];
         if (!control) return [];
-        return badKeys.map((key) =>
+        const keys = request.endpoint === 'production' ? [...badKeys, ...similarKeys] : badKeys;
+        return keys.map((key) =>
           context.send(createRefusedStep(control, request, { step: `${key} key`, key })),
         );
+      }),
+      context.send({
+        ...createResultsStep(context, 'production', UPPER_CASE_HEADER, { limit: '1' }),
+        hasUpperCaseKeyHeader: true,
       }),
       ...badKeys.map((key) => sendTracesWithoutKey(context, traces, key)),
     ]);

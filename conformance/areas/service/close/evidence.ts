@@ -13,6 +13,15 @@ export const notClosed = explainNoValidResponse('end');
 export const CLOSED_LAST = 'closed last';
 /** What it is about, by which mutants recognize it. */
 export const CLOSED_LAST_SUBJECT = 'late parcel';
+/** The conversation whose spans arrive at the same moment, and so do its end calls. */
+export const CLOSED_TWICE = 'closed twice';
+/** The protobuf request whose conversation id is only in the header. */
+export const HEADER_AS_PROTOBUF = 'header as protobuf';
+/** The conversation that is closed only at the end of the run, and the end call for it. */
+export const LEFT_OPEN = 'left open';
+export const CLOSE_OF_LEFT_OPEN = `close ${LEFT_OPEN}`;
+/** What it is about, by which mutants recognize it. */
+export const LEFT_OPEN_SUBJECT = 'parcel unsent';
 /** The step of two end calls that are sent at the same moment. */
 export const CONCURRENT_CLOSE_STEP = 'close at the same moment';
 /** What that conversation is about, by which mutants recognize it. */
@@ -22,6 +31,7 @@ export const laterCloses: readonly string[] = [
   'close bare again',
   'close idle',
   'close late again',
+  CLOSE_OF_LEFT_OPEN,
   CONCURRENT_CLOSE_STEP,
 ];
 /** Closes that the requirements of ids judge. */

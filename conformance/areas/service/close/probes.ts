@@ -16,8 +16,12 @@ import { seedLiveEvals, uploadSessionId } from '../seeds.ts';
 import {
   CLOSED_LAST,
   CLOSED_LAST_SUBJECT,
+  CLOSED_TWICE,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
+  HEADER_AS_PROTOBUF,
+  LEFT_OPEN,
+  LEFT_OPEN_SUBJECT,
 } from './evidence.ts';
 import {
   createChatSpan,
@@ -52,23 +56,15 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
       requests: [createTracesStep(context, conversation.name, request, { encoding })],
     };
   };
-  const resent = create('re-sent', RESENT_OFFSET_MS, false);
-  const resentSpans = createTraceExport([createChatSpan(service, resent)]);
   return [
     planSeveralTurns(context, create('json', 0)),
-    inOneRequest(create('protobuf', 1000, false), 'protobuf'),
+    planSplitRequest(context, create('protobuf', 1000, false), 'protobuf'),
     inOneRequest(create('gzip', 1000), 'gzip'),
-    inOneRequest(create('gzip protobuf', 2000, false), 'gzipProtobuf'),
+    inOneRequest({ ...create('gzip protobuf', 2000, false), detail: 'same part' }, 'gzipProtobuf'),
     planHeaderId(context, create('header', 3000)),
-    {
-      conversation: resent,
-      requests: [
-        createTracesStep(context, 're-sent', resentSpans),
-        createTracesStep(context, 're-sent again', resentSpans),
-      ],
-    },
+    planResentSpans(context, create('re-sent', RESENT_OFFSET_MS, false)),
     planIgnoredSpan(context, create('ignored', 5000)),
-    planToolCall(context, create('tools', 6000)),
+    planToolCall(context, { ...create('tools', 6000), detail: 'own part' }),
     planFailedTurn(context, { ...create('failed', 7000, false), subject: 'order' }),
     planWrappedTurn(context, create('wrapper', 8000)),
     planOneTrace(context, create('one trace', 9000)),
@@ -77,7 +73,7 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
   ];
 }
 
-/** Three turns in two requests, so that only the conversation id connects them. */
+/** Three turns in two requests, so that only the conversation id connects them. The first turn arrives last. */
 function planSeveralTurns(
   context: ServiceProbeContext,
   conversation: Conversation,
@@ -86,24 +82,51 @@ function planSeveralTurns(
   return {
     conversation,
     requests: [
-      createTracesStep(context, 'json', createTraceExport([turn(1), turn(2)])),
-      createTracesStep(context, 'json again', createTraceExport([turn(3)])),
+      createTracesStep(context, 'json', createTraceExport([turn(3), turn(2)])),
+      createTracesStep(context, 'json again', createTraceExport([turn(1)])),
     ],
   };
 }
 
-/** A turn whose conversation id is only in the header. */
+/** Two turns, whose spans arrive again: in a later request, twice in a request, and as protobuf. */
+function planResentSpans(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
+  const first = createChatSpan(context.service, conversation);
+  const second = createChatSpan(context.service, conversation, 2);
+  const again = createTraceExport([first, second, second]);
+  return {
+    conversation,
+    requests: [
+      createTracesStep(context, 're-sent', createTraceExport([first])),
+      createTracesStep(context, 're-sent again', again),
+      createTracesStep(context, 're-sent as protobuf', createTraceExport([second]), {
+        encoding: 'protobuf',
+      }),
+    ],
+  };
+}
+
+/** Three turns whose conversation id is only in the header. */
 function planHeaderId(
   context: ServiceProbeContext,
   conversation: Conversation,
 ): PlannedConversation {
-  const span = createChatSpan(context.service, conversation);
-  const request = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
-  const headers = { 'x-conversation-id': conversation.id };
-  return {
-    conversation,
-    requests: [{ ...createTracesStep(context, 'header', request), headers }],
-  };
+  const turn = (number: number) =>
+    withoutAttributes(
+      createChatSpan(context.service, conversation, number),
+      'gen_ai.conversation.id',
+    );
+  const json = createTracesStep(context, 'header', createTraceExport([turn(1), turn(2)]));
+  const protobuf = createTracesStep(context, HEADER_AS_PROTOBUF, createTraceExport([turn(3)]), {
+    encoding: 'protobuf',
+  });
+  const withId = (step: Step): Step => ({
+    ...step,
+    headers: { ...step.headers, 'x-conversation-id': conversation.id },
+  });
+  return { conversation, requests: [json, protobuf].map(withId) };
 }
 
 /** A turn and a span without an operation name, which is not a turn. */
@@ -189,14 +212,18 @@ function planOneTrace(
   return { conversation, requests: [createTracesStep(context, 'one trace', request)] };
 }
 
-/** Three turns in two scopes of one resource, and in another resource. */
+/** Four turns: two in a scope, one in another scope of its resource, and one in another resource. */
 function planSplitRequest(
   context: ServiceProbeContext,
   conversation: Conversation,
+  encoding: Encoding = 'json',
 ): PlannedConversation {
   const turn = (number: number) => createChatSpan(context.service, conversation, number);
-  const request = createSplitExport(turn(1), turn(2), turn(3));
-  return { conversation, requests: [createTracesStep(context, 'split', request)] };
+  const request = createSplitExport([turn(1), turn(2), turn(3), turn(4)]);
+  return {
+    conversation,
+    requests: [createTracesStep(context, conversation.name, request, { encoding })],
+  };
 }
 
 /** A turn whose conversation id is in its attribute, with another id in the header. */
@@ -220,14 +247,27 @@ async function sendAndClose(
   return expectedSessions(conversation, close);
 }
 
-/** Sends a conversation and two end calls for it at the same moment. */
+/**
+ * Sends two more spans of a conversation at the same moment, with spans that arrive twice, and then two
+ * end calls for it at the same moment.
+ */
 async function closeTwiceAtOnce(context: ServiceProbeContext): Promise<ExpectedSession[]> {
   const conversation = {
-    ...createConversation(context.service, 'closed twice', { offsetMs: 9_000 }),
+    ...createConversation(context.service, CLOSED_TWICE, { offsetMs: 9_000 }),
     subject: CLOSED_TWICE_SUBJECT,
   };
-  const request = createTraceExport([createChatSpan(context.service, conversation)]);
-  await context.send(createTracesStep(context, conversation.name, request));
+  const sendTurn = (turn: number, step: string, atOnce = 4) => {
+    const request = createTraceExport([createChatSpan(context.service, conversation, turn)]);
+    const traces = createTracesStep(context, step, request);
+    return context.send({ ...traces, order: 'together', atOnce });
+  };
+  await sendTurn(1, CLOSED_TWICE, 1);
+  await Promise.all([
+    sendTurn(2, CLOSED_TWICE),
+    sendTurn(1, `${CLOSED_TWICE} again`),
+    sendTurn(3, CLOSED_TWICE),
+    sendTurn(3, `${CLOSED_TWICE} again`),
+  ]);
   const close: Step = {
     ...createEndStep(context, CONCURRENT_CLOSE_STEP, conversation.id),
     order: 'together',
@@ -242,7 +282,7 @@ export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
-  cost: cost(40),
+  cost: cost(47),
   async run(context) {
     const { service } = context;
     const plan = (name: string, days: number, subject?: string): PlannedConversation => {
@@ -267,6 +307,12 @@ export const conversations: ServiceProbe = {
     await context.send(
       createTracesStep(context, 'ignored alone', createTraceExport([ignoredSpan])),
     );
+    const open = {
+      ...createConversation(service, LEFT_OPEN, { offsetMs: 9_000 }),
+      subject: LEFT_OPEN_SUBJECT,
+    };
+    const openRequest = createTraceExport([createChatSpan(service, open)]);
+    await context.send(createTracesStep(context, open.name, openRequest));
     const [first] = planned;
     if (first) await context.send(createEndStep(context, 'close again', first.conversation.id));
     const upload = service.hasControlApi

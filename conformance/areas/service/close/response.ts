@@ -1,7 +1,15 @@
 /** The response to `POST /v1/sessions/{id}/end` (spec 2.3, 4.2). */
-import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
-import { checkEach, type Check } from '../../../engine/checks/check.ts';
-import { checkAccepted, checkRefused } from '../../../engine/checks/responses.ts';
+import {
+  formatValue,
+  resolvePointer,
+  SERVICE_API_KEY_HEADER,
+} from '../../../../src/contract/index.ts';
+import { checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
+import {
+  checkAccepted,
+  checkRefused,
+  requirePlainAccepted,
+} from '../../../engine/checks/responses.ts';
 import {
   changeResponse,
   drop,
@@ -23,12 +31,12 @@ import type {
   TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 import type { DistortionEntry, RequirementId, Subject } from '../../../engine/requirement.ts';
-import type { Exchange } from '../../../engine/transcript/reading.ts';
+import { isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import { fieldsOf, missing } from '../../fields.ts';
 import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
 import { accepts } from '../traces/trace-requests.ts';
-import { conversationIdOf, isConversationAccepted, isStep } from '../transcript.ts';
+import { conversationIdOf, isConversationAccepted, isStep, sessionsById } from '../transcript.ts';
 import {
   conversationIdIn,
   conversationIdsIn,
@@ -36,6 +44,7 @@ import {
   errorResponse,
 } from '../transforms.ts';
 import {
+  CLOSE_OF_LEFT_OPEN,
   CLOSED_TWICE_SUBJECT,
   CONCURRENT_CLOSE_STEP,
   idCloses,
@@ -43,6 +52,7 @@ import {
   isFirstClose,
   isScoringClose,
   laterCloses,
+  LEFT_OPEN_SUBJECT,
   notClosed,
 } from './evidence.ts';
 
@@ -82,12 +92,7 @@ const onRepeatedClose =
     if (body['already_closed'] !== undefined) edit(body, request);
   };
 
-const everyClose: readonly RequirementId[] = [
-  'SERVICE-040',
-  'SERVICE-045',
-  'SERVICE-105',
-  'SERVICE-106',
-];
+const everyClose: readonly RequirementId[] = ['SERVICE-040'];
 
 export const closeResponse: Subject = {
   requirements: {
@@ -144,7 +149,7 @@ export const closeResponse: Subject = {
       statements: ['2.3.7', '3.1.10', '3.1.11'],
       reason: 'A client that retries would not learn that its first call closed the conversation.',
       observability: 'provoked',
-      check: marksRepeatedClose('close again'),
+      check: requirePlainClose(marksRepeatedClose('close again')),
       mutants: {
         'repeat-not-told': replies(
           'Omits already_closed on a repeated call.',
@@ -239,6 +244,25 @@ export const closeResponse: Subject = {
         },
       },
     },
+    'SERVICE-181': {
+      rule: 'A conversation without an end call stays open: it has no results, and the first end call closes it.',
+      section: '3.1',
+      statements: ['2.3.7', '3.1.4', '3.1.6', '3.1.8'],
+      reason: 'Turns that arrive after the close would not be scored.',
+      observability: 'provoked',
+      probes: ['service/production'],
+      check: requirePlainClose(requirePlainRight([doesNotMarkFirstClose()], staysOpen())),
+      mutants: {
+        'closes-by-itself': {
+          description: 'Closes a conversation although no client has ended it.',
+          transform: closeByItself,
+        },
+        'forgets-open': {
+          description: 'Forgets a conversation that is open for some seconds.',
+          transform: forgetOpen,
+        },
+      },
+    },
     'SERVICE-168': {
       rule: 'If two end calls arrive at the same moment, exactly one closes the conversation, and the other returns `already_closed: true`.',
       statements: ['2.3.7', '3.1.4', '3.1.10', '3.1.12'],
@@ -272,7 +296,7 @@ export const closeResponse: Subject = {
       section: '4.1',
       statements: ['2.1.3', '4.1.6'],
       reason: 'The accepted spans would belong to no conversation and never be scored.',
-      check: closes((exchange) => isStep(exchange, 'end', 'close header')),
+      check: requirePlainClose(closes((exchange) => isStep(exchange, 'end', 'close header'))),
       mutants: {
         'header-id-other': {
           description: 'Replaces the id in X-Conversation-Id by an internal one.',
@@ -299,11 +323,12 @@ export const closeResponse: Subject = {
       rule: '`POST /v1/sessions/{id}/end` closes a conversation that was sent as protobuf or gzip.',
       statements: ['4.1.4', '4.1.7'],
       reason: 'The service would accept the spans and lose them.',
-      check: closes((exchange) => isStep(exchange, 'end', ...encodedCloses)),
+      check: requirePlainClose(closes((exchange) => isStep(exchange, 'end', ...encodedCloses))),
       mutants: {
         'bytes-lost': {
           description: 'Accepts protobuf and gzip but stores nothing.',
           transform: respondInstead(isProtobufOrGzip, () => emptyTraceResponse),
+          alsoKills: ['SERVICE-190'],
         },
       },
     },
@@ -353,6 +378,15 @@ function closes(matches: (exchange: Exchange) => boolean): Check {
   };
 }
 
+/** Judges special closes only if plain ones are accepted: otherwise those are the cause. */
+function requirePlainClose(check: Check): Check {
+  return requirePlainAccepted(
+    (exchange) => isStep(exchange, 'end', 'close json', 'close old'),
+    isClosed,
+    check,
+  );
+}
+
 function returnsConversationId(): Check {
   return checkEach(
     (exchange) => isClosed(exchange) && !isStep(exchange, 'end', ...idCloses),
@@ -378,6 +412,65 @@ function marksRepeatedClose(step: string): Check {
         )
         .map((exchange) => wrongValue(exchange, '/already_closed', 'true')),
     ],
+  };
+}
+
+const STAYS_OPEN_HINT =
+  'Close a conversation only on its end call, or after 24 hours without spans.';
+
+/** Requires that a conversation was neither closed nor scored before its only end call. */
+function staysOpen(): Check {
+  return checkEach(
+    (exchange, transcript) =>
+      isStep(exchange, 'end', CLOSE_OF_LEFT_OPEN) &&
+      exchange.response !== undefined &&
+      !isRateLimited(exchange) &&
+      isConversationAccepted(conversationIdOf(exchange), transcript),
+    (close, { exchanges }) => {
+      const id = conversationIdOf(close);
+      if (!isClosed(close)) {
+        const expected = `a 2xx response, because ${formatValue(id)} was sent and not closed`;
+        return [outcomeFinding(close, expected)];
+      }
+      const page = exchanges.find(
+        (exchange) => exchange.id < close.id && sessionsById(exchange, id).length > 0,
+      );
+      if (page) {
+        const expected = `no results of ${formatValue(id)} before its end call`;
+        return [{ ...wrongValue(page, '/items', expected, 'listed'), hint: STAYS_OPEN_HINT }];
+      }
+      if (resolvePointer(close.json, '/already_closed') !== true) return [];
+      const expected = 'absent or false, because it is the first end call';
+      return [{ ...wrongValue(close, '/already_closed', expected), hint: STAYS_OPEN_HINT }];
+    },
+    notClosed,
+  );
+}
+
+/** Ends a conversation as soon as its spans have arrived. */
+function closeByItself(): Transform {
+  return async (request, forward) => {
+    const response = await forward(request);
+    if (request.endpoint !== 'traces' || !request.body.includes(LEFT_OPEN_SUBJECT)) return response;
+    const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
+    await forward({
+      ...{ endpoint: 'end', method: 'POST', body: '', json: undefined },
+      path: `/v1/sessions/${conversationIdIn(request.body) ?? ''}/end`,
+      headers: { [SERVICE_API_KEY_HEADER]: key },
+      connection: request.connection,
+    });
+    return response;
+  };
+}
+
+/** Responds with 404 to the end call of the conversation that was open for longest. */
+function forgetOpen(): Transform {
+  let openId: string | undefined;
+  return async (request, forward) => {
+    const { endpoint, body, path } = request;
+    if (endpoint === 'traces' && body.includes(LEFT_OPEN_SUBJECT)) openId = conversationIdIn(body);
+    const isForgotten = endpoint === 'end' && openId !== undefined && path.includes(openId);
+    return isForgotten ? errorResponse(404) : forward(request);
   };
 }
 
@@ -492,7 +585,7 @@ function preferHeaderId(): Transform {
   return async (request, forward) => {
     const id = request.headers['x-conversation-id'];
     const [sentId] = request.endpoint === 'traces' ? conversationIdsIn(request.body) : [];
-    if (id === undefined || sentId === undefined) return forward(request);
+    if (id === undefined || sentId === undefined || id === sentId) return forward(request);
     return forward(withBody(request, request.body.replaceAll(sentId, id)));
   };
 }

@@ -82,7 +82,7 @@ export const conversationIds: Subject = {
         },
       },
       'SERVICE-066': {
-        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, slashes, percent signs, and non-ASCII letters.',
+        rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, slashes, percent signs, and non-ASCII letters, and ids of 64 characters.',
         section: '4.2',
         statements: ['2.1.1', '4.2.2'],
         check: closesById(
@@ -100,6 +100,12 @@ export const conversationIds: Subject = {
               ({ path }) => path.includes('%2F'),
               () => errorResponse(404),
             ),
+          },
+          'ids-cut': {
+            description: 'Keeps only the first 32 characters of ids.',
+            transform: editAccepted('end', (body) => {
+              body['conversation_id'] = String(body['conversation_id']).slice(0, 32);
+            }),
           },
           'ids-decoded-twice': { description: 'Decodes ids twice.', transform: decodeTwice },
           'ids-told-encoded': {

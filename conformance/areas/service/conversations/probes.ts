@@ -62,7 +62,11 @@ export const lateSpans: ServiceProbe = {
       ...expectedSessions(late, lateClose),
     ];
     if (isScored) await waitUntilScored(context, expected, 'before late spans', OWNER);
-    const tooLate = createTraceExport([createChatSpan(service, late, 2)]);
+    // The span of the first turn arrives again.
+    const tooLate = createTraceExport([
+      createChatSpan(service, late),
+      createChatSpan(service, late, 2),
+    ]);
     const lateRequest = createTracesStep(context, 'late again', tooLate, { owner: OWNER });
     await context.send({ ...lateRequest, intent: 'open' });
     if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -108,6 +112,9 @@ async function closeUnscored(
   await context.send(createEndStep(context, `close ${name}`, conversation.id, 'backlog'));
 }
 
+/** A slash and letters, with which an id has 64 characters. */
+const LONG_SUFFIX = `/${'a'.repeat(43)}`;
+
 /** Uses ids that are easy to confuse: by case, by encoding in the path, and by owner. */
 export const ids: ServiceProbe = {
   id: 'service/ids',
@@ -124,7 +131,7 @@ export const ids: ServiceProbe = {
         offsetMs: 12_000,
         idSuffix: ' ?#&+%41 \u00e9\u6ce8',
       }),
-      createConversation(service, 'slash', { offsetMs: 13_000, idSuffix: '/a' }),
+      createConversation(service, 'slash', { offsetMs: 13_000, idSuffix: LONG_SUFFIX }),
     ];
     for (const conversation of conversations) await send(context, conversation);
     const expected: ExpectedSession[] = [];

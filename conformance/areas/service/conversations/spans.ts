@@ -26,8 +26,9 @@ import {
   toPrintable,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { wrongValue, needsScores } from '../findings.ts';
-import type { ResultsObject } from '../results-api.ts';
+import { requirePlainRight, wrongValue, needsScores } from '../findings.ts';
+import { objectsAt, type ResultsObject } from '../results-api.ts';
+import { hasTurnPerSpan } from '../results/turns.ts';
 import {
   conversationIdOf,
   findTraces,
@@ -86,6 +87,25 @@ export const conversationSpans: Subject = {
           description: 'Extends a session to its late spans.',
           transform: onLateConversations((session) => {
             session['ended_at'] = '2030-01-01T00:00:00Z';
+          }),
+        },
+      },
+    },
+    'SERVICE-182': {
+      rule: 'A span that arrives again after its conversation was closed adds no turn.',
+      section: '3.1',
+      statements: ['3.1.2', '3.1.3'],
+      reason: 'An exporter that retries late would show turns twice.',
+      observability: 'provoked',
+      probes: ['service/late'],
+      check: requirePlainRight([hasTurnPerSpan('re-sent')], keepsTurnsOnce()),
+      mutants: {
+        'late-span-doubled': {
+          description: 'Adds a turn for a span that arrives again after the close.',
+          transform: onLateConversations((session) => {
+            const turns = objectsAt(session, 'traces');
+            const [first] = turns;
+            if (first) session['traces'] = [...turns, { ...first, session_sequence: 99 }];
           }),
         },
       },
@@ -165,6 +185,42 @@ function keepsScores(): Check {
       const received =
         sessions.length === 1 ? toPrintable(scores, 200) : `${sessions.length} sessions`;
       return [wrongValue(after, '/items', expected, received)];
+    },
+    unjudged: needsScores('No scored conversation received late spans.'),
+  };
+}
+
+/** Requires different turns in a session whose first span arrived again. */
+function keepsTurnsOnce(): Check {
+  const textsOf = (session: ResultsObject): string[] =>
+    turnsOf(session).map((turn) =>
+      JSON.stringify([
+        resolvePointer(turn, '/user_input'),
+        resolvePointer(turn, '/agent_response'),
+      ]),
+    );
+  const find = (transcript: Transcript): { page: Exchange; session: ResultsObject } | undefined => {
+    const page = lastAccepted(transcript, 'production', 'after late spans');
+    const late = findTraces(transcript, 'late again');
+    const [session] = sessionsById(
+      page,
+      late && isAccepted(late) ? conversationIdOf(late) : undefined,
+    );
+    return page && session && turnsOf(session).length > 0 ? { page, session } : undefined;
+  };
+  return {
+    evidence: (transcript) => {
+      const found = find(transcript);
+      return found ? [found.page] : [];
+    },
+    judge: (_evidence, transcript) => {
+      const found = find(transcript);
+      if (!found) return [];
+      const texts = textsOf(found.session);
+      const different = new Set(texts).size;
+      if (texts.length === different) return [];
+      const expected = `${different} different turns in ${formatValue(found.session['source_session_id'])}`;
+      return [wrongValue(found.page, '/items', expected, String(texts.length))];
     },
     unjudged: needsScores('No scored conversation received late spans.'),
   };

@@ -11,7 +11,14 @@ import { objectsAt, sessionsIn, type ResultsEndpoint, type ResultsObject } from 
 import { isResultsPage, isStep, queryOf, sessionsOf, summaryNumber } from '../transcript.ts';
 import { hasQuery, objectAt, onPages, onSummary, rewriteQuery, setKey } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
-import { compareWithWhole, FILTERED_PAGE_STEP, identify, PAGING } from './evidence.ts';
+import {
+  compareWithWhole,
+  DECLINED_STEP,
+  FILTERED_PAGE_STEP,
+  identify,
+  PAGING,
+} from './evidence.ts';
+import { keepFirstOutcome } from './scored-conversations.ts';
 import { filtersSessions, ignoreParameter, WRONG_FILTER, type FilterRule } from './filtering.ts';
 
 const wantsFailures = hasQuery('failed_only', 'true');
@@ -50,6 +57,26 @@ export const failedOnly: Subject = {
           ),
           alsoKills: [either('SERVICE-116', 'SERVICE-152')],
         },
+      }),
+    })),
+    ...both('SERVICE-179', 'SERVICE-180', ({ endpoint, kind, either, named, editsPages }) => ({
+      rule: `\`failed_only=false\` keeps every ${kind} session.`,
+      ...either(
+        { section: '4.4', statements: ['4.3.11', '4.4.5'] },
+        { section: '4.3', statements: ['4.3.11'] },
+      ),
+      reason: WRONG_FILTER,
+      observability: 'provoked',
+      check: filtersSessions(endpoint, [DECLINED_STEP], () => true),
+      mutants: named({
+        'false-as-true': editsPages(
+          'Keeps only failing sessions with failed_only=false.',
+          (page) => {
+            const items = sessionsIn(page).filter(hasFailure);
+            Object.assign(page, { items, total: items.length });
+          },
+          hasQuery('failed_only', 'false'),
+        ),
       }),
     })),
     ...both('SERVICE-113', 'SERVICE-150', ({ endpoint, kind, either, named, editsSessions }) => ({
@@ -102,6 +129,21 @@ export const failedOnly: Subject = {
             });
           }),
           wantsFailures,
+        ),
+      }),
+    })),
+    ...both('SERVICE-188', 'SERVICE-189', ({ endpoint, kind, either, named, editsSessions }) => ({
+      rule: `With \`eval\`, \`outcome_summary\` of a ${kind} session still covers the whole session.`,
+      section: '2.6',
+      statements: ['2.6.5', either('4.4.4', '4.3.9')],
+      reason: 'The pass rate of a session would depend on the filter.',
+      observability: 'provoked',
+      check: summarizesWholeSession(endpoint, (page) => isStep(page, endpoint, 'eval')),
+      mutants: named({
+        'eval-summary': editsSessions(
+          'Lists and summarizes only one outcome with the filter eval.',
+          keepFirstOutcome,
+          (request) => hasQuery('eval')(request) && !wantsFailures(request),
         ),
       }),
     })),
@@ -283,11 +325,14 @@ function listsOnlyFailures(endpoint: ResultsEndpoint): Check {
   );
 }
 
-/** Requires the same summaries with and without `failed_only`. */
-function summarizesWholeSession(endpoint: ResultsEndpoint): Check {
+/** Requires the same summaries with a filter (default: `failed_only`) and without one. */
+function summarizesWholeSession(
+  endpoint: ResultsEndpoint,
+  isFiltered: (page: Exchange) => boolean = isFailedOnly(endpoint),
+): Check {
   return compareWithWhole(
     endpoint,
-    isFailedOnly(endpoint),
+    isFiltered,
     (page, whole) => {
       const summaries = new Map(
         whole.sessions.map((session) => [identify(session), describeSummary(session)]),

@@ -102,8 +102,8 @@ export const filters: Subject = {
       statements: [rules.either('4.4.7', '4.3.8')],
     })),
     ...both('SERVICE-170', 'SERVICE-171', ({ endpoint, kind, either, named }) => ({
-      rule: `The filter \`started_after\` of ${kind} sessions accepts a time with an offset such as \`+02:00\`.`,
-      statements: [either('4.4.6', '4.3.7')],
+      rule: `The time filters of ${kind} sessions accept a time with an offset such as \`+02:00\` or \`-03:00\`.`,
+      statements: either(['4.4.6', '4.4.7'], ['4.3.7', '4.3.8']),
       reason: 'Programs in other time zones would get the sessions of the wrong hours.',
       observability: 'provoked',
       check: requirePlainRight([filtersByTime(endpoint, 'started_after')], acceptsOffset(endpoint)),
@@ -123,6 +123,22 @@ export const filters: Subject = {
             hasOffset,
           ),
         },
+        ...either(
+          {
+            'negative-offset-ignored': {
+              description: 'Reads the time before a negative offset as UTC.',
+              transform: rewriteQuery(
+                endpoint,
+                (query) => {
+                  const time = query.get('started_before') ?? '';
+                  query.set('started_before', time.replace('-03:00', 'Z'));
+                },
+                hasOffset,
+              ),
+            },
+          },
+          {},
+        ),
       }),
     })),
     'SERVICE-147': {

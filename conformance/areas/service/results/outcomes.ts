@@ -108,7 +108,7 @@ export const outcomes: Subject = {
             (session) => {
               session['eval_outcomes'] = objectsAt(session, 'eval_outcomes').slice(1);
             },
-            wantsTraces,
+            (request) => wantsTraces(request) && !hasQuery('failed_only', 'true')(request),
           ),
           ...fastClock,
         },

@@ -24,6 +24,7 @@ import {
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { MutantEntry, Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { UPPER_CASE_HEADER } from '../authentication/keys.ts';
 import { CLOSED_LAST, CLOSED_LAST_SUBJECT } from '../close/evidence.ts';
 import { requireControlApi, wrongValue, needsScores, needsSessions } from '../findings.ts';
 import { findForeignIndex, ownerOf } from '../owners.ts';
@@ -73,6 +74,9 @@ import { HOUR_MS } from '../../../../src/platform/clock.ts';
 const OWNER_HINT = 'Select by the owner of the API key in every query.';
 
 const OVER_CAP = 'over the cap';
+
+/** The step of consecutive pages. */
+const PAGE_STEP = 'page';
 
 const hasLimit = hasQuery('limit');
 const hasSkip = hasQuery('skip');
@@ -143,7 +147,7 @@ export const pages: Subject = {
       }),
     })),
     ...both('SERVICE-077', 'SERVICE-133', ({ endpoint, kind, either, named, editsPages }) => ({
-      rule: `A \`limit\` over 500 returns at most 500 ${kind} sessions instead of an error.`,
+      rule: `A \`limit\` over 500 returns 500 ${kind} sessions, or all if there are fewer, instead of an error.`,
       section: '8',
       statements: [either('4.4.11', '4.3.16'), '8.a7'],
       reason: PAGING,
@@ -152,6 +156,15 @@ export const pages: Subject = {
       check: capsLimit(endpoint),
       mutants: named({
         'cap-400': refuses(endpoint, 'Refuses a limit over 500.', 'limit', '501'),
+        'cap-to-default': {
+          description: 'Uses the default limit instead of one over 500.',
+          transform: rewriteQuery(
+            endpoint,
+            (query) => query.set('limit', '50'),
+            hasQuery('limit', '501'),
+          ),
+          ...intrusiveOnly,
+        },
         'cap-501': {
           ...editsPages(
             'Lists more than 500 sessions.',
@@ -200,7 +213,7 @@ export const pages: Subject = {
       mutants: named({
         'skip-off-by-one': {
           description: 'Skips one session too many.',
-          transform: skipOneMore(endpoint),
+          transform: changeSkip(endpoint, (skip) => (skip > 0 ? skip + 1 : skip)),
         },
         'total-of-page': editsPages(
           'Counts only the sessions of the page as total.',
@@ -220,6 +233,13 @@ export const pages: Subject = {
       reason: 'A dashboard that reads only the first page would miss the latest sessions.',
       check: listsNewestFirst(endpoint),
       mutants: named({
+        'order-of-each-page': {
+          description: 'Sorts only the sessions of each page.',
+          transform: changeSkip(endpoint, (skip, limit) => {
+            if (skip === 0) return limit;
+            return skip === limit ? 0 : skip;
+          }),
+        },
         'oldest-first': editsPages('Lists the oldest session first.', (page) => {
           page['items'] = sessionsIn(page).reverse();
         }),
@@ -301,7 +321,7 @@ export const pages: Subject = {
 function answersReads(endpoint: ResultsEndpoint): Check {
   return checkAccepted(
     endpoint,
-    (step) => step !== OVER_CAP && step !== OFFSET_STEP,
+    (step) => ![OVER_CAP, OFFSET_STEP, UPPER_CASE_HEADER].includes(step),
     explainNoValidResponse(endpoint),
   );
 }
@@ -340,6 +360,15 @@ function findTooManyItems(page: Exchange, max: number): Finding[] {
   return length <= max ? [] : [wrongValue(page, '/items', `at most ${max}`, String(length))];
 }
 
+/** Finds a page over the cap that is not full although more sessions are there. */
+function findTooFewItems(page: Exchange): Finding[] {
+  const { length } = sessionsOf(page);
+  const total = resolvePointer(page.json, '/total');
+  const possible = typeof total === 'number' ? Math.min(total, PAGE_LIMIT_MAX) : 0;
+  if (length >= possible) return [];
+  return [wrongValue(page, '/items', `${possible} sessions, of ${String(total)}`, String(length))];
+}
+
 /** Requires the default limit and skip on pages that request neither. */
 function usesDefaults(endpoint: ResultsEndpoint): Check {
   const isPage = isResultsPage(endpoint);
@@ -358,13 +387,13 @@ function usesDefaults(endpoint: ResultsEndpoint): Check {
   );
 }
 
-/** Requires at most 500 sessions for a higher limit. The echoed limit is not specified. */
+/** Requires a page of 500 sessions, or all of them, for a higher limit. The echoed limit is not specified. */
 function capsLimit(endpoint: ResultsEndpoint): Check {
   return checkEach(
     (page) => isStep(page, endpoint, OVER_CAP) && page.response !== undefined,
     (page) =>
       isAccepted(page) && isObject(page.json)
-        ? findTooManyItems(page, PAGE_LIMIT_MAX)
+        ? [...findTooManyItems(page, PAGE_LIMIT_MAX), ...findTooFewItems(page)]
         : [outcomeFinding(page, `a 2xx response with at most ${PAGE_LIMIT_MAX} sessions`)],
     explainNoValidResponse(endpoint),
   );
@@ -399,7 +428,7 @@ function pagesCompletely(endpoint: ResultsEndpoint): Check {
       // If sessions disappear between two pages, the second page skips others.
       if (!whole || whole.isShrinking || sessionsOf(whole.page).length <= 1) return [];
       return transcript.exchanges.filter(
-        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, 'page'),
+        (page) => isResultsPage(endpoint)(page) && isStep(page, endpoint, PAGE_STEP),
       );
     },
     judge(pages, transcript) {
@@ -465,6 +494,31 @@ function findOrderFault(page: Exchange, ignoredId: string | undefined): Finding[
   return [wrongValue(page, pointer, 'no newer session after this one')];
 }
 
+/** Finds a session that is more than an hour newer than one on an earlier page of the same list. */
+function findLateNewer(
+  page: Exchange,
+  ignoredId: string | undefined,
+  { exchanges }: Transcript,
+): Finding[] {
+  const startOf = (session: ResultsObject): number | undefined =>
+    session['source_session_id'] === ignoredId ? undefined : startedAtMs(session);
+  const earlier = exchanges.filter(
+    ({ endpoint, step, id }) => endpoint === page.endpoint && step === PAGE_STEP && id < page.id,
+  );
+  if (page.step !== PAGE_STEP || earlier.length === 0) return [];
+  const known = earlier.flatMap(sessionsOf);
+  const oldestMs = Math.min(...known.map((session) => startOf(session) ?? Infinity));
+  // Pages that overlap repeat sessions, which is the subject of another requirement.
+  const identities = new Set(known.map(identify));
+  const index = sessionsOf(page).findIndex((session) => {
+    const ms = startOf(session);
+    return ms !== undefined && ms > oldestMs + HOUR_MS && !identities.has(identify(session));
+  });
+  if (index < 0) return [];
+  const expected = 'no newer session than on the pages before';
+  return [wrongValue(page, `/items/${index}/started_at`, expected)];
+}
+
 /**
  * Requires sessions that start more than an hour apart to be in order. The specification does not
  * say which time "newest" refers to, so overlapping sessions may be in any order, and another
@@ -483,7 +537,10 @@ function listsNewestFirst(endpoint: ResultsEndpoint): Check {
       const latest = Math.max(...starts);
       return starts.some((ms) => ms < latest - HOUR_MS);
     },
-    (page, transcript) => findOrderFault(page, ignoredIdOf(transcript)),
+    (page, transcript) => [
+      ...findOrderFault(page, ignoredIdOf(transcript)),
+      ...findLateNewer(page, ignoredIdOf(transcript), transcript),
+    ],
     needsSessions(
       'No page has sessions that start more than an hour apart.',
       'Use a key that sees sessions of several hours.',
@@ -572,14 +629,18 @@ function countsAllSessions(): Check {
   );
 }
 
-/** Skips one session more than the query asks for, but echoes the requested number. */
-function skipOneMore(endpoint: ResultsEndpoint): TransformFactory {
-  const increaseSkip = rewriteQuery(endpoint, (query) => {
-    const skip = Number(query.get('skip'));
-    if (skip > 0) query.set('skip', String(skip + 1));
+/** Skips another number of sessions than the query asks for, but echoes the requested number. */
+function changeSkip(
+  endpoint: ResultsEndpoint,
+  change: (skip: number, limit: number) => number,
+): TransformFactory {
+  const rewrite = rewriteQuery(endpoint, (query) => {
+    if (!query.has('skip')) return;
+    const skip = change(Number(query.get('skip')), Number(query.get('limit')));
+    query.set('skip', String(skip));
   });
   return () => {
-    const transform = increaseSkip();
+    const transform = rewrite();
     return async (request, forward, clock) => {
       const response = await transform(request, forward, clock);
       const skip = queryParameter(request.path, 'skip');

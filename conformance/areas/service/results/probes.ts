@@ -8,6 +8,7 @@ import {
   type NameFilter,
   type ResultsEndpoint,
   resultsEndpoints,
+  objectsAt,
   type ResultsObject,
 } from '../results-api.ts';
 import {
@@ -19,9 +20,11 @@ import {
   uploadRunName,
 } from '../seeds.ts';
 import { createConversation } from '../spans.ts';
-import { FILTERED_PAGE_STEP, OFFSET_STEP } from './evidence.ts';
+import { DECLINED_STEP, FILTERED_PAGE_STEP, OFFSET_STEP } from './evidence.ts';
+import { CLOSE_OF_LEFT_OPEN, LEFT_OPEN } from '../close/evidence.ts';
 import {
   createControlStep,
+  createEndStep,
   createResultsStep,
   ownerQuery,
   quietPeriod,
@@ -50,16 +53,17 @@ async function readSessions(
   await readPages(context, endpoint, period, countSessions(whole));
   const queries: QueryByStep = [
     ['traces asked for', { include_traces: 'true' }],
-    ['traces declined', { include_traces: 'false' }],
+    [DECLINED_STEP, { include_traces: 'false', failed_only: 'false' }],
     ['failed only', { failed_only: 'true' }],
-    ...createFilterQueries(context, endpoint, sessionsOf(whole)),
+    ...createFilterQueries(context, endpoint, sessionsOf(whole), period),
   ];
   await Promise.all(
     queries
       .filter(([, query]) => Object.values(query).every((value) => value !== ''))
       .map(([step, query]) => read(step, { ...all, ...query })),
   );
-  await read(FILTERED_PAGE_STEP, { ...all, failed_only: 'true', limit: '2', skip: '1' });
+  const filtered = { failed_only: 'true', include_traces: 'true', limit: '2', skip: '1' };
+  await read(FILTERED_PAGE_STEP, { ...all, ...filtered });
   // Intrusive runs with a control API test the cap with more than 500 sessions instead.
   const { intrusive, hasControlApi } = context.service;
   if (!intrusive || !hasControlApi) await read('over the cap', { limit: '501' });
@@ -138,11 +142,12 @@ function createFilterQueries(
   { service }: ServiceProbeContext,
   endpoint: ResultsEndpoint,
   sessions: readonly ResultsObject[],
+  { started_before: end = '' }: Query,
 ): QueryByStep {
   const { filter, step, otherField } = nameFilters[endpoint];
   const runName = endpoint === 'production' ? uploadRunName(service) : seededAgentName(service);
   const listedName = textAt(sessions[0], `/${filter}`);
-  const listedEval = textAt(sessions[0], '/eval_outcomes/0/eval_name');
+  const listedEval = chooseEval(sessions);
   // Another eval scored a session that fails.
   const [firstEval, secondEval] = seedEvals(service);
   const seededEval = endpoint === 'production' ? firstEval : secondEval;
@@ -159,7 +164,10 @@ function createFilterQueries(
     [step, { [filter]: findForeignText(sessions, filter, otherField) }],
     ['started after', { started_after: bound }],
     ['started before', { started_before: bound }],
-    [OFFSET_STEP, { started_after: withOffset(bound) }],
+    [
+      OFFSET_STEP,
+      { started_after: withOffset(bound, 2), ...(end && { started_before: withOffset(end, -3) }) },
+    ],
     ['eval and failed only', { eval: evalName, failed_only: 'true' }],
   ];
 }
@@ -200,12 +208,36 @@ function findForeignText(
   );
 }
 
-const OFFSET_MS = 2 * HOUR_MS;
-
-/** Writes a time with the offset +02:00 instead of Z. */
-function withOffset(time: string): string {
+/** Writes a time with an offset of some hours, such as +02:00, instead of Z. */
+function withOffset(time: string, hours: number): string {
   const ms = instantMs(time);
-  return ms === undefined ? '' : isoTime(ms + OFFSET_MS).replace('Z', '+02:00');
+  const offset = `${hours < 0 ? '-' : '+'}0${Math.abs(hours)}:00`;
+  return ms === undefined ? '' : isoTime(ms + hours * HOUR_MS).replace('Z', offset);
+}
+
+/**
+ * Returns the name of an eval by which many wrong filters can be told apart: one that failed in a
+ * session, is not the first of a session, and did not score every session.
+ */
+function chooseEval(sessions: readonly ResultsObject[]): string {
+  const outcomesOf = (session: ResultsObject) => objectsAt(session, 'eval_outcomes');
+  const nameOf = (outcome: ResultsObject | undefined): string => textAt(outcome, '/eval_name');
+  const describe = (name: string): number => {
+    const scored = sessions.filter((session) =>
+      outcomesOf(session).some((outcome) => nameOf(outcome) === name),
+    );
+    const hasFailed = scored.some((session) =>
+      outcomesOf(session).some(
+        (outcome) => nameOf(outcome) === name && outcome['outcome'] !== 'pass',
+      ),
+    );
+    const isLater = scored.some((session) => nameOf(outcomesOf(session)[0]) !== name);
+    return [hasFailed, isLater, scored.length < sessions.length].filter(Boolean).length;
+  };
+  const names = [...new Set(sessions.flatMap(outcomesOf).map(nameOf))].filter(
+    (name) => name !== '',
+  );
+  return names.toSorted((left, right) => describe(right) - describe(left))[0] ?? '';
 }
 
 /** A session this long has a middle that differs from its start and end in any precision. */
@@ -254,12 +286,14 @@ export const production: ServiceProbe = {
   area: 'service',
   phase: 'after',
   needs: [conversations],
-  cost: cost(28),
+  cost: cost(29),
   async run(context) {
     const { hasControlApi, awaited } = context.service;
     if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
     else if (awaited.length > 0) await waitUntilScored(context, awaited, 'other results');
     await readSessions(context, 'production');
+    const { id } = createConversation(context.service, LEFT_OPEN);
+    await context.send(createEndStep(context, CLOSE_OF_LEFT_OPEN, id));
     if (!hasControlApi) return;
     await context.send(createResultsStep(context, 'production', 'another owner', {}, 'limits'));
   },

@@ -38,7 +38,7 @@ import { editsProduction } from './both-endpoints.ts';
 import { checkConversations, countableSteps } from './sent-conversations.ts';
 import { noSessions, TIME_PRECISION_MS } from './evidence.ts';
 
-const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit')(request);
+const isPolling: When = (request) => wantsTraces(request) && hasQuery('limit', '500')(request);
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const queues = (description: string, count: number): MutantEntry => ({
@@ -282,7 +282,7 @@ function scoresQueuedEvals(): Check {
 }
 
 /** Reduces a session to its first outcome. */
-function keepFirstOutcome(session: ResultsObject): void {
+export function keepFirstOutcome(session: ResultsObject): void {
   const [first] = objectsAt(session, 'eval_outcomes');
   const passed = first?.['outcome'] === 'pass' ? 1 : 0;
   session['eval_outcomes'] = [first];

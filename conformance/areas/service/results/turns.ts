@@ -5,13 +5,14 @@ import { checkEach, type Check, type Finding } from '../../../engine/checks/chec
 import type { Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
-import { requireControlApi, wrongValue, needsSessions } from '../findings.ts';
+import { CLOSED_TWICE, CLOSED_TWICE_SUBJECT } from '../close/evidence.ts';
+import { requireControlApi, requirePlainRight, wrongValue, needsSessions } from '../findings.ts';
 import { objectsAt, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
 import {
   findSeededSession,
   hasControlApi,
   isResultsPage,
-  messageText,
+  messageTexts,
   sentChatSpans,
   sessionsOf,
   summaryNumber,
@@ -23,6 +24,7 @@ import {
   onSessions,
   removeKey,
   setKey,
+  spanIdsIn,
   wantsTraces,
 } from '../transforms.ts';
 import { both } from './both-endpoints.ts';
@@ -67,7 +69,7 @@ const ofProduction = withDefaults(
         'turns-of-one-request': {
           description: 'Keeps only the turns of the first request.',
           transform: onTurnsOfRequests(
-            (body) => body.split('"chat"').length === 5,
+            (body) => body.split('"chat"').length === 5 && body.includes('gen_ai.conversation.id'),
             (turns) => turns.slice(0, 2),
           ),
         },
@@ -111,7 +113,43 @@ const ofProduction = withDefaults(
       mutants: {
         'resent-twice': {
           description: 'Adds a second turn for a span that is sent again.',
-          transform: onTurnsOfRequests((body, knownBodies) => knownBodies.has(body), addTurn),
+          transform: onTurnsOfRequests(repeatsSpan, addTurn),
+        },
+      },
+    },
+    'SERVICE-178': {
+      rule: 'Spans of one conversation that arrive at the same moment all become turns, and a span that arrives twice becomes one.',
+      section: '3.1',
+      statements: ['1.8', '3.1.2', '3.1.3'],
+      reason: 'Several processes of one agent export at the same time, and each one retries.',
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: requirePlainRight([hasTurnPerSpan('json', 're-sent')], hasTurnPerSpan(CLOSED_TWICE)),
+      mutants: {
+        'same-moment-lost': {
+          description: 'Loses a turn of spans that arrive at the same moment.',
+          transform: onTurnsOfRequests(
+            (body) => body.includes(CLOSED_TWICE_SUBJECT),
+            (turns) => turns.slice(1),
+          ),
+        },
+        'same-moment-doubled': {
+          description: 'Adds a turn for a span that arrives twice at the same moment.',
+          transform: onTurnsOfRequests((body) => body.includes(CLOSED_TWICE_SUBJECT), addTurn),
+        },
+      },
+    },
+    'SERVICE-190': {
+      rule: '`X-Conversation-Id` names the conversation of every span in its request, as JSON and as protobuf.',
+      section: '4.1',
+      statements: ['2.1.3', '4.1.6'],
+      observability: 'provoked',
+      probes: ['service/conversations'],
+      check: hasTurnPerSpan('header'),
+      mutants: {
+        'header-of-first-span': {
+          description: 'Applies X-Conversation-Id only to the first span of a request.',
+          transform: keepFirstHeaderTurn,
         },
       },
     },
@@ -139,7 +177,9 @@ const ofProduction = withDefaults(
           transform: onTurnsOfRequests(
             (body) => {
               const ids = [...body.matchAll(/"traceId":"(\w+)"/g)].map(([, id]) => id);
-              return body.split('"chat"').length > 4 && new Set(ids).size < ids.length;
+              return (
+                body.split('"chat"').length > 4 && new Set(ids).size < new Set(spanIdsIn(body)).size
+              );
             },
             (turns) => turns.slice(0, 1),
           ),
@@ -151,7 +191,7 @@ const ofProduction = withDefaults(
       statements: ['2.1.r3c'],
       observability: 'provoked',
       probes: ['service/conversations'],
-      check: hasTurnPerSpan('split'),
+      check: hasTurnPerSpan('split', 'protobuf'),
       mutants: {
         'first-resource-alone': {
           description: 'Reads only the first resource of a request.',
@@ -348,8 +388,8 @@ function hasTurns({ session }: ListedConversation): boolean {
 }
 
 /** Requires one turn per chat span. */
-function hasTurnPerSpan(step: string): Check {
-  return checkConversations([step], hasTurns, ({ id, session, spans }) => {
+export function hasTurnPerSpan(...steps: string[]): Check {
+  return checkConversations(steps, hasTurns, ({ id, session, spans }) => {
     const { length } = turnsOf(session);
     if (length === spans.length) return [];
     return [{ expected: `${spans.length} turns in ${formatValue(id)}`, received: String(length) }];
@@ -364,22 +404,43 @@ function hasSentTexts(key: 'user_input' | 'agent_response'): Check {
   return checkConversations(countableSteps, hasAllTurns, ({ id, session, spans }) => {
     const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
     return spans.flatMap((span) => {
-      const sent = messageText(span, attribute);
-      if (sent === undefined || texts.includes(sent)) return [];
-      return [
-        {
-          expected: `${key} ${formatValue(sent)} in ${formatValue(id)}`,
-          received: formatValue(texts),
-        },
-      ];
+      const parts = messageTexts(span, attribute);
+      if (parts.length === 0 || texts.some((text) => hasParts(text, parts))) return [];
+      const { expected, received } = describeWrongText(parts, texts);
+      return [{ expected: `${key} with ${expected} in ${formatValue(id)}`, received }];
     });
   });
 }
 
+/**
+ * Returns whether a turn has the text of a message. How a service joins the texts of several parts is
+ * not specified.
+ */
+function hasParts(text: unknown, parts: readonly string[]): boolean {
+  if (typeof text !== 'string' || parts.length === 0) return false;
+  return parts.length === 1 ? text === parts[0] : parts.every((part) => text.includes(part));
+}
+
+/** Enough characters to recognize a text of the run. */
+const TEXT_START = 40;
+
+/** Describes a text that no turn has, or that a turn has in part. */
+function describeWrongText(
+  parts: readonly string[],
+  texts: readonly unknown[],
+): { expected: string; received: string } {
+  const sent = parts.join('');
+  const start = sent.slice(0, TEXT_START);
+  const cut = texts.find((text) => typeof text === 'string' && text.startsWith(start));
+  return typeof cut === 'string' && sent.length > TEXT_START && cut.length !== sent.length
+    ? { expected: `all ${sent.length} characters`, received: `${cut.length} characters` }
+    : { expected: formatValue(sent), received: formatValue(texts) };
+}
+
 const sequenceOf = (turn: unknown): unknown => resolvePointer(turn, '/session_sequence');
 
-/** Returns the user inputs of a session in order; an empty list if the run did not send them. */
-type InputsOf = (session: ResultsObject, transcript: Transcript) => readonly (string | undefined)[];
+/** Returns the texts of the user inputs of a session in order; an empty list if the run did not send them. */
+type InputsOf = (session: ResultsObject, transcript: Transcript) => readonly string[][];
 
 /** Requires unique whole numbers for turns, in the order of the inputs if the run knows it. */
 function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Check {
@@ -392,7 +453,7 @@ function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Check {
     if (!numbers.every(Number.isInteger)) return 'a whole number for each turn';
     if (new Set(numbers).size < numbers.length) return 'a different number for each turn';
     const sent = inputsOf(session, transcript).map((input) =>
-      turns.find((turn) => resolvePointer(turn, '/user_input') === input),
+      turns.find((turn) => hasParts(resolvePointer(turn, '/user_input'), input)),
     );
     if (sent.includes(undefined)) return undefined;
     const sentNumbers = sent.map((turn) => Number(sequenceOf(turn)));
@@ -420,7 +481,7 @@ function sentInputs(
   transcript: Transcript,
 ): ReturnType<InputsOf> {
   return typeof id === 'string'
-    ? sentChatSpans(id, transcript).map((span) => messageText(span, 'gen_ai.input.messages'))
+    ? sentChatSpans(id, transcript).map((span) => messageTexts(span, 'gen_ai.input.messages'))
     : [];
 }
 
@@ -431,7 +492,7 @@ const seededTurns = (session: ResultsObject, transcript: Transcript): unknown[] 
 function seededInputs(session: ResultsObject, transcript: Transcript): ReturnType<InputsOf> {
   return seededTurns(session, transcript).map((turn) => {
     const input = resolvePointer(turn, '/user_input');
-    return typeof input === 'string' ? input : undefined;
+    return typeof input === 'string' ? [input] : [];
   });
 }
 
@@ -488,13 +549,35 @@ function showsSomeTurns(): Check {
   );
 }
 
+/** Shows only the first turn of conversations that were named by `X-Conversation-Id`. */
+function keepFirstHeaderTurn(): Transform {
+  const ids = new Set<string>();
+  const editNamed = onSessions('production', (session) => {
+    if (!ids.has(String(session['source_session_id']))) return;
+    if (Array.isArray(session['traces'])) {
+      session['traces'] = objectsAt(session, 'traces').slice(0, 1);
+    }
+  })();
+  return async (request, forward, clock) => {
+    const id = request.headers['x-conversation-id'];
+    if (id !== undefined) ids.add(id);
+    return editNamed(request, forward, clock);
+  };
+}
+
+/** Returns whether a JSON trace request has the same span twice, or a span of an earlier request. */
+function repeatsSpan(body: string, knownIds: ReadonlySet<string>): boolean {
+  const ids = spanIdsIn(body);
+  return new Set(ids).size < ids.length || ids.some((id) => knownIds.has(id));
+}
+
 /** Edits the turns of conversations with a trace request that matches. */
 function onTurnsOfRequests(
-  matches: (body: string, knownBodies: ReadonlySet<string>) => boolean,
+  matches: (body: string, knownIds: ReadonlySet<string>) => boolean,
   edit: (turns: ResultsObject[]) => ResultsObject[],
 ): TransformFactory {
   return (): Transform => {
-    const knownBodies = new Set<string>();
+    const knownIds = new Set<string>();
     const ids = new Set<string>();
     const editMatching = onSessions('production', (session) => {
       if (!ids.has(String(session['source_session_id']))) return;
@@ -503,8 +586,8 @@ function onTurnsOfRequests(
     return async (request, forward, clock) => {
       if (request.endpoint === 'traces') {
         const id = conversationIdIn(request.body);
-        if (id !== undefined && matches(request.body, knownBodies)) ids.add(id);
-        knownBodies.add(request.body);
+        if (id !== undefined && matches(request.body, knownIds)) ids.add(id);
+        for (const spanId of spanIdsIn(request.body)) knownIds.add(spanId);
       }
       return editMatching(request, forward, clock);
     };

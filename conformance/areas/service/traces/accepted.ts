@@ -9,8 +9,9 @@ import {
 import type { ProxyResponse, Transform } from '../../../engine/mutants/mutant.ts';
 import { withDefaults, type MutantEntry, type Subject } from '../../../engine/requirement.ts';
 import { isAccepted, type Exchange } from '../../../engine/transcript/reading.ts';
+import { CLOSED_TWICE_SUBJECT, HEADER_AS_PROTOBUF } from '../close/evidence.ts';
 import { bodyFinding } from '../findings.ts';
-import { errorResponse, hasValidKey } from '../transforms.ts';
+import { errorResponse, hasValidKey, spanIdsIn } from '../transforms.ts';
 import {
   accepts,
   contains,
@@ -30,12 +31,12 @@ import { isStep } from '../transcript.ts';
 const special = {
   protobuf: ['protobuf'],
   gzip: ['gzip', 'gzip protobuf'],
-  header: ['header'],
+  header: ['header', HEADER_AS_PROTOBUF],
   twoIdsOfOne: ['attribute and header'],
   ignored: ['ignored', 'ignored alone'],
-  resent: ['re-sent again'],
+  resent: ['re-sent again', 're-sent as protobuf', 'closed twice again'],
   otherSpans: ['tools', 'failed', 'wrapper'],
-  large: ['under 10 MB'],
+  large: ['under 10 MB', 'protobuf under 10 MB'],
   twoConversations: ['two ids'],
   charset: ['charset'],
   unusualIds: ['case', 'other case', 'reserved', 'slash'],
@@ -113,7 +114,12 @@ export const acceptedTraces: Subject = {
         rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
         section: '4.1',
         statements: ['2.1.3', '4.1.5', '4.1.6'],
-        check: acceptsLikePlain(special.header),
+        check: requirePlainAccepted(
+          (exchange, { step }) =>
+            isStep(exchange, 'traces', step === 'header' ? 'json' : 'protobuf'),
+          isAccepted,
+          accepts((exchange) => isStep(exchange, 'traces', ...special.header)),
+        ),
         mutants: {
           'header-ignored': refuses(
             'Ignores X-Conversation-Id.',
@@ -188,11 +194,17 @@ export const acceptedTraces: Subject = {
         reason:
           'Exporters resend spans after a timeout and would report an error for data that arrived.',
         observability: 'provoked',
-        check: acceptsLikePlain(special.resent, ['re-sent']),
+        // A span in protobuf has to be accepted only if another one in protobuf is.
+        check: requirePlainAccepted(
+          (exchange, { step }) =>
+            isStep(exchange, 'traces', step === 're-sent as protobuf' ? 'protobuf' : 're-sent'),
+          isAccepted,
+          accepts((exchange) => isStep(exchange, 'traces', ...special.resent)),
+        ),
         mutants: {
           'resent-refused': {
             description: 'Refuses spans that it already has.',
-            transform: refuseKnownBodies,
+            transform: refuseKnownSpans,
           },
         },
       },
@@ -262,12 +274,18 @@ function reportsNothing({ json, response }: Exchange): boolean {
   return Object.keys(others).length === 0 && Number(rejectedSpans) === 0 && errorMessage === '';
 }
 
-function refuseKnownBodies(): Transform {
+/** Refuses trace requests with a span of an earlier one, unless both may arrive at the same moment. */
+function refuseKnownSpans(): Transform {
   const known = new Set<string>();
   return async (request, forward) => {
-    if (request.endpoint !== 'traces' || !isPlainJson(request)) return forward(request);
-    if (known.has(request.body)) return errorResponse(409);
-    known.add(request.body);
+    const isPlain =
+      isPlainJson(request) &&
+      contains('gen_ai.conversation.id')(request) &&
+      !contains(CLOSED_TWICE_SUBJECT)(request);
+    if (request.endpoint !== 'traces' || !isPlain) return forward(request);
+    const ids = spanIdsIn(request.body);
+    if (ids.some((id) => known.has(id))) return errorResponse(409);
+    for (const id of ids) known.add(id);
     return forward(request);
   };
 }

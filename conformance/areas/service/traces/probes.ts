@@ -14,9 +14,11 @@ import {
   createConversation,
   createTraceExport,
   stringAttribute,
+  type Span,
   type TraceExport,
   withoutAttributes,
 } from '../spans.ts';
+import { NO_TYPE, otherTypes } from './refusals.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import {
   type Exchange,
@@ -38,7 +40,7 @@ export const refusals: ServiceProbe = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
-  cost: cost(8),
+  cost: cost(9),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'control');
@@ -58,10 +60,13 @@ export const refusals: ServiceProbe = {
       context.send(
         createRefusedStep(control, request, { step: 'no id', body: { json: withoutId } }),
       ),
-      ...(['text/plain', 'application/octet-stream', 'application/xml'] as const).map((type) =>
+      ...otherTypes.map((type) =>
         context.send(
           createRefusedStep(control, request, { step: type, headers: { 'content-type': type } }),
         ),
+      ),
+      context.send(
+        createRefusedStep(control, request, { step: NO_TYPE, headers: { 'content-type': '' } }),
       ),
     ]);
     if (!closed) return;
@@ -171,7 +176,11 @@ const TEN_MEGABYTES = 10_000_000;
 const MARGIN_BYTES = 500_000;
 
 /** Sends bodies just below and above 10 MB. */
-async function probeBodySizes(context: ServiceProbeContext, request: Step): Promise<void> {
+async function probeBodySizes(
+  context: ServiceProbeContext,
+  request: Step,
+  spans: readonly Span[],
+): Promise<void> {
   const { body } = request;
   const text = body && 'json' in body ? JSON.stringify(body.json) : '';
   // Trailing white space makes the body larger without changing its meaning.
@@ -182,6 +191,7 @@ async function probeBodySizes(context: ServiceProbeContext, request: Step): Prom
     body: { text: pad(TEN_MEGABYTES - MARGIN_BYTES) },
   });
   if (!control) return;
+  await context.send(createLargeProtobuf(context, spans));
   const tooLarge = pad(INGEST_BODY_BYTES_MAX + MARGIN_BYTES);
   await context.send(
     createRefusedStep(control, request, { step: 'over 10 MB', body: { text: tooLarge } }),
@@ -195,21 +205,35 @@ async function probeBodySizes(context: ServiceProbeContext, request: Step): Prom
   });
 }
 
+/** Returns a protobuf request that a span without an operation name, which is ignored, makes large. */
+function createLargeProtobuf(context: ServiceProbeContext, spans: readonly Span[]): Step {
+  const text = 'x'.repeat(TEN_MEGABYTES - MARGIN_BYTES);
+  const large = spans.map((span) => ({
+    ...span,
+    spanId: span.spanId.replace(/^b/, 'd'),
+    attributes: [stringAttribute('http.response.body', text)],
+  }));
+  const request = createTraceExport([...spans, ...large]);
+  return createTracesStep(context, 'protobuf under 10 MB', request, {
+    encoding: 'protobuf',
+    owner: 'limits',
+  });
+}
+
 /** Sends large bodies and lets a conversation become idle. */
 export const limits: ServiceProbe = {
   id: 'service/limits',
   area: 'service',
   phase: 'cleanup',
   intrusive: true,
-  cost: cost(12),
+  cost: cost(13),
   async run(context) {
     const { service } = context;
     const conversation = createConversation(service, 'limits', { offsetMs: -HOUR_MS });
-    const request = createTraceExport([createChatSpan(service, conversation)]);
-    await probeBodySizes(
-      context,
-      createTracesStep(context, 'limits', request, { owner: 'limits' }),
-    );
+    const spans = [createChatSpan(service, conversation)];
+    const request = createTraceExport(spans);
+    const step = createTracesStep(context, 'limits', request, { owner: 'limits' });
+    await probeBodySizes(context, step, spans);
     if (service.hasControlApi) await probeIdleClose(context);
   },
 };
@@ -225,6 +249,9 @@ const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE) + 1;
 
 /** Two bursts this far apart cannot both cross the boundary of a fixed one-minute window. */
 const OUT_OF_PHASE_MS = 1.5 * MINUTE_MS;
+
+/** After a delay this short, a request finds out whether `Retry-After` is true. */
+const SHORT_DELAY_MS = 10 * SECOND_MS;
 
 /** Sends batches until the service returns 429. */
 async function sendBurst(context: ServiceProbeContext, request: Step): Promise<Exchange[]> {
@@ -277,6 +304,10 @@ async function measureRate(context: ServiceProbeContext, request: Step): Promise
     return;
   }
   if (delayMs > OUT_OF_PHASE_MS) return;
+  if (delayMs <= SHORT_DELAY_MS) {
+    await context.service.pause(delayMs + SECOND_MS);
+    await context.send({ ...request, step: 'after Retry-After' });
+  }
   await context.service.pause(Math.max(delayMs, MINUTE_MS) + SECOND_MS);
   const second = await sendBurst(context, { ...request, step: 'rate again' });
   if (!isOverRate(second)) return;

@@ -232,7 +232,7 @@ function admittedBefore(refused: Exchange, { exchanges }: Transcript, hasOwnKey:
   const hasSameKey = (exchange: Exchange): boolean =>
     hasOwnKey
       ? exchange.step === refused.step
-      : !isStep(exchange, 'traces', 'none key', 'wrong key', 'longer key');
+      : isAccepted(exchange) || !isStep(exchange, 'traces', 'none key', 'wrong key', 'longer key');
   return exchanges.filter(
     (exchange) =>
       exchange.endpoint === 'traces' &&
@@ -336,7 +336,8 @@ function admitsOtherKey(): Check {
 function limitAllKeys(): Transform {
   let refusal: ProxyResponse | undefined;
   return async (request, forward) => {
-    if (clockAdvanceMs(request) >= MINUTE_MS) refusal = undefined;
+    // On a slow machine, most of the minute has passed when the run advances the clock.
+    if (clockAdvanceMs(request) > 0) refusal = undefined;
     if (request.endpoint === 'traces' && refusal) return refusal;
     const response = await forward(request);
     if (request.endpoint === 'traces' && isRefused(response)) refusal = response;

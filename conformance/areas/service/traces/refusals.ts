@@ -20,6 +20,9 @@ import { isStep } from '../transcript.ts';
 /** Content types that the service refuses, which are also the names of the steps. */
 export const otherTypes = ['text/plain', 'application/octet-stream', 'application/xml'] as const;
 
+/** The step of a trace request without a content type. */
+export const NO_TYPE = 'no content type';
+
 const hasOtherType: When = ({ headers }) =>
   /^(text|application\/(xml|octet))/.test(headers['content-type'] ?? '');
 const lacksConversationId: When = (request) =>
@@ -33,6 +36,11 @@ const respondsTo = (when: When, description: string, response: ProxyResponse): M
   description,
   transform: respondInstead(traces(when), () => response),
 });
+
+const NO_TYPE_HINT = {
+  accepted: 'Require a content type, because the format of the body is unknown without it.',
+  crashed: 'Check that Content-Type is there before you read it, and respond with 415.',
+};
 
 export const refusedTraces: Subject = {
   requirements: withDefaults(
@@ -104,6 +112,20 @@ export const refusedTraces: Subject = {
           ),
           'other-type-400': refuses('Refuses other content types with 400.', hasOtherType),
           'xml-406': refuses('Refuses XML with 406.', hasType('application/xml'), 406),
+        },
+      },
+      'SERVICE-186': {
+        level: 'should',
+        rule: '`POST /v1/traces` refuses a body without a content type with 415.',
+        statements: ['4.1.3', '7.a7'],
+        reason: 'The service can only guess the format of the body.',
+        check: checkRefused('traces', [NO_TYPE], 415, noTraces, { [NO_TYPE]: NO_TYPE_HINT }),
+        mutants: {
+          'no-type-taken': respondsTo(
+            ({ headers, body }) => headers['content-type'] === undefined && body !== '',
+            'Accepts a body without a content type.',
+            emptyTraceResponse,
+          ),
         },
       },
     },

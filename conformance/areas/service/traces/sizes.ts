@@ -1,10 +1,11 @@
 /** `POST /v1/traces`: how large a body may be (spec 7, 8). */
-import { checkRefused } from '../../../engine/checks/responses.ts';
+import { checkRefused, requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import { dropInstead, respondInstead, type When } from '../../../engine/mutants/combinators.ts';
 import { withDefaults, type Subject } from '../../../engine/requirement.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { emptyTraceResponse, intrusiveOnly } from '../transforms.ts';
-import { accepts, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
+import { accepts, hasType, LOST_SPANS, noTraces, refuses, traces } from './trace-requests.ts';
+import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { isStep } from '../transcript.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../../src/contract/index.ts';
 
@@ -50,11 +51,25 @@ export const traceSizes: Subject = {
         rule: '`POST /v1/traces` accepts a body just under 10 MB.',
         statements: ['8.a1'],
         reason: LOST_SPANS,
-        check: accepts(
-          (exchange) => isStep(exchange, 'traces', 'under 10 MB'),
-          requireIntrusiveRun(noTraces),
+        // A service without protobuf fails another requirement.
+        check: requirePlainAccepted(
+          (exchange, { step }) =>
+            isStep(exchange, 'traces', step === 'under 10 MB' ? 'json' : 'protobuf'),
+          isAccepted,
+          accepts(
+            (exchange) => isStep(exchange, 'traces', 'under 10 MB', 'protobuf under 10 MB'),
+            requireIntrusiveRun(noTraces),
+          ),
         ),
         mutants: {
+          'one-megabyte-of-protobuf': {
+            ...refuses(
+              'Refuses protobuf bodies over 1 MB.',
+              (request) => hasType('application/x-protobuf')(request) && request.body.length > 1e6,
+              413,
+            ),
+            ...intrusiveOnly,
+          },
           'five-megabytes': {
             ...refuses('Refuses bodies over 5 MB.', ({ body }) => body.length > 5_000_000, 413),
             ...intrusiveOnly,

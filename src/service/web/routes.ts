@@ -61,7 +61,7 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   const { rejectedRequests, sdkSettings } = parts;
   addOverviewRoutes(pages, { store, clock, apiKeyHeader, rejectedRequests, sdkSettings });
   addDeepLinkRoutes(pages, { store, simulations });
-  addSessionRoutes(pages, { store, close: parts.close });
+  addSessionRoutes(pages, { store, clock, close: parts.close });
   addRunRoutes(pages, { store, simulations, clock });
   addCompareRoutes(pages, { store, simulations });
   addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });

@@ -17,18 +17,19 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const [transcript, tags, spans, conversation, recording, list] = await Promise.all([
+  const [transcript, tags, spans, conversation, recording, reviews, list] = await Promise.all([
     loadTranscript(store, session),
     isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
     isLive ? conversations.listSpans(ownerId, sourceSessionId, SPANS_MAX) : [],
     isLive ? conversations.find(ownerId, sourceSessionId) : undefined,
     kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
+    store.reviews.listOfSession(ownerId, id),
     findList(store, session, query.get('list')),
   ]);
   const scenario = await findSource(store, session, transcript.scored);
   return {
     ...readTurnPage(query),
-    ...{ session, transcript, tags, spans, recording, scenario, list },
+    ...{ session, transcript, tags, spans, recording, reviews, scenario, list },
     ...{ spanCount: conversation?.spanCount ?? 0, spansRemoved: conversation?.spansRemoved },
   };
 }

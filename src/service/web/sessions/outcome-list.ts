@@ -2,12 +2,15 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
+import { REVIEW_CSS } from './review-form.ts';
 
 /** What a list of outcomes links to. */
 export interface OutcomeListOptions {
   turns: readonly SessionTurn[];
   /** Returns the link to a turn; undefined if the page does not show it. */
   linkToTurn: (sequence: number) => string | undefined;
+  /** Renders what people think of an outcome that passed or failed, and the form to say it. */
+  renderReview: (outcome: ExplainedOutcome) => Html;
   /** Returns the link to the sessions of an eval with an outcome. */
   linkToEval: (evalName: string, outcome: 'failed' | 'errored') => string;
 }
@@ -64,11 +67,12 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
         <a href="${options.linkToEval(evalName, 'failed')}">All sessions that failed this eval</a>
       </p>`
     }
+    ${outcome !== 'error' && options.renderReview(explained)}
   </li>`;
 }
 
 /** CSS rules of outcomes. */
-export const OUTCOME_CSS = `
+export const OUTCOME_CSS = `${REVIEW_CSS}
 span.mark, dd.mark { font: inherit; font-weight: 600; }
 li.outcome:target { background: var(--target); }
 .reasoning { white-space: pre-line; }

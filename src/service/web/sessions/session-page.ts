@@ -5,13 +5,21 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { Transcript } from '../../domain/transcripts.ts';
 import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
-import type { Conversation, Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
+import type {
+  Conversation,
+  Neighbors,
+  Recording,
+  Review,
+  Session,
+  StoredSpan,
+} from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { pathOfRun } from '../runs/runs-page.ts';
 import { CALL_CSS, renderCall } from './call-player.ts';
-import { explainOutcomes, listMarks } from './evidence.ts';
+import { explainOutcomes, listMarks, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';
 import { renderRemovedSpans } from './removed-spans.ts';
+import { renderReview } from './review-form.ts';
 import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
@@ -28,6 +36,7 @@ export interface SessionPage extends TurnPage {
   spanCount: number;
   spansRemoved: Conversation['spansRemoved'];
   recording: Recording | undefined;
+  reviews: readonly Review[];
   /** The scenario that can be made, or that a simulation used. */
   scenario: ScenarioSource | undefined;
   /** The list that the page was opened from, and the neighbors in it. */
@@ -47,6 +56,8 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
     linkToTurn(self, content, shownTurns, sequence);
   const linkToEval = (name: string, outcome: 'failed' | 'errored'): string =>
     linkTo(context, '/sessions', { kind: session.kind, eval: name, outcome });
+  const review = ({ evalId }: ExplainedOutcome): Html =>
+    renderReview({ session, evalId, list: list?.query }, content.reviews, context);
   const shownTags = [...tags, ...listMetadata(session)];
   return renderServicePage(
     {
@@ -57,7 +68,7 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
         <h1>${title}</h1>
         ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(session, context)])}
         ${renderNotes(session)}
-        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, linkToEval })}
+        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval })}
         ${recording !== undefined && renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}

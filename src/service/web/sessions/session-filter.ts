@@ -2,6 +2,7 @@ import { formatValue } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { SessionFilter } from '../../store/store.ts';
 import { readListFilter } from '../frame/list-filter.ts';
+import { SEARCH_CHARS_MAX } from '../frame/page-frame.ts';
 
 /** The outcomes that the list can be limited to, with their names on the page. */
 export const OUTCOME_FILTERS = {
@@ -10,7 +11,6 @@ export const OUTCOME_FILTERS = {
   unfinished: 'not completed',
 } as const;
 
-const SEARCH_CHARS_MAX = 200;
 
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`

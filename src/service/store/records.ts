@@ -255,6 +255,8 @@ export interface SessionFilter {
    * exactly.
    */
   runId?: string;
+  /** The id of a scenario of the simulation with `runId`. */
+  scenarioId?: string;
   evalId?: string;
   evalVersion?: string;
 }

@@ -43,7 +43,8 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
       main: html`<h1>${title}</h1>
         ${renderKind(draft, context)}
         ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
-        ${renderDryRun(trial)} ${page.reviews && renderReviews(page.reviews, context)}
+        ${renderDryRun(trial)} ${original !== undefined && renderScored(original, context)}
+        ${page.reviews && renderReviews(page.reviews, context)}
         ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
     },
     context,
@@ -111,6 +112,18 @@ function renderEvalField(field: EvalField, { draft, problems }: EvalPage): Html 
     case 'line':
       return renderField(shown);
   }
+}
+
+/** Renders links to the sessions that the eval scored. */
+function renderScored(id: string, context: PageContext): Html {
+  const link = (kind: string, more = {}): string =>
+    linkTo(context, '/sessions', { kind, eval_id: id, ...more });
+  return html`<p>
+    Sessions that it scored: <a href="${link('production')}">production</a>,
+    <a href="${link('simulation')}">simulation</a>; failed:
+    <a href="${link('production', { failed_only: 'true' })}">production</a>,
+    <a href="${link('simulation', { failed_only: 'true' })}">simulation</a>.
+  </p>`;
 }
 
 function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {

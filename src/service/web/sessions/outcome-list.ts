@@ -9,6 +9,8 @@ export interface OutcomeListOptions {
   turns: readonly SessionTurn[];
   /** Returns the link to a turn; undefined if the page does not show it. */
   linkToTurn: (sequence: number) => string | undefined;
+  /** Returns the link to the page of an eval; undefined if it was deleted. */
+  linkToEditor: (evalId: string) => string | undefined;
   /** Renders what people think of an outcome that passed or failed, and the form to say it. */
   renderReview: (outcome: ExplainedOutcome) => Html;
   /** Returns the link to the sessions of an eval with an outcome. */
@@ -50,8 +52,9 @@ function describeErrored(errored: number, judged: number): string {
 }
 
 function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions): Html {
-  const { anchor, evalName, category, outcome, required, reasoning } = explained;
+  const { anchor, evalId, evalName, category, outcome, required, reasoning } = explained;
   const { className, word } = OUTCOME_LOOKS[outcome];
+  const editor = options.linkToEditor(evalId);
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome" id="${anchor}">
     <span class="mark ${className}">${word}</span>
@@ -59,6 +62,7 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
       >${evalName}</a
     >
     <span class="soft">${about}</span>
+    ${editor !== undefined && html`<a class="soft" href="${editor}">edit the eval</a>`}
     <p class="reasoning">${reasoning}</p>
     ${renderEvidence(explained, options.turns, options.linkToTurn)}
     ${

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts';
 import { RequestError } from '../../domain/errors.ts';
+import { findLiveEvals } from '../../domain/evals.ts';
 import { buildConversationTranscript } from '../../domain/transcripts.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import type { CloseResult, Store } from '../../store/store.ts';
@@ -100,12 +101,14 @@ async function renderConversation(
   const location = session && linkToSession(session, context);
   if (location !== undefined) return { status: 302, location };
   using _held = await conversations.holdMemory(ownerId, conversationId);
+  const { evals } = await findLiveEvals(store.evals, ownerId);
+  const liveEvals = evals.map(({ name }) => name);
   const [transcript, tags, spans] = [
     await buildConversationTranscript(store, ownerId, conversationId),
     await conversations.listTags(ownerId, conversationId),
     await conversations.listSpans(ownerId, conversationId, SPANS_MAX),
   ];
-  const content = { ...readTurnPage(query), conversation, transcript, tags, spans };
+  const content = { ...readTurnPage(query), conversation, liveEvals, transcript, tags, spans };
   return renderConversationPage(content, context);
 }
 

@@ -6,7 +6,7 @@ import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
 
 /** Waits until the main part of the page contains a text, without a reload. */
 const waitForText = async (page: Page, text: string): Promise<void> => {

@@ -79,7 +79,7 @@ function explain({ conversation, liveEvals }: ConversationPage, context: PageCon
       <button>${hasEvals ? 'Close and score' : 'Close without scoring'}</button>`;
     const settings = html`<a href="${linkTo(context, '/settings')}">settings</a>`;
     return html`<p>
-        This conversation is open.
+        This conversation is not scored, because it is open.
         ${
           hasEvals
             ? html`After it is closed, ${formatCount(liveEvals.length, 'eval')} of the ${settings}

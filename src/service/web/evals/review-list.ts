@@ -6,7 +6,6 @@ import {
   formatShare,
 } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderItems } from '../../../report-kit/table.ts';
 import { REVIEWS_MIN, type Agreement } from '../../domain/agreement.ts';
 import type { ReviewedOutcome } from '../../store/store.ts';
 import { linkTo, type PageContext } from '../frame/page-frame.ts';
@@ -56,29 +55,29 @@ export function renderReviews(summary: EvalReviewSummary, context: PageContext):
     ${
       disagreements.length > 0 &&
       html`<h3>Marked wrong</h3>
-        ${renderItems({
-          ...{ label: 'Outcomes marked wrong', className: 'disagreements' },
-          items: disagreements,
-          columns: [
-            { name: 'session', content: ({ session }) => renderSession(session, context) },
-            {
-              name: 'the eval says',
-              content: ({ outcome, evalVersion = version }) =>
-                html`<span class="mark ${OUTCOME_LOOKS[outcome].className}"
-                    >${OUTCOME_LOOKS[outcome].word}</span
-                  >
-                  ${evalVersion !== version && html`<span class="soft">earlier version</span>`}`,
-            },
-            {
-              name: 'the person says',
-              content: ({ outcome }) => OUTCOME_LOOKS[outcome === 'pass' ? 'fail' : 'pass'].word,
-            },
-            { name: 'note', content: ({ note }) => note },
-            { name: 'marked', content: ({ atMs }) => formatInstant(isoTime(atMs)) },
-          ],
-        })}
+        <ul class="disagreements">
+          ${disagreements.map((review) => renderDisagreement(review, version, context))}
+        </ul>
         ${omitted > 0 && html`<p class="soft">and ${formatNumber(omitted)} more in the JSON</p>`}`
     }`;
+}
+
+function renderDisagreement(
+  { session, outcome, evalVersion, note, atMs }: ReviewedOutcome,
+  version: string,
+  context: PageContext,
+): Html {
+  const { className, word } = OUTCOME_LOOKS[outcome];
+  const opposite = OUTCOME_LOOKS[outcome === 'pass' ? 'fail' : 'pass'].word;
+  const isEarlier = evalVersion !== undefined && evalVersion !== version;
+  return html`<li class="outcome">
+    <span class="mark ${className}">${word}</span> ${renderSession(session, context)}
+    <span class="soft"
+      >a person says ${opposite}${isEarlier && ', of an earlier version of the eval'},
+      ${formatInstant(isoTime(atMs))}</span
+    >
+    ${note !== '' && html`<p>${note}</p>`}
+  </li>`;
 }
 
 function describeAgreement({ reviewed, right, kappa }: Agreement): string {
@@ -100,6 +99,6 @@ function renderSession(session: ReviewedOutcome['session'], context: PageContext
 
 /** CSS rules of the reviews of an eval. */
 export const REVIEWS_CSS = `
-.disagreements td:nth-child(4) { min-width: 14rem; white-space: pre-line; }
+.disagreements p { margin: 0.2rem 0; white-space: pre-line; }
 h3 { font-size: 1rem; margin: 0.75rem 0 0.25rem; }
 `;

@@ -20,7 +20,7 @@ dialog { background: var(--page); border: 1px solid var(--line); border-radius: 
 dialog h2 { margin: 0 0 0.5rem; }
 kbd { background: var(--box); border: 1px solid var(--line); border-radius: 0.25rem;
   font: 0.8125rem ui-monospace, monospace; padding: 0 0.3rem; }
-nav.tabs { margin: 0.5rem -0.6rem; }
+nav.tabs { margin: 0.5rem 0 0.5rem -0.6rem; }
 ul, ol { list-style: none; margin: 0; padding: 0; }
 main > details > summary { font-weight: 550; margin: 0.75rem 0 0.25rem; }
 li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }

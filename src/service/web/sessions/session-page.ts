@@ -172,5 +172,5 @@ function listProperties({ session, scenario, agentId }: SessionPage, context: Pa
 }
 
 const SESSION_CSS = `
-nav.path { margin: 0.75rem -0.6rem -0.75rem; }
+nav.path { margin: 0.75rem 0 -0.75rem -0.6rem; }
 `;

@@ -93,18 +93,8 @@ export function createConversationStore(
     ): Promise<{ conversations: WaitingConversation[]; total: number }> =>
       read(ownerId, (db) => listWaiting(db, { ownerId, state, ...page })),
     /** Lists the ids of conversations that begin with a text, in their order. */
-    async listByIdPrefix(ownerId: string, prefix: string, limit: number): Promise<string[]> {
-      const rows = await reader(ownerId)
-        .selectFrom('conversations')
-        .select('conversation_id')
-        .where('owner_id', '=', ownerId)
-        .where('conversation_id', '>=', prefix)
-        .where('conversation_id', '<', endOfPrefix(prefix))
-        .orderBy('conversation_id')
-        .limit(limit)
-        .execute();
-      return rows.map(({ conversation_id: id }) => id);
-    },
+    listByIdPrefix: (ownerId: string, prefix: string, limit: number): Promise<string[]> =>
+      listByIdPrefix(reader(ownerId), { ownerId, prefix, limit }),
     /** Lists conversations that were closed but never scored, oldest first. */
     listUnscored: (ownerId: string, limit: number): Promise<string[]> =>
       listUnscored(reader(ownerId), ownerId, limit),
@@ -354,6 +344,22 @@ interface WaitingQuery extends Page {
 }
 
 /** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
+async function listByIdPrefix(
+  db: Reader,
+  { ownerId, prefix, limit }: { ownerId: string; prefix: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', '>=', prefix)
+    .where('conversation_id', '<', endOfPrefix(prefix))
+    .orderBy('conversation_id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ conversation_id: id }) => id);
+}
+
 async function listWaiting(
   db: Reader,
   { ownerId, state, skip, limit }: WaitingQuery,

@@ -9,7 +9,7 @@ import {
 const round = (value: number | undefined): number | undefined =>
   value === undefined ? undefined : Math.round(value * 1e4) / 1e4;
 
-void t.test('kappa is that of published examples', async (t) => {
+void t.test('kappa is that of published examples', (t) => {
   for (const [counts, kappa] of [
     // The example of Wikipedia: 50 grant proposals, two readers.
     [[20, 5, 10, 15], 0.4],
@@ -43,9 +43,10 @@ void t.test('kappa is that of published examples', async (t) => {
     ),
     0.4915,
   );
+  t.end();
 });
 
-void t.test('kappa is undefined where it says nothing', async (t) => {
+void t.test('kappa is undefined where it says nothing', (t) => {
   t.equal(
     computeKappa([
       [0, 0],
@@ -61,12 +62,14 @@ void t.test('kappa is undefined where it says nothing', async (t) => {
     undefined,
     'one label',
   );
+  t.end();
 });
 
-void t.test('an outcome marked wrong is the opposite to a person', async (t) => {
+void t.test('an outcome marked wrong is the opposite to a person', (t) => {
   const counts = { pass: { right: 20, wrong: 5 }, fail: { wrong: 10, right: 15 } };
   const { reviewed, right, kappa } = measureAgreement(counts);
   t.same([reviewed, right, round(kappa)], [50, 35, 0.4]);
   const few = { pass: { right: REVIEWS_MIN - 2, wrong: 0 }, fail: { right: 1, wrong: 0 } };
   t.same(measureAgreement(few), { reviewed: 19, right: 19, kappa: undefined });
+  t.end();
 });

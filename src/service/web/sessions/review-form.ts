@@ -100,11 +100,11 @@ export function addReviewForms(
   });
 }
 
-const readPlace = (form: FormData): [session: string, evalId: string] => [
-  readText(form, 'session'),
-  // Ids may begin with a space, because uploads give evals their names as ids.
-  String(form.get('eval') ?? ''),
-];
+function readPlace(form: FormData): [session: string, evalId: string] {
+  const evalId = form.get('eval');
+  // Not trimmed, because outcomes that were uploaded have the name of their eval as its id.
+  return [readText(form, 'session'), typeof evalId === 'string' ? evalId : ''];
+}
 
 async function goToOutcome(
   { sessions }: Pick<Store, 'sessions'>,

@@ -164,13 +164,11 @@ export const renderKindTabs = (context: PageContext, path: string, shown: Sessio
     })),
   );
 
-const renderLink = (url: string, name: string, isCurrent: boolean, key?: string): Html =>
-  html`<a
-    href="${url}"
-    ${key !== undefined && html`data-key="${key}"`}
-    ${isCurrent ? html`aria-current="page"` : ''}
-    >${name}</a
-  >`;
+function renderLink(url: string, name: string, isCurrent: boolean, key?: string): Html {
+  const current = isCurrent ? html`aria-current="page"` : '';
+  const shortcut = key === undefined ? '' : html` data-key="${key}"`;
+  return html`<a href="${url}" ${current}${shortcut}>${name}</a>`;
+}
 
 /** Renders what the reader has just done: the sentence for the code in the URL, if there is one. */
 export function renderNotice(

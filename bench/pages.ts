@@ -31,6 +31,8 @@ const paths = [
   '/sessions?kind=production&tag=missing',
   '/sessions?kind=production&outcome=errored',
   '/sessions?kind=production&outcome=unfinished',
+  '/search?q=parcel+7',
+  '/search?q=not+said',
   '/sessions?kind=open',
   '/sessions?kind=unscored',
   SESSION,

@@ -39,12 +39,20 @@ export interface TurnMark {
   href: string;
 }
 
+/** A part of a text, in UTF-16 code units. */
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
 export interface TranscriptOptions {
   /** Gives each turn the id `turn-N`. Set it if the page has one transcript. */
   hasAnchors?: boolean;
   marks?: readonly TurnMark[];
   /** The most characters of one text (default: no limit). */
   textCharsMax?: number;
+  /** The places of a line that differ from a transcript next to this one, by turn and side. */
+  findChanges?: (sequence: number, side: 'user' | 'agent') => readonly TextRange[];
   /** The first turn that differs from a transcript next to this one; 0 for none. */
   differingTurn?: number;
 }
@@ -55,23 +63,30 @@ export function renderTranscript(
   options: TranscriptOptions = {},
 ): Html {
   const { hasAnchors = false, marks = [], textCharsMax = Infinity, differingTurn = 0 } = options;
+  const { findChanges = () => [] } = options;
   if (turns.length === 0) return html`<p class="soft">The transcript is empty.</p>`;
   const marksByTurn = Map.groupBy(marks, ({ turn }) => turn);
   return html`<ol class="transcript">
     ${turns.map((turn) => {
       const { sequence } = turn;
       const ofTurn = sequence === undefined ? [] : (marksByTurn.get(sequence) ?? []);
-      return renderTurn(turn, { hasAnchors, marks: ofTurn, textCharsMax, differingTurn });
+      const shown = { hasAnchors, marks: ofTurn, textCharsMax, differingTurn, findChanges };
+      return renderTurn(turn, shown);
     })}
   </ol>`;
 }
 
 function renderTurn(
   turn: ShownTurn,
-  { hasAnchors, marks, textCharsMax, differingTurn }: Required<TranscriptOptions>,
+  { hasAnchors, marks, textCharsMax, differingTurn, findChanges }: Required<TranscriptOptions>,
 ): Html {
   const { sequence, userInput, userReason, agentResponse, toolCalls = [] } = turn;
   const of = (part: TurnMark['part']): TurnMark[] => marks.filter((mark) => mark.part === part);
+  const line = (side: 'user' | 'agent', text: string): Html | undefined =>
+    renderLine(side, text, {
+      ...{ marks: of(side), textCharsMax },
+      changes: sequence === undefined ? [] : findChanges(sequence, side),
+    });
   const anchor = hasAnchors && sequence !== undefined && html`id="turn-${sequence}"`;
   const differs = sequence === differingTurn;
   return html`<li class="turn${differs ? ' differs' : ''}" ${anchor}>
@@ -86,14 +101,13 @@ function renderTurn(
       ${turn.late && html`<b class="undecided">${LATE_NOTES[turn.late]}</b>`} ${renderChips(marks)}
       ${differs && html`<b>first difference</b>`}
     </div>
-    ${renderLine('user', userInput, { marks: of('user'), textCharsMax })}
+    ${line('user', userInput)}
     ${userReason !== undefined && userReason !== '' && html`<div class="soft why">${userReason}</div>`}
     ${toolCalls.map((call, index) => {
       const isMarked = of('tool_call').some((mark) => (mark.call ?? index) === index);
       return renderToolCall(call, { isMarked, textCharsMax });
     })}
-    ${renderLine('agent', agentResponse, { marks: of('agent'), textCharsMax })}
-    ${renderMetrics(turn, of('latency').length > 0)}
+    ${line('agent', agentResponse)} ${renderMetrics(turn, of('latency').length > 0)}
     ${
       turn.evaluationMetadata &&
       renderHints(turn.evaluationMetadata, of('evaluation_metadata').length > 0)
@@ -117,38 +131,43 @@ function renderChips(marks: readonly TurnMark[]): Html[] {
 
 interface LineOptions {
   marks: readonly TurnMark[];
+  changes: readonly TextRange[];
   textCharsMax: number;
 }
 
 function renderLine(
   side: 'user' | 'agent',
   text: string,
-  { marks, textCharsMax }: LineOptions,
+  { marks, changes, textCharsMax }: LineOptions,
 ): Html | undefined {
   if (text === '') return undefined;
   const shown = text.length > textCharsMax ? text.slice(0, textCharsMax).toWellFormed() : text;
   const cut = cutText(text, textCharsMax).slice(shown.length);
   return html`<div class="said ${side}">
     <span class="who">${side === 'user' ? 'User' : 'Agent'}</span>
-    <span class="text">${markText(shown, marks)}${cut}</span>
+    <span class="text">${markText(shown, marks, changes)}${cut}</span>
   </div>`;
 }
 
-/** Highlights the places of the marks in a text. */
-function markText(text: string, marks: readonly TurnMark[]): Html {
+/** Highlights the places of the marks in a text, and what changed. */
+function markText(text: string, marks: readonly TurnMark[], changes: readonly TextRange[]): Html {
   const places = marks.flatMap((mark) => {
     const { start = 0, end = text.length } = mark;
     return start < Math.min(end, text.length) ? [{ ...mark, start, end }] : [];
   });
-  if (places.length === 0) return html`${text}`;
-  const bounds = [...new Set([0, text.length, ...places.flatMap(({ start, end }) => [start, end])])]
+  const ranges = [...places, ...changes];
+  if (ranges.length === 0) return html`${text}`;
+  const bounds = [...new Set([0, text.length, ...ranges.flatMap(({ start, end }) => [start, end])])]
     .filter((at) => at <= text.length)
     .sort((left, right) => left - right);
   const pieces = bounds.slice(1).map((end, index) => {
     const start = bounds[index] ?? 0;
     const piece = text.slice(start, end);
     const here = places.filter((place) => place.start <= start && place.end >= end);
-    if (here.length === 0) return html`${piece}`.text;
+    if (here.length === 0) {
+      const isChanged = changes.some((range) => range.start <= start && range.end >= end);
+      return (isChanged ? html`<mark class="changed">${piece}</mark>` : html`${piece}`).text;
+    }
     const outcome = here.some((place) => place.outcome === 'fail') ? 'fail' : 'pass';
     const title = here.map(({ label }) => label).join(', ');
     return html`<mark class="${outcome}" title="${title}">${piece}</mark>`.text;

@@ -1328,6 +1328,70 @@ export interface EvalOutcome {
   [k: string]: unknown;
 }
 /**
+ * What people think of the outcomes of an eval.
+ */
+export interface EvalReviews {
+  eval: ReviewedEval;
+  /**
+   * Reviewed outcomes of the current version of the eval, and of uploads.
+   */
+  reviewed: number;
+  /**
+   * Those of them that were marked right.
+   */
+  right: number;
+  /**
+   * Cohen's kappa of the eval and the people; null with fewer than 20 reviews, or if all labels are the same.
+   */
+  kappa: number | null;
+  /**
+   * Reviews of all versions. `reviews` has the newest 1,000 of them.
+   */
+  total: number;
+  /**
+   * @maxItems 1000
+   */
+  reviews: OutcomeReview[];
+  [k: string]: unknown;
+}
+export interface ReviewedEval {
+  id: string;
+  name: string;
+  /**
+   * Differs if the kind or the parameters of the eval do.
+   */
+  version: string;
+  [k: string]: unknown;
+}
+export interface OutcomeReview {
+  session_id: string;
+  /**
+   * Page of the session; null if its simulation was deleted.
+   */
+  url: string | null;
+  /**
+   * What the eval decided.
+   */
+  outcome: 'pass' | 'fail';
+  /**
+   * What a person thinks of the outcome.
+   */
+  mark: 'right' | 'wrong';
+  /**
+   * Why; empty without a note.
+   */
+  note: string;
+  /**
+   * When it was marked (ISO 8601).
+   */
+  at: string;
+  /**
+   * Version of the eval that gave the outcome; null if it was uploaded.
+   */
+  eval_version: string | null;
+  [k: string]: unknown;
+}
+/**
  * The sandbox's response to GET /health. The status is 200 for healthy and degraded, 503 for unhealthy.
  */
 export interface Health {
@@ -4339,6 +4403,7 @@ export interface Messages {
   EndCall: EndCall;
   EvalDefinition: EvalDefinition;
   EvalOutcome: EvalOutcome;
+  EvalReviews: EvalReviews;
   ExchangeRecord: ExchangeRecord;
   Health: Health;
   IceCandidate: IceCandidate;

@@ -83,7 +83,10 @@ interface AddedSession {
   isNew: boolean;
 }
 
-const tablesOfSession = ['turns', 'session_texts', 'session_tags', 'outcomes', 'jobs'] as const;
+const tablesOfSession = [
+  ...(['turns', 'session_texts', 'session_tags'] as const),
+  ...(['outcomes', 'reviews', 'jobs'] as const),
+];
 
 /**
  * Adds or replaces sessions of one owner with different ids. Returns the key and the number of jobs of

@@ -16,7 +16,7 @@ import {
   type Partitioned,
 } from './conversation-reads.ts';
 import { listLinks, listSpans, type SpanPlace } from './conversation-spans.ts';
-import { findOrInsertRun } from './names.ts';
+import { endOfPrefix, findOrInsertRun } from './names.ts';
 import { toDay } from './span-writer.ts';
 import type {
   CloseRequest,
@@ -92,6 +92,9 @@ export function createConversationStore(
       page: Page,
     ): Promise<{ conversations: WaitingConversation[]; total: number }> =>
       read(ownerId, (db) => listWaiting(db, { ownerId, state, ...page })),
+    /** Lists the ids of conversations that begin with a text, in their order. */
+    listByIdPrefix: (ownerId: string, prefix: string, limit: number): Promise<string[]> =>
+      listByIdPrefix(reader(ownerId), { ownerId, prefix, limit }),
     /** Lists conversations that were closed but never scored, oldest first. */
     listUnscored: (ownerId: string, limit: number): Promise<string[]> =>
       listUnscored(reader(ownerId), ownerId, limit),
@@ -341,6 +344,22 @@ interface WaitingQuery extends Page {
 }
 
 /** Lists open or unscored conversations. Call it in a transaction, so that the total fits. */
+async function listByIdPrefix(
+  db: Reader,
+  { ownerId, prefix, limit }: { ownerId: string; prefix: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .select('conversation_id')
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', '>=', prefix)
+    .where('conversation_id', '<', endOfPrefix(prefix))
+    .orderBy('conversation_id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ conversation_id: id }) => id);
+}
+
 async function listWaiting(
   db: Reader,
   { ownerId, state, skip, limit }: WaitingQuery,

@@ -52,6 +52,25 @@ export function createEvalStore({ reader, read, write, writeAlone }: Connections
       }),
     getSettings: (ownerId: string): Promise<Required<LiveSettings>> =>
       getSettings(reader(ownerId), ownerId),
+    /** Returns until when the problems on the overview were dismissed; 0 if they never were. */
+    async getDismissedAt(ownerId: string): Promise<number> {
+      const row = await reader(ownerId)
+        .selectFrom('settings')
+        .select('problems_dismissed_at_ms')
+        .where('owner_id', '=', ownerId)
+        .executeTakeFirst();
+      return row?.problems_dismissed_at_ms ?? 0;
+    },
+    /** Dismisses the problems on the overview up to a time; 0 shows all of them again. */
+    dismissProblems: (ownerId: string, atMs: number): Promise<void> =>
+      writeAlone(ownerId, async (db) => {
+        await updateSettings(db, ownerId, {});
+        await db
+          .updateTable('settings')
+          .set({ problems_dismissed_at_ms: atMs })
+          .where('owner_id', '=', ownerId)
+          .execute();
+      }),
     /** Changes the settings that are present in `changes`. */
     updateSettings: (ownerId: string, changes: LiveSettings): Promise<void> =>
       writeAlone(ownerId, (db) => updateSettings(db, ownerId, changes)),

@@ -11,6 +11,9 @@ export function normalizeForSearch(name: string): string {
   return upper.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
+/** Returns a text after all that begin with a prefix, so that an index finds these as a range. */
+export const endOfPrefix = (prefix: string): string => `${prefix}\u{10ffff}`;
+
 /**
  * Caches row keys for one transaction, because many of its sessions share names. Rows are not
  * deleted during the transaction.

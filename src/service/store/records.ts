@@ -173,6 +173,26 @@ export interface Outcome {
   evidence?: readonly OutcomeEvidence[];
 }
 
+/** What a person thinks of an outcome. An extension of ours. */
+export interface Review {
+  evalId: string;
+  mark: 'right' | 'wrong';
+  /** Why; empty if the person did not say. */
+  note: string;
+  atMs: number;
+}
+
+/** A review of an outcome of an eval, with the outcome and its session. */
+export interface ReviewedOutcome extends Review {
+  session: Session;
+  outcome: 'pass' | 'fail';
+  /** See `versionOf`; undefined if the outcome was uploaded. */
+  evalVersion: string | undefined;
+}
+
+/** How many outcomes of an eval were marked right and wrong, by the outcome. */
+export type ReviewCounts = Record<'pass' | 'fail', Record<Review['mark'], number>>;
+
 /** A session with its outcomes (spec 2.4, 2.5). */
 export interface Session {
   id: string;
@@ -235,6 +255,8 @@ export interface SessionFilter {
    * exactly.
    */
   runId?: string;
+  /** The id of a scenario of the simulation with `runId`. */
+  scenarioId?: string;
   evalId?: string;
   evalVersion?: string;
 }

@@ -11,9 +11,10 @@ export function createRetentionStore({ dialect, write }: Connections) {
   return {
     /**
      * Removes the spans of conversations whose first span was received on a day before that of
-     * `receivedBeforeMs`, and the text that a search finds their sessions by. Conversations, sessions, and
-     * outcomes stay; a conversation knows when its spans were removed, and receives no others. Removes a
-     * part in one transaction. Returns whether there can be more.
+     * `receivedBeforeMs`, and the text that a search finds their sessions by, with the reviews of their
+     * outcomes, because notes can quote them. Conversations, sessions, and outcomes stay; a conversation
+     * knows when its spans were removed, and receives no others. Removes a part in one transaction.
+     * Returns whether there can be more.
      */
     removeSpans: (
       ownerId: string,
@@ -78,7 +79,9 @@ async function removeSpans(
     .execute();
   const sessionKeys = locked.flatMap(({ session_key: key }) => key ?? []);
   if (sessionKeys.length > 0) {
-    await db.deleteFrom('session_texts').where('session_key', 'in', sessionKeys).execute();
+    for (const table of ['session_texts', 'reviews'] as const) {
+      await db.deleteFrom(table).where('session_key', 'in', sessionKeys).execute();
+    }
   }
   return true;
 }

@@ -288,7 +288,8 @@ function applyFilter<Row>(
   query: SessionQuery<Row>,
   { filter, evalKeys, runKeys, agentKeys }: Selection,
 ): SessionQuery<Row> {
-  const { ownerId, kind, agent, run, runId, eval: evalName, evalId, outcome } = filter;
+  const { ownerId, kind, agent, run, runId, scenarioId } = filter;
+  const { eval: evalName, evalId, outcome } = filter;
   const failedOnly = filter.failedOnly || outcome === 'failed';
   const { startedAfterMs, startedBeforeMs } = filter;
   // Zeros are literals, because SQLite uses a partial index only if the query repeats its condition.
@@ -320,6 +321,7 @@ function applyFilter<Row>(
   }
   if (runId) {
     narrowed = narrowed.where((eb) => isOfRun(eb, { ownerId, kind, id: runId }));
+    if (scenarioId) narrowed = narrowed.where('sessions.scenario_id', '=', scenarioId);
   }
   const isOfFew = Boolean(run) || Boolean(agent) || Boolean(runId);
   if (!isOfFew) narrowed = narrowed.where('sessions.owner_id', '=', ownerId);

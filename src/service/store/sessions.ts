@@ -1,6 +1,7 @@
 import { addSession, addSessions } from './add-sessions.ts';
 import type { Connections, Reader, WriteTransaction } from './connections.ts';
 import { findNeighbors, findSessionPage, findSessions, parseObject } from './session-queries.ts';
+import { endOfPrefix } from './names.ts';
 import type {
   Neighbors,
   NewSession,
@@ -38,6 +39,18 @@ export function createSessionStore({ reader, read, write, writeAlone }: Connecti
         sessions.sort((a, b) => b.startedAtMs - a.startedAtMs);
         return sessions.slice(0, limit);
       }),
+    /** Lists sessions of both kinds whose id begins with a text, by their ids. */
+    listByIdPrefix: (ownerId: string, prefix: string, limit: number): Promise<Session[]> =>
+      read(ownerId, (db) =>
+        findSessions(db, (query) =>
+          query
+            .where('sessions.owner_id', '=', ownerId)
+            .where('sessions.id', '>=', prefix)
+            .where('sessions.id', '<', endOfPrefix(prefix))
+            .orderBy('sessions.id')
+            .limit(limit),
+        ),
+      ),
     /** Returns the stored turns; empty for sessions of live traces. */
     async listTurns(ownerId: string, id: string): Promise<StoredTurn[]> {
       const rows = await reader(ownerId)

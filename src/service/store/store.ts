@@ -12,6 +12,7 @@ import type { SpanPartitions } from './postgres/span-partitions.ts';
 import { createRecordingStore } from './recordings.ts';
 import type { SeedData } from './records.ts';
 import { createRetentionStore } from './retention.ts';
+import { createReviewStore } from './reviews.ts';
 import { createRunStore } from './runs.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { createSessionStore } from './sessions.ts';
@@ -91,6 +92,7 @@ export function createStore(connections: Connections, database: StoreDatabase) {
     ingestLog: createIngestLogStore(connections),
     overview: createOverviewStore(connections),
     recordings: createRecordingStore(connections),
+    reviews: createReviewStore(connections),
     runs: createRunStore(connections),
     retention: createRetentionStore(connections),
     /** Deletes all data of an owner except the owner itself and its keys. */

@@ -22,6 +22,7 @@ import { addOpenApiRoute } from './openapi.ts';
 import { addOverviewRoutes, type OverviewOptions } from './overview/routes.ts';
 import { addRunRoutes, type RunRouteOptions } from './runs/routes.ts';
 import { addScenarioRoutes } from './scenarios/routes.ts';
+import { addSearchRoutes } from './search/routes.ts';
 import { addSessionRoutes, type SessionPageOptions } from './sessions/routes.ts';
 import { addSettingsRoutes, type SettingsPageOptions } from './settings/routes.ts';
 import { addTranscriptRoutes } from './transcripts/routes.ts';
@@ -64,8 +65,9 @@ export function addPageRoutes(app: FastifyInstance, parts: PageParts): void {
   addOpenApiRoute(app, { apiKeyHeader });
   const { rejectedRequests, sdkSettings } = parts;
   addOverviewRoutes(pages, { store, clock, apiKeyHeader, rejectedRequests, sdkSettings });
+  addSearchRoutes(pages, store);
   addDeepLinkRoutes(pages, { store, simulations });
-  addSessionRoutes(pages, { store, close: parts.close });
+  addSessionRoutes(pages, { store, clock, close: parts.close });
   addRunRoutes(pages, { store, simulations, clock });
   addCompareRoutes(pages, { store, simulations });
   addAgentRoutes(pages, { store, simulations, clock, kit, tests: parts.agentTests });

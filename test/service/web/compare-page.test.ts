@@ -94,6 +94,7 @@ void t.test('two simulations: regressions first, transcripts, and what changed',
   for (const side of await sides.all()) {
     t.match(await side.locator('li.differs').innerText(), /Turn 1\s+first difference/);
   }
+  t.match(await sides.nth(1).locator('mark.changed').allInnerTexts(), ['We open at nine.']);
   const boxes = await Promise.all([0, 1].map((nth) => sides.nth(nth).boundingBox()));
   t.equal(boxes[0]?.y, boxes[1]?.y, 'side by side');
   t.same(errors, []);

@@ -57,7 +57,7 @@ void t.test('/ and /__admin reveal nothing to unauthorized callers', async (t) =
   const key = 'the-key-of-this-service';
   const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
   t.teardown(() => service.stop());
-  for (const path of ['/', '/__admin', '/__admin/', '/__admin/evals']) {
+  for (const path of ['/', '/search?q=x', '/__admin', '/__admin/', '/__admin/evals']) {
     const method = path === '/__admin/evals' ? 'PATCH' : 'GET';
     const rejected = await fetch(service.url + path, { method });
     t.equal(rejected.status, 401, path);

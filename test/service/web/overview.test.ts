@@ -6,7 +6,7 @@ import { withEmptyService } from '../../helpers/empty-service.ts';
 import { openPage, visitViews } from '../../helpers/browser.ts';
 import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
 import { withService } from '../../helpers/service.ts';
-import { follow } from '../../helpers/service-page.ts';
+import { clickButton, follow } from '../../helpers/service-page.ts';
 
 /** Waits until the main part of the page contains a text, without a reload. */
 const waitForText = async (page: Page, text: string): Promise<void> => {
@@ -99,3 +99,25 @@ void t.test('the SDK that sent unreadable traces is named first, with its settin
     t.same(errors, []);
   });
 });
+
+void t.test(
+  'reasons for missing data are dismissed until one occurs again, and restored',
+  async (t) => {
+    const { service, clock, send } = await withService(t);
+    const sendEmpty = () => send('POST /v1/traces', { body: { resourceSpans: [] } });
+    await sendEmpty();
+    const { page, errors } = await openPage(t, service.url);
+    t.match(await page.innerText('.log'), 'The request contains no spans.');
+    t.notMatch(await clickButton(page, 'Dismiss'), 'contains no spans');
+    t.match(
+      await clickButton(page, 'Show dismissed reasons for missing data'),
+      'The request contains no spans.',
+    );
+    await clickButton(page, 'Dismiss');
+    clock.advance(1_000);
+    await sendEmpty();
+    await page.reload();
+    t.match(await page.innerText('.log'), /contains no spans.*1 time/s, 'it occurred again');
+    t.same(errors, []);
+  },
+);

@@ -32,7 +32,7 @@ void t.test('A starter scenario is added with its persona and its evals', async 
   await page.selectOption('[name=starter]', 'shop');
   t.match(await clickButton(page, 'Add'), 'The starter scenarios were added');
   t.equal(await page.locator('tbody tr').count(), 12);
-  await page.fill('[name=q]', 'REFUND');
+  await page.fill('main [name=q]', 'REFUND');
   t.match(await clickButton(page, 'Search'), '3 of 12 scenarios.');
   t.same(errors, []);
 });

@@ -309,7 +309,7 @@ void t.test('the page of an open conversation closes it; lists leave messages ou
   await follow(page, 'text=a/b');
   t.match(await page.innerText('main'), 'my address', 'the page has all tags');
   await assertAccessibleAtNight(t, page);
-  await follow(page, page.getByRole('button', { name: 'Close the conversation' }));
+  await follow(page, page.getByRole('button', { name: 'Close and score' }));
   await page.waitForURL(/production-eval/);
   await admin('POST /drain');
   t.match((await send('GET /api/prod-evaluations/sessions/')).text, /"a\/b"/);

@@ -11,6 +11,7 @@ import {
   table,
   text,
   textOf,
+  withDefault,
 } from './table.ts';
 
 const documentKinds: readonly DocumentKind[] = ['agent', 'persona', 'scenario'];
@@ -96,6 +97,8 @@ export const ownerTables = {
       /** JSON array of eval ids. */
       evals: text,
       run_name: text,
+      /** Problems up to this time are not on the overview. */
+      problems_dismissed_at_ms: withDefault(long, 0),
     },
     { primaryKey: ['owner_id'] },
   ),

@@ -1,4 +1,4 @@
-import type { Outcome, SessionKind, SessionStatus, SimulationPlan, Verdict } from '../records.ts';
+import type { Outcome, Review, SessionKind, SessionStatus, SimulationPlan, Verdict } from '../records.ts';
 import {
   bytes,
   databaseTime,
@@ -19,6 +19,7 @@ import {
 
 const sessionKinds: readonly SessionKind[] = ['simulation', 'production'];
 const outcomes: readonly Outcome['outcome'][] = ['pass', 'fail', 'error'];
+const marks: readonly Review['mark'][] = ['right', 'wrong'];
 const simulationStates: readonly SimulationPlan['state'][] = ['running', 'ended', 'canceled'];
 
 /** The tables of sessions, of what they belong to, and of their results. */
@@ -302,6 +303,23 @@ export const sessionTables = {
           where: 'simulation_key is not null',
         },
       },
+    },
+  ),
+
+  /** What a person thinks of an outcome that passed or failed. */
+  reviews: table(
+    {
+      session_key: keyOf('sessions'),
+      owner_id: sortedText,
+      eval_id: sortedText,
+      mark: oneOf(marks),
+      at_ms: long,
+      /** Why; empty if the person did not say. */
+      note: text,
+    },
+    {
+      primaryKey: ['session_key', 'eval_id'],
+      indexes: { reviews_of_eval: { on: ['owner_id', 'eval_id', 'at_ms desc'] } },
     },
   ),
 

@@ -20,7 +20,7 @@ import type { EvalCounts } from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { createEvalNames } from '../runs/eval-names.ts';
 import { passRateOf } from '../runs/pass-rate-chart.ts';
-import { pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
+import { linkToScenarioSessions, pathOfRun, RUNS_CSS } from '../runs/runs-page.ts';
 import { describeTimes, listChanges } from './changes.ts';
 import type { RunComparison, Side } from './load-comparison.ts';
 import { renderPair, TRANSCRIPT_PAIR_CSS } from './transcript-pair.ts';
@@ -34,7 +34,7 @@ export function renderComparePage(comparison: RunComparison, context: PageContex
   const { kind, verdict, sentence } = result;
   const groups =
     kind === 'simulation'
-      ? groupRows('scenario', result.rows, scenarioColumns)
+      ? groupRows('scenario', result.rows, scenarioColumns(before, after, context))
       : groupRows('eval', result.rows, evalColumns(result.rows, after, context));
   const [regressions, ...others] = groups;
   return renderServicePage(
@@ -224,12 +224,29 @@ function groupRows<Row extends JudgedChange>(
   });
 }
 
-const scenarioColumns: Columns<ComparedScenario> = (className) => [
-  { name: 'scenario', content: ({ scenario_id: id }) => id },
-  { name: 'change', className, content: ({ change }) => changeNames[change] },
-  { name: 'before', content: ({ before }) => describeStanding(before) },
-  { name: 'after', content: ({ now }) => describeStanding(now) },
-];
+/** Returns the columns of scenarios. Each side leads to its sessions. */
+const scenarioColumns = (
+  earlier: Side,
+  later: Side,
+  context: PageContext,
+): Columns<ComparedScenario> => {
+  const link = ({ ref }: Side, scenarioId: string, text: string): Html =>
+    html`<a href="${linkToScenarioSessions(ref.id, scenarioId, context)}">${text}</a>`;
+  return (className) => [
+    { name: 'scenario', content: ({ scenario_id: id }) => id },
+    { name: 'change', className, content: ({ change }) => changeNames[change] },
+    {
+      name: 'before',
+      content: ({ scenario_id: id, before }) =>
+        before ? link(earlier, id, describeStanding(before)) : describeStanding(before),
+    },
+    {
+      name: 'after',
+      content: ({ scenario_id: id, now }) =>
+        now ? link(later, id, describeStanding(now)) : describeStanding(now),
+    },
+  ];
+};
 
 /** Renders the first items of a group as a table, and counts the others. */
 function renderFirstItems<Item>(

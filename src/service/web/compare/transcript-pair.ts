@@ -1,11 +1,12 @@
 import { cutText, formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
-import { renderTranscript } from '../../../report-kit/transcript.ts';
+import { renderTranscript, type TextRange } from '../../../report-kit/transcript.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { explainSession, listReasons } from '../../domain/simulation-results/reasons.ts';
 import type { PageContext } from '../frame/page-frame.ts';
 import { linkToSession } from '../sessions/session-links.ts';
+import { findChangedWords } from './changed-words.ts';
 import type { ComparedSession, TranscriptPair } from './load-comparison.ts';
 
 /** The most turns to show, around the first one that differs. */
@@ -21,24 +22,25 @@ export function renderPair(
   context: PageContext,
 ): Html {
   const index = findDifference(before?.turns ?? [], after.turns);
-  return html`<section>
-    <h3>${scenarioId}</h3>
+  const isSame = before !== undefined && index === undefined;
+  return html`<details ${isSame ? '' : 'open'}>
+    <summary><h3>${scenarioId}</h3></summary>
     ${before && index === undefined && html`<p class="soft">Both transcripts say the same.</p>`}
     <div class="pair">
       <div>
         <h4>Before</h4>
         ${
           before
-            ? renderSide(before, index, context)
+            ? renderSide(before, { difference: index, other: after }, context)
             : html`<p class="soft">The run before has no session of this scenario.</p>`
         }
       </div>
       <div>
         <h4>After</h4>
-        ${renderSide(after, before && index, context)}
+        ${renderSide(after, { difference: before && index, other: before }, context)}
       </div>
     </div>
-  </section>`;
+  </details>`;
 }
 
 /** Returns the index of the first turn in which the lines or the tools differ. */
@@ -61,9 +63,19 @@ function describeTurn(turn: SessionTurn | undefined): string {
 
 function renderSide(
   { session, turns }: ComparedSession,
-  difference: number | undefined,
+  { difference, other }: { difference: number | undefined; other: ComparedSession | undefined },
   context: PageContext,
 ): Html {
+  const findChanges = (sequence: number, side: 'user' | 'agent'): readonly TextRange[] => {
+    const index = turns.findIndex((turn) => turn.sequence === sequence);
+    const [turn, counterpart] = [turns[index], other?.turns[index]];
+    if (!turn || !counterpart) return [];
+    const field = side === 'user' ? 'userInput' : 'agentResponse';
+    const [text, otherText] = [turn[field], counterpart[field]].map((each) =>
+      each.slice(0, TEXT_LENGTH_MAX),
+    );
+    return findChangedWords(text ?? '', otherText ?? '');
+  };
   const verdict = decideVerdict(session);
   const link = linkToSession(session, context);
   const sample = session.simulated?.['sample'];
@@ -91,6 +103,7 @@ function renderSide(
       shown.map(({ evaluationMetadata, userReason, ...turn }) => turn),
       {
         textCharsMax: TEXT_LENGTH_MAX,
+        findChanges,
         differingTurn: difference === undefined ? 0 : (turns[difference]?.sequence ?? 0),
       },
     )}`;
@@ -102,5 +115,7 @@ export const TRANSCRIPT_PAIR_CSS = `
 @media (min-width: 48rem) { .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 h4 { font-size: 0.95rem; margin: 0.5rem 0 0; }
 ul.reasons { list-style: disc; padding-left: 1.5rem; }
+summary h3 { display: inline-block; }
+mark.changed { border-color: var(--note); }
 li.differs { border-left: 4px solid var(--warn); padding-left: 0.75rem; }
 `;

@@ -12,6 +12,7 @@ import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame
 import { renderDryRun, renderTrial, TRIAL_CSS, type ShownTrial } from './dry-run.ts';
 import { JSON_FIELD, type EvalDraft, type Problems } from './eval-form.ts';
 import { evalKinds, listFields, type EvalField } from './eval-fields.ts';
+import { renderReviews, REVIEWS_CSS, type EvalReviewSummary } from './review-list.ts';
 
 /** The content of the editor of an eval. */
 export interface EvalPage {
@@ -22,6 +23,8 @@ export interface EvalPage {
   /** How many scenarios refer to it. */
   scenarios: number;
   trial: ShownTrial;
+  /** What people think of its outcomes; undefined if it is new. */
+  reviews: EvalReviewSummary | undefined;
 }
 
 const JSON_HINT =
@@ -36,11 +39,12 @@ export function renderEvalPage(page: EvalPage, context: PageContext): string {
     {
       title,
       section: 'Evals',
-      css: `${CSS}${TRIAL_CSS}`,
+      css: `${CSS}${TRIAL_CSS}${REVIEWS_CSS}`,
       main: html`<h1>${title}</h1>
         ${renderKind(draft, context)}
         ${renderForm(context, { action: '/evals/save', body: renderBody(page, context) })}
-        ${renderDryRun(trial)}
+        ${renderDryRun(trial)} ${original !== undefined && renderScored(original, context)}
+        ${page.reviews && renderReviews(page.reviews, context)}
         ${original !== undefined && context.token !== undefined && renderDeletion(page, original, context)}`,
     },
     context,
@@ -108,6 +112,18 @@ function renderEvalField(field: EvalField, { draft, problems }: EvalPage): Html 
     case 'line':
       return renderField(shown);
   }
+}
+
+/** Renders links to the sessions that the eval scored. */
+function renderScored(id: string, context: PageContext): Html {
+  const link = (kind: string, more = {}): string =>
+    linkTo(context, '/sessions', { kind, eval_id: id, ...more });
+  return html`<p>
+    Sessions that it scored: <a href="${link('production')}">production</a>,
+    <a href="${link('simulation')}">simulation</a>; failed:
+    <a href="${link('production', { failed_only: 'true' })}">production</a>,
+    <a href="${link('simulation', { failed_only: 'true' })}">simulation</a>.
+  </p>`;
 }
 
 function renderDeletion({ isLive, scenarios }: EvalPage, id: string, context: PageContext): Html {

@@ -21,11 +21,12 @@ import {
   type EvalDraft,
   type Problems,
 } from './eval-form.ts';
+import { addReviewExport, summarizeReviews } from './eval-reviews.ts';
 import { renderEvalPage, type EvalPage } from './eval-page.ts';
 import { isEvalKind, listFields } from './eval-fields.ts';
 import { renderEvalsPage, renderKindsPage } from './evals-page.ts';
 
-type EvalStores = Pick<Store, 'evals' | 'documents' | 'sessions' | 'conversations'>;
+type EvalStores = Pick<Store, 'evals' | 'documents' | 'sessions' | 'conversations' | 'reviews'>;
 
 /** What the pages of evals read and change. */
 export interface EvalPageOptions {
@@ -59,6 +60,7 @@ export function addEvalRoutes(pages: Pages, options: EvalPageOptions): void {
     const draft = draftOf(definition, { asJson: query.get('as') === 'json' });
     return renderEditor(store, visit, { draft });
   });
+  addReviewExport(pages, store);
   addEvalForms(pages, options);
 }
 
@@ -209,12 +211,15 @@ async function renderEditor(
 ): Promise<string> {
   const { draft, problems, trial = {} } = page;
   const { original = '' } = draft;
-  const [recent, settings, scenarios] = await Promise.all([
+  const stored = (await store.evals.list(ownerId)).find(({ id }) => id === original);
+  const [recent, settings, scenarios, reviews] = await Promise.all([
     listTriable(store, ownerId),
     store.evals.getSettings(ownerId),
     countScenarios(store, ownerId),
+    stored && summarizeReviews(store, ownerId, stored),
   ]);
   const shown = {
+    reviews,
     draft,
     ...(problems && { problems }),
     isLive: settings.evals.includes(original),

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { HTML_TYPE, pageHeaders } from '../../../http-kit/pages.ts';
+import { renderFactList } from '../../../report-kit/fact-list.ts';
 import { formatNumber } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import { hashSource, renderPage } from '../../../report-kit/page.ts';
@@ -74,16 +75,28 @@ export function linkTo({ owner }: PageContext, path: string, parameters: Paramet
 }
 
 /** The navigation of all pages. */
-const SECTIONS: readonly [path: string, name: string][] = [
-  ['/', 'Overview'],
-  ['/sessions', 'Sessions'],
-  ['/runs', 'Runs'],
-  ['/scenarios', 'Scenarios'],
-  ['/agents', 'Agents'],
-  ['/evals', 'Evals'],
-  ['/transcripts', 'Upload'],
-  ['/settings', 'Settings'],
+const SECTIONS: readonly [path: string, name: string, key: string][] = [
+  ['/', 'Overview', 'o'],
+  ['/sessions', 'Sessions', 's'],
+  ['/runs', 'Runs', 'r'],
+  ['/scenarios', 'Scenarios', 'c'],
+  ['/agents', 'Agents', 'a'],
+  ['/evals', 'Evals', 'e'],
+  ['/transcripts', 'Upload', 'u'],
+  ['/settings', 'Settings', 't'],
 ];
+
+/** What keys do on every page, besides those of the navigation. */
+const KEYS: readonly [keys: string, purpose: string][] = [
+  ['/', 'Search'],
+  ['?', 'Show these keys'],
+  ['j, k', 'Next and previous session of a list'],
+];
+
+/** Path of the search over everything. */
+export const SEARCH_PATH = '/search';
+/** The most characters of a search. */
+export const SEARCH_CHARS_MAX = 200;
 
 /** Renders a page of the service. It is complete without its script, and sends no request elsewhere. */
 export function renderServicePage(page: ServicePage, context: PageContext): string {
@@ -101,14 +114,36 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
 function renderNavigation({ title, section = title }: ServicePage, context: PageContext): Html {
   return html`<a class="skip" href="#main">Skip to the content</a>
     <nav class="site" aria-label="Pages">
-      ${SECTIONS.map(([path, name]) => renderLink(linkTo(context, path), name, name === section))}
+      ${SECTIONS.map(([path, name, key]) =>
+        renderLink(linkTo(context, path), name, name === section, key),
+      )}
       ${context.owner !== undefined && html`<span class="soft">Owner ${context.owner}</span>`}
       ${
         context.hasSession &&
         html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
       }
-    </nav>`;
+      <form action="${SEARCH_PATH}" role="search" aria-label="Everything">
+        ${context.owner !== undefined && html`<input type="hidden" name="owner" value="${context.owner}" />`}
+        <input
+          ${html`type="search" name="q" maxlength="${SEARCH_CHARS_MAX}"`}
+          aria-label="Search everything"
+          placeholder="Search ( / )"
+        />
+      </form>
+    </nav>
+    <dialog id="keyboard" aria-labelledby="keyboard-title">
+      <h2 id="keyboard-title">Keyboard</h2>
+      ${renderKeys()}
+      <form method="dialog"><button class="quiet">Close</button></form>
+    </dialog>`;
 }
+
+/** Renders what each key does. */
+export const renderKeys = (): Html =>
+  renderFactList([
+    ...KEYS.map(([keys, purpose]) => [html`<kbd>${keys}</kbd>`, purpose] as const),
+    ...SECTIONS.map(([, name, key]) => [html`<kbd>g</kbd> <kbd>${key}</kbd>`, name] as const),
+  ]);
 
 /** Renders links to the views of a page, such as production and simulation. */
 export function renderTabs(
@@ -131,8 +166,11 @@ export const renderKindTabs = (context: PageContext, path: string, shown: Sessio
     })),
   );
 
-const renderLink = (url: string, name: string, isCurrent: boolean): Html =>
-  html`<a href="${url}" ${isCurrent ? html`aria-current="page"` : ''}>${name}</a>`;
+function renderLink(url: string, name: string, isCurrent: boolean, key?: string): Html {
+  const current = isCurrent ? html`aria-current="page"` : '';
+  const shortcut = key === undefined ? '' : html` data-key="${key}"`;
+  return html`<a href="${url}" ${current}${shortcut}>${name}</a>`;
+}
 
 /** Renders what the reader has just done: the sentence for the code in the URL, if there is one. */
 export function renderNotice(

@@ -68,8 +68,29 @@ for (const part of document.querySelectorAll('[data-live]')) {
 }
 `;
 
+/** Keys of the main ways, except where the reader types. `g` waits for the key of a page. */
+const KEYBOARD_SCRIPT = `
+let goesUntil = 0;
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey, timeStamp } = event;
+  const isTyping = target instanceof Element
+    && target.closest('input, textarea, select, dialog, audio, [contenteditable]');
+  if (ctrlKey || metaKey || altKey || isTyping) return;
+  const find = (selector) => document.querySelector(selector);
+  const goes = timeStamp < goesUntil;
+  goesUntil = key === 'g' ? timeStamp + 1_500 : 0;
+  if (goes && /^[a-z]$/.test(key)) find('nav.site [data-key="' + key + '"]')?.click();
+  else if (key === 'j') find('nav.path [rel=next]')?.click();
+  else if (key === 'k') find('nav.path [rel=prev]')?.click();
+  else if (key === '/') find('nav.site [type=search]')?.focus();
+  else if (key === '?') find('#keyboard')?.showModal();
+  else return;
+  event.preventDefault();
+});
+`;
+
 /** The script of all pages of the service. Every page is complete without it. */
-export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}${TIMELINE_SCRIPT}`;
+export const PAGE_SCRIPT = `${SCROLL_SCRIPT}${LIVE_SCRIPT}${KEYBOARD_SCRIPT}${TIMELINE_SCRIPT}`;
 
 /** The script of a page that places calls. */
 export const CALL_PAGE_SCRIPT = `${PAGE_SCRIPT}${CALL_SCRIPT}`;

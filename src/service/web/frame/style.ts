@@ -13,8 +13,14 @@ nav a:hover { text-decoration: underline; }
 nav a[aria-current] { background: var(--box); box-shadow: inset 0 0 0 1px var(--line);
   color: var(--ink); font-weight: 600; }
 nav.site { border-bottom: 1px solid var(--line); margin: 0 -0.6rem; padding-bottom: 0.6rem; }
-nav.site form { margin-left: auto; }
-nav.tabs { margin: 0.5rem -0.6rem; }
+nav.site form:first-of-type { margin-left: auto; }
+nav.site [type='search'] { font-size: 0.9rem; width: 9.5rem; }
+dialog { background: var(--page); border: 1px solid var(--line); border-radius: 0.5rem;
+  color: var(--ink); max-width: 24rem; }
+dialog h2 { margin: 0 0 0.5rem; }
+kbd { background: var(--box); border: 1px solid var(--line); border-radius: 0.25rem;
+  font: 0.8125rem ui-monospace, monospace; padding: 0 0.3rem; }
+nav.tabs { margin: 0.5rem 0 0.5rem -0.6rem; }
 ul, ol { list-style: none; margin: 0; padding: 0; }
 main > details > summary { font-weight: 550; margin: 0.75rem 0 0.25rem; }
 li.outcome { border-top: 1px solid var(--line); padding: 0.6rem 0; }
@@ -85,5 +91,5 @@ td.time { min-width: 12rem; }
 .time svg { background: var(--box); display: block; height: 10px; width: 100%; }
 .time .bar { fill: var(--note); } .time .failing { fill: var(--bad); }
 .pages { display: flex; gap: 1rem; }
-@media print { nav, .filters, .form { display: none; } }
+@media print { nav, dialog, .filters, .form { display: none; } }
 `;

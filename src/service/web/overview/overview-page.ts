@@ -10,6 +10,7 @@ import { html, withCode, type Html } from '../../../report-kit/html.ts';
 import type { IngestLogEntry, OwnerCounts, RunSummary, SessionKind } from '../../store/store.ts';
 import type { Rejections } from '../../domain/rejected-requests.ts';
 import type { SdkSettings } from '../../domain/sdk-settings.ts';
+import { renderForm } from '../frame/forms.ts';
 import { renderLive, type LiveContent } from '../frame/live.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { renderSdkSettings } from './sdk-settings.ts';
@@ -27,6 +28,8 @@ export interface News {
   log: readonly (IngestLogEntry & { atMs: number })[];
   /** The rejected requests; undefined if no request was rejected. */
   rejections: Rejections | undefined;
+  /** Whether problems were dismissed that `log` and `rejections` leave out. */
+  hasDismissed: boolean;
   /** Whether evals are chosen that score live traces. */
   hasLiveEvals: boolean;
   /** What happened to the database file, so that nothing is stored; undefined if nothing did. */
@@ -80,6 +83,9 @@ export function renderOverviewPage(overview: Overview, context: PageContext): st
   );
 }
 
+/** Paths of the forms that dismiss problems, and that show them again. */
+export const DISMISS_PATH = '/dismiss-problems';
+export const RESTORE_PATH = '/restore-problems';
 /** Path of the live part of the overview. */
 export const OVERVIEW_LIVE_PATH = '/overview/live';
 
@@ -96,7 +102,17 @@ export function renderNews(news: News, context: PageContext): LiveContent {
     ${isEmpty && !rejections ? renderStarts(context) : renderCounts(news, context)}
     ${counts.openConversations > 0 && renderOpen(news, context)}
     ${counts.unscoredConversations > 0 && renderUnscored(counts, context)}
-    ${(isEmpty || rejections || log.length > 0) && renderArrivals(news, isEmpty)}`,
+    ${(isEmpty || rejections || log.length > 0) && renderArrivals(news, isEmpty, context)}
+    ${
+      news.hasDismissed &&
+      context.token !== undefined &&
+      renderForm(context, {
+        action: RESTORE_PATH,
+        body: html`<button id="restore" class="quiet">
+          Show dismissed reasons for missing data
+        </button>`,
+      })
+    }`,
   };
 }
 
@@ -188,6 +204,7 @@ function renderRejections(rejections: Rejections): Html {
 function renderArrivals(
   { log, rejections }: Pick<News, 'log' | 'rejections'>,
   isEmpty: boolean,
+  context: PageContext,
 ): Html {
   const kinds = [...Map.groupBy(log, ({ message }) => message).values()];
   return html`<h2>Why data may be missing</h2>
@@ -219,7 +236,16 @@ function renderArrivals(
           </li>`,
         ];
       })}
-    </ul>`;
+    </ul>
+    ${
+      (log.length > 0 || rejections !== undefined) &&
+      context.token !== undefined &&
+      renderForm(context, {
+        action: DISMISS_PATH,
+        body: html`<button id="dismiss" class="quiet">Dismiss</button>
+          <span class="soft">Problems that occur later appear here.</span>`,
+      })
+    }`;
 }
 
 const CHAT_ATTRIBUTES = `gen_ai.operation.name   chat

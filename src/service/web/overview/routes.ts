@@ -9,9 +9,11 @@ import type { SdkSettings } from '../../domain/sdk-settings.ts';
 import type { SessionKind, Store } from '../../store/store.ts';
 import { OPENAPI_PATH } from '../openapi.ts';
 import { sendPage, servicePageHeaders } from '../frame/page-frame.ts';
-import type { Pages } from '../frame/pages.ts';
+import { goTo, type Pages } from '../frame/pages.ts';
 import {
+  DISMISS_PATH,
   OVERVIEW_LIVE_PATH,
+  RESTORE_PATH,
   renderNews,
   renderOverviewPage,
   type News,
@@ -59,10 +61,18 @@ export interface OverviewOptions {
  * API key.
  */
 export function addOverviewRoutes(
-  { app, live, findReader, findViewer }: Pages,
+  { app, form, live, findReader, findViewer }: Pages,
   options: OverviewOptions,
 ): void {
-  const { apiKeyHeader } = options;
+  const { apiKeyHeader, clock, store } = options;
+  form(DISMISS_PATH, async ({ ownerId, context }) => {
+    await store.evals.dismissProblems(ownerId, clock.nowMs());
+    return goTo(context, '/');
+  });
+  form(RESTORE_PATH, async ({ ownerId, context }) => {
+    await store.evals.dismissProblems(ownerId, 0);
+    return goTo(context, '/');
+  });
   live(OVERVIEW_LIVE_PATH, ({ ownerId, context }) => async () => {
     return renderNews(await loadNews(options, ownerId), context);
   });
@@ -109,7 +119,12 @@ async function loadNews(
     store.ingestLog.list(ownerId, LOG_ENTRIES_MAX),
     findLiveEvals(store.evals, ownerId),
   ]);
-  const rejections = rejectedRequests.find(ownerId);
+  const dismissedAtMs = await store.evals.getDismissedAt(ownerId);
+  const shownLog = log.filter(({ atMs }) => atMs > dismissedAtMs);
+  const rejected = rejectedRequests.find(ownerId);
+  const rejections = rejected && rejected.newest.atMs > dismissedAtMs ? rejected : undefined;
+  const hasDismissed = shownLog.length < log.length || rejections !== rejected;
   const fileChange = store.describeFileChange();
-  return { counts, log, rejections, hasLiveEvals: liveEvals.evals.length > 0, fileChange };
+  const hasLiveEvals = liveEvals.evals.length > 0;
+  return { counts, log: shownLog, rejections, hasDismissed, hasLiveEvals, fileChange };
 }

@@ -5,6 +5,7 @@ import { describeScenarios } from '../../domain/simulation-results/scenario-resu
 import type { WatchedSimulation } from '../../operations/simulations.ts';
 import { renderForm } from '../frame/forms.ts';
 import type { PageContext } from '../frame/page-frame.ts';
+import { linkToScenarioSessions } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
 
 /** The most running sessions to show. */
@@ -35,7 +36,10 @@ export function renderProgress(watched: WatchedSimulation, context: PageContext)
     }
     ${renderRunning(watched)}
     <h2>Scenarios</h2>
-    ${renderScenarios(scenarios, { isRunning: isUnderWay(watched) })}`;
+    ${renderScenarios(scenarios, {
+      isRunning: isUnderWay(watched),
+      linkToSessions: (id) => linkToScenarioSessions(plan.id, id, context),
+    })}`;
 }
 
 function describeState({ status, sessions, endedSessions, leftMs }: WatchedSimulation): string {

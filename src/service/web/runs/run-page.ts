@@ -38,7 +38,7 @@ import { isUnderWay, PROGRESS_CSS, renderProgress } from './progress.ts';
 import { renderForm } from '../frame/forms.ts';
 import { renderStart } from '../scenarios/run-form.ts';
 import { formatRepeatCommand } from './repeat-command.ts';
-import { pathOfRun, renderRate } from './runs-page.ts';
+import { linkToScenarioSessions, pathOfRun, renderRate } from './runs-page.ts';
 import { renderScenarios } from './scenario-table.ts';
 
 /** The content of the page of a production run or a simulation. */
@@ -101,7 +101,9 @@ export function renderRunContent(page: RunPage, context: PageContext): LiveConte
         : page.scenarios.length === 0
           ? undefined
           : html`<h2>Scenarios</h2>
-              ${renderScenarios(page.scenarios)}`
+              ${renderScenarios(page.scenarios, {
+                linkToSessions: (id) => linkToScenarioSessions(run.id, id, context),
+              })}`
     }
     ${renderCauses(page.unpassed, context)}
     <h2>Evals</h2>

@@ -206,6 +206,16 @@ const columnOfChoice = (
 export const pathOfRun = (kind: SessionKind, id: string): string =>
   `/${kind === 'production' ? 'production-eval' : 'simulation'}/${encodeURIComponent(id)}`;
 
+/** Returns the link to the sessions of a scenario in a simulation. */
+export const linkToScenarioSessions = (
+  simulationId: string,
+  scenarioId: string,
+  context: PageContext,
+): string =>
+  linkTo(context, '/sessions', {
+    ...{ kind: 'simulation', run_id: simulationId, scenario_id: scenarioId },
+  });
+
 /** Renders a pass rate as a number and a bar. */
 export function renderRate(rate: number): Html {
   return html`${formatShare(rate, 1)}

@@ -9,17 +9,20 @@ const SCENARIOS_MAX = 200;
 
 /**
  * Renders the results of scenarios, those that did not pass first.
- * @param isRunning Whether sessions that are not decided yet still run.
+ * @param options.isRunning Whether sessions that are not decided yet still run.
  */
 export function renderScenarios(
   scenarios: readonly ScenarioResult[],
-  { isRunning = false }: { isRunning?: boolean } = {},
+  {
+    isRunning = false,
+    linkToSessions,
+  }: { isRunning?: boolean; linkToSessions: (scenarioId: string) => string },
 ): Html {
   const omitted = scenarios.length - SCENARIOS_MAX;
   return html`${renderItems({
     label: 'Scenarios',
     items: sortByUrgency(scenarios).slice(0, SCENARIOS_MAX),
-    columns: listColumns(isRunning),
+    columns: listColumns(isRunning, linkToSessions),
   })}
   ${
     omitted > 0 &&
@@ -27,12 +30,16 @@ export function renderScenarios(
   }`;
 }
 
-const listColumns = (isRunning: boolean): readonly ItemColumn<ScenarioResult>[] => [
+const listColumns = (
+  isRunning: boolean,
+  linkToSessions: (scenarioId: string) => string,
+): readonly ItemColumn<ScenarioResult>[] => [
   {
     name: 'scenario',
     content: ({ scenario_id: id, scenario, persona }) => {
       const about = [...(scenario === id ? [] : [scenario]), ...(persona === '' ? [] : [persona])];
-      return html`${id} <span class="soft">${about.join(', ')}</span>`;
+      return html`<a href="${linkToSessions(id)}">${id}</a>
+        <span class="soft">${about.join(', ')}</span>`;
     },
   },
   {

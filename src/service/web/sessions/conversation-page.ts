@@ -1,6 +1,6 @@
 import { isoTime } from '../../../platform/clock.ts';
 import { renderFactList, type Fact } from '../../../report-kit/fact-list.ts';
-import { formatInstant } from '../../../report-kit/format.ts';
+import { formatCount, formatInstant, formatList } from '../../../report-kit/format.ts';
 import { html, type Html } from '../../../report-kit/html.ts';
 import type { Transcript } from '../../domain/transcripts.ts';
 import type { Conversation, StoredSpan } from '../../store/store.ts';
@@ -16,6 +16,8 @@ import { linkToConversation } from './waiting-page.ts';
 /** The content of the page of a conversation without a session. */
 export interface ConversationPage extends TurnPage {
   conversation: Conversation;
+  /** The names of the evals that would score it. */
+  liveEvals: readonly string[];
   transcript: Transcript;
   tags: readonly ShownTag[];
   /** The first spans. */
@@ -44,7 +46,7 @@ export function renderConversationPage(content: ConversationPage, context: PageC
           <a href="${linkTo(context, '/sessions', { kind })}">Back to the list</a>
         </nav>
         <h1>${id}</h1>
-        ${renderRemark(conversation, context)} ${renderFactList(facts)}
+        ${renderRemark(content, context)} ${renderFactList(facts)}
         <h2 id="transcript">${state === 'open' ? 'Transcript so far' : 'Transcript'}</h2>
         ${renderRemovedSpans(conversation.spansRemoved) ?? renderTurns(self, content, transcript.shown)}
         ${renderTags(tags, renderTag)} ${renderSpans(spans, conversation.spanCount)}
@@ -54,26 +56,39 @@ export function renderConversationPage(content: ConversationPage, context: PageC
   );
 }
 
+/** The most names of evals in a sentence. */
+const EVALS_LISTED_MAX = 5;
+
 /** Path of the form that closes a conversation. */
 export const CLOSE_PATH = '/conversation/close';
 
 /** Renders why there is no session, unless it can't have one anymore. */
-function renderRemark(conversation: Conversation, context: PageContext): Html | undefined {
+function renderRemark(content: ConversationPage, context: PageContext): Html | undefined {
+  const { conversation } = content;
   if (conversation.state === 'closed' && conversation.spansRemoved) return undefined;
-  return html`<div class="remark">${explain(conversation, context)}</div>`;
+  return html`<div class="remark">${explain(content, context)}</div>`;
 }
 
 /** Explains why the conversation has no session, and what to do. */
-function explain({ conversationId, state }: Conversation, context: PageContext): Html {
+function explain({ conversation, liveEvals }: ConversationPage, context: PageContext): Html {
+  const { conversationId, state } = conversation;
   if (state === 'open') {
+    const hasEvals = liveEvals.length > 0;
     const path = `/v1/sessions/${encodeURIComponent(conversationId)}/end`;
     const body = html`<input type="hidden" name="id" value="${conversationId}" />
-      <button>Close the conversation</button>`;
+      <button>${hasEvals ? 'Close and score' : 'Close without scoring'}</button>`;
+    const settings = html`<a href="${linkTo(context, '/settings')}">settings</a>`;
     return html`<p>
-        This conversation is not scored, because it is open. After it is closed, the evals chosen in
-        the <a href="${linkTo(context, '/settings')}">settings</a> score it. To close it, use the
-        button, send <code>POST ${path}</code>, or wait until 24 hours have passed since its last
-        span.
+        This conversation is not scored, because it is open.
+        ${
+          hasEvals
+            ? html`After it is closed, ${formatCount(liveEvals.length, 'eval')} of the ${settings}
+              score it: ${formatList(liveEvals, EVALS_LISTED_MAX)}.`
+            : html`No evals are chosen, so closing it scores nothing. Choose some in the ${settings}
+              first.`
+        }
+        To close it, use the button, send <code>POST ${path}</code>, or wait until 24 hours have
+        passed since its last span.
       </p>
       ${renderForm(context, { action: CLOSE_PATH, body })}`;
   }

@@ -15,6 +15,9 @@ export interface ExplainedOutcome extends Outcome {
   evidence: readonly OutcomeEvidence[];
 }
 
+/** Returns the id of the element of an outcome, by its place among those of its session. */
+export const anchorOf = (index: number): string => `eval-${index + 1}`;
+
 /** Adds evidence to outcomes. Those without any, such as uploaded ones, get what they cite. */
 export function explainOutcomes(
   outcomes: readonly Outcome[],
@@ -22,7 +25,7 @@ export function explainOutcomes(
 ): ExplainedOutcome[] {
   return outcomes.map((outcome, index) => ({
     ...outcome,
-    anchor: `eval-${index + 1}`,
+    anchor: anchorOf(index),
     evidence:
       outcome.outcome === 'error'
         ? []

@@ -1,5 +1,6 @@
 import { loadTranscript } from '../../domain/transcripts.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
+import { listDocuments } from '../../operations/documents.ts';
 import { findSimulatedScenario } from '../../operations/conversation-scenarios.ts';
 import type { Session, Store } from '../../store/store.ts';
 import type { ScenarioSource } from './scenario-form.ts';
@@ -17,18 +18,25 @@ export async function loadSessionPage(
   const { ownerId, id, kind, sourceSessionId } = session;
   const { conversations, recordings } = store;
   const isLive = sourceSessionId !== undefined && kind === 'production';
-  const [transcript, tags, spans, conversation, recording, list] = await Promise.all([
+  const [transcript, tags, spans, conversation, recording, reviews, list] = await Promise.all([
     loadTranscript(store, session),
     isLive ? conversations.listTags(ownerId, sourceSessionId) : [],
     isLive ? conversations.listSpans(ownerId, sourceSessionId, SPANS_MAX) : [],
     isLive ? conversations.find(ownerId, sourceSessionId) : undefined,
     kind === 'simulation' ? recordings.find(ownerId, id) : undefined,
+    store.reviews.listOfSession(ownerId, id),
     findList(store, session, query.get('list')),
   ]);
+  const evals = await store.evals.list(ownerId);
+  const agents = session.agent ? await listDocuments(store, ownerId, 'agent') : [];
+  const agent = agents.find(
+    ({ name, url }) => name === session.agent?.name && url === session.agent.url,
+  );
   const scenario = await findSource(store, session, transcript.scored);
   return {
     ...readTurnPage(query),
-    ...{ session, transcript, tags, spans, recording, scenario, list },
+    ...{ session, transcript, tags, spans, recording, reviews, scenario, list },
+    ...{ evalIds: new Set(evals.map(({ id: evalId }) => evalId)), agentId: agent?.id },
     ...{ spanCount: conversation?.spanCount ?? 0, spansRemoved: conversation?.spansRemoved },
   };
 }

@@ -2,12 +2,17 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import type { SessionTurn } from '../../turns/turn-types.ts';
 import { renderEvidence, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_LOOKS } from './outcome-looks.ts';
+import { REVIEW_CSS } from './review-form.ts';
 
 /** What a list of outcomes links to. */
 export interface OutcomeListOptions {
   turns: readonly SessionTurn[];
   /** Returns the link to a turn; undefined if the page does not show it. */
   linkToTurn: (sequence: number) => string | undefined;
+  /** Returns the link to the page of an eval; undefined if it was deleted. */
+  linkToEditor: (evalId: string) => string | undefined;
+  /** Renders what people think of an outcome that passed or failed, and the form to say it. */
+  renderReview: (outcome: ExplainedOutcome) => Html;
   /** Returns the link to the sessions of an eval with an outcome. */
   linkToEval: (evalName: string, outcome: 'failed' | 'errored') => string;
 }
@@ -47,8 +52,9 @@ function describeErrored(errored: number, judged: number): string {
 }
 
 function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions): Html {
-  const { anchor, evalName, category, outcome, required, reasoning } = explained;
+  const { anchor, evalId, evalName, category, outcome, required, reasoning } = explained;
   const { className, word } = OUTCOME_LOOKS[outcome];
+  const editor = options.linkToEditor(evalId);
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome" id="${anchor}">
     <span class="mark ${className}">${word}</span>
@@ -56,6 +62,7 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
       >${evalName}</a
     >
     <span class="soft">${about}</span>
+    ${editor !== undefined && html`<a class="soft" href="${editor}">edit the eval</a>`}
     <p class="reasoning">${reasoning}</p>
     ${renderEvidence(explained, options.turns, options.linkToTurn)}
     ${
@@ -64,11 +71,12 @@ function renderOutcome(explained: ExplainedOutcome, options: OutcomeListOptions)
         <a href="${options.linkToEval(evalName, 'failed')}">All sessions that failed this eval</a>
       </p>`
     }
+    ${outcome !== 'error' && options.renderReview(explained)}
   </li>`;
 }
 
 /** CSS rules of outcomes. */
-export const OUTCOME_CSS = `
+export const OUTCOME_CSS = `${REVIEW_CSS}
 span.mark, dd.mark { font: inherit; font-weight: 600; }
 li.outcome:target { background: var(--target); }
 .reasoning { white-space: pre-line; }

@@ -1,4 +1,6 @@
+import type { Clock } from '../../../platform/clock.ts';
 import { RequestError } from '../../domain/errors.ts';
+import { findLiveEvals } from '../../domain/evals.ts';
 import { buildConversationTranscript } from '../../domain/transcripts.ts';
 import { storeScenarioOf } from '../../operations/conversation-scenarios.ts';
 import type { CloseResult, Store } from '../../store/store.ts';
@@ -8,6 +10,7 @@ import { goTo, type Answer, type Pages, type Visit } from '../frame/pages.ts';
 import { SOURCE_PARAMETER } from '../scenarios/scenario-page.ts';
 import { CLOSE_PATH, renderConversationPage } from './conversation-page.ts';
 import { addRecordingRoute } from './recording-route.ts';
+import { addReviewForms } from './review-form.ts';
 import { MAKE_SCENARIO_PATH } from './scenario-form.ts';
 import { readSessionFilter } from './session-filter.ts';
 import { linkToSession } from './session-links.ts';
@@ -19,6 +22,8 @@ import { renderWaitingPage, type WaitingList } from './waiting-page.ts';
 /** What the pages of sessions and conversations read and change. */
 export interface SessionPageOptions {
   store: Store;
+  /** The service clock. */
+  clock: Clock;
   /** Closes a conversation, as the close endpoint does; undefined if it does not exist. */
   close: (conversation: {
     ownerId: string;
@@ -27,7 +32,7 @@ export interface SessionPageOptions {
 }
 
 /** Adds the lists of sessions and conversations, the page of a conversation, and its forms. */
-export function addSessionRoutes(pages: Pages, { store, close }: SessionPageOptions): void {
+export function addSessionRoutes(pages: Pages, { store, clock, close }: SessionPageOptions): void {
   const { page, form } = pages;
   page('/sessions', async (visit) => {
     const state = visit.query.get('kind');
@@ -50,6 +55,7 @@ export function addSessionRoutes(pages: Pages, { store, close }: SessionPageOpti
     const source = notes.length > 0 ? { [SOURCE_PARAMETER]: id } : {};
     return goTo(context, path, isNew ? { notice: 'added', ...source } : {});
   });
+  addReviewForms(pages, { store, clock });
   addRecordingRoute(pages, store);
 }
 
@@ -95,12 +101,14 @@ async function renderConversation(
   const location = session && linkToSession(session, context);
   if (location !== undefined) return { status: 302, location };
   using _held = await conversations.holdMemory(ownerId, conversationId);
+  const { evals } = await findLiveEvals(store.evals, ownerId);
+  const liveEvals = evals.map(({ name }) => name);
   const [transcript, tags, spans] = [
     await buildConversationTranscript(store, ownerId, conversationId),
     await conversations.listTags(ownerId, conversationId),
     await conversations.listSpans(ownerId, conversationId, SPANS_MAX),
   ];
-  const content = { ...readTurnPage(query), conversation, transcript, tags, spans };
+  const content = { ...readTurnPage(query), conversation, liveEvals, transcript, tags, spans };
   return renderConversationPage(content, context);
 }
 

@@ -2,6 +2,7 @@ import { formatValue } from '../../../contract/index.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { SessionFilter } from '../../store/store.ts';
 import { readListFilter } from '../frame/list-filter.ts';
+import { SEARCH_CHARS_MAX } from '../frame/page-frame.ts';
 
 /** The outcomes that the list can be limited to, with their names on the page. */
 export const OUTCOME_FILTERS = {
@@ -10,11 +11,10 @@ export const OUTCOME_FILTERS = {
   unfinished: 'not completed',
 } as const;
 
-const SEARCH_CHARS_MAX = 200;
-
 /**
  * Reads the filter of the list of sessions: the filters of the results endpoints, and `outcome`, `tag`
- * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id`, `eval_id`, and `eval_version`.
+ * (`key` or `key=value`, several separated by commas), `text`, and the exact `run_id` with
+ * `scenario_id`, and `eval_id` with `eval_version`.
  * `failed_only` means the outcome `failed`, so that it is a failure of the eval that the query names. An
  * invalid query gives the filter without it, and the problem.
  */
@@ -35,7 +35,10 @@ export function readSessionFilter(
 
 function readSearch(
   query: URLSearchParams,
-): Pick<SessionFilter, 'outcome' | 'tags' | 'text' | 'runId' | 'evalId' | 'evalVersion'> {
+): Pick<
+  SessionFilter,
+  'outcome' | 'tags' | 'text' | 'runId' | 'scenarioId' | 'evalId' | 'evalVersion'
+> {
   const outcome = query.get('outcome') ?? '';
   if (outcome !== '' && !isOutcomeFilter(outcome)) {
     const names = Object.keys(OUTCOME_FILTERS).join(', ');
@@ -44,9 +47,10 @@ function readSearch(
   const text = readShort(query, 'text');
   const tag = readShort(query, 'tag');
   const [runId, evalId] = [query.get('run_id') ?? '', query.get('eval_id') ?? ''];
+  const scenarioId = query.get('scenario_id') ?? '';
   const evalVersion = query.get('eval_version') ?? '';
   return {
-    ...(runId !== '' && { runId }),
+    ...(runId !== '' && { runId, ...(scenarioId !== '' && { scenarioId }) }),
     ...(evalId !== '' && { evalId }),
     ...(evalId !== '' && evalVersion !== '' && { evalVersion }),
     ...(isOutcomeFilter(outcome) && { outcome }),

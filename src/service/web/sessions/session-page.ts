@@ -5,13 +5,21 @@ import { html, type Html } from '../../../report-kit/html.ts';
 import { decideVerdict } from '../../domain/sessions.ts';
 import type { Transcript } from '../../domain/transcripts.ts';
 import { STATUS_WORDS } from '../../domain/simulation-results/reasons.ts';
-import type { Conversation, Neighbors, Recording, Session, StoredSpan } from '../../store/store.ts';
+import type {
+  Conversation,
+  Neighbors,
+  Recording,
+  Review,
+  Session,
+  StoredSpan,
+} from '../../store/store.ts';
 import { linkTo, renderServicePage, type PageContext } from '../frame/page-frame.ts';
 import { pathOfRun } from '../runs/runs-page.ts';
 import { CALL_CSS, renderCall } from './call-player.ts';
-import { explainOutcomes, listMarks } from './evidence.ts';
+import { explainOutcomes, listMarks, type ExplainedOutcome } from './evidence.ts';
 import { OUTCOME_CSS, renderOutcomes } from './outcome-list.ts';
 import { renderRemovedSpans } from './removed-spans.ts';
+import { renderReview } from './review-form.ts';
 import { renderNextStep, type ScenarioSource } from './scenario-form.ts';
 import { linkToSession, nameSession } from './session-links.ts';
 import { renderSpans } from './span-list.ts';
@@ -28,6 +36,10 @@ export interface SessionPage extends TurnPage {
   spanCount: number;
   spansRemoved: Conversation['spansRemoved'];
   recording: Recording | undefined;
+  reviews: readonly Review[];
+  /** The ids of the evals that still exist, and of its agent if that does. */
+  evalIds: ReadonlySet<string>;
+  agentId: string | undefined;
   /** The scenario that can be made, or that a simulation used. */
   scenario: ScenarioSource | undefined;
   /** The list that the page was opened from, and the neighbors in it. */
@@ -47,6 +59,10 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
     linkToTurn(self, content, shownTurns, sequence);
   const linkToEval = (name: string, outcome: 'failed' | 'errored'): string =>
     linkTo(context, '/sessions', { kind: session.kind, eval: name, outcome });
+  const review = ({ evalId }: ExplainedOutcome): Html =>
+    renderReview({ session, evalId, list: list?.query }, content.reviews, context);
+  const linkToEditor = (id: string): string | undefined =>
+    content.evalIds.has(id) ? linkTo(context, '/evals/edit', { id }) : undefined;
   const shownTags = [...tags, ...listMetadata(session)];
   return renderServicePage(
     {
@@ -55,9 +71,9 @@ export function renderSessionPage(content: SessionPage, context: PageContext): s
       css: `${CALL_CSS}${OUTCOME_CSS}${SESSION_CSS}`,
       main: html`${renderPath(session, list, context)}
         <h1>${title}</h1>
-        ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(session, context)])}
+        ${renderFactList([['Verdict', verdict, `mark ${verdict}`], ...listProperties(content, context)])}
         ${renderNotes(session)}
-        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, linkToEval })}
+        ${renderOutcomes(outcomes, { turns, linkToTurn: linkTurn, renderReview: review, linkToEval, linkToEditor })}
         ${recording !== undefined && renderCall(session, recording, turns)}
         <h2 id="transcript">Transcript</h2>
         ${renderRemovedSpans(spansRemoved) ?? renderTurns(self, content, shownTurns, listMarks(outcomes, transcript))}
@@ -119,17 +135,28 @@ function renderNotes({ simulated = {} }: Session): Html | undefined {
 
 const PROPERTY_CHARS_MAX = 1_100;
 
-function listProperties(session: Session, context: PageContext): Fact[] {
+function listProperties({ session, scenario, agentId }: SessionPage, context: PageContext): Fact[] {
   const { kind, run, simulation } = session;
   const linkToRun = ({ id, name }: { id: string; name: string }): Html =>
     html`<a href="${linkTo(context, pathOfRun(kind, id))}"
       >${cutText(name, PROPERTY_CHARS_MAX)}</a
     >`;
+  const linkToDocument = (section: string, id: string | undefined, name: string): Html | string =>
+    id === undefined
+      ? name
+      : html`<a href="${linkTo(context, `/${section}/${encodeURIComponent(id)}`)}"
+          >${cutText(name, PROPERTY_CHARS_MAX)}</a
+        >`;
   const facts: Fact[] = [
     ['Run', run && linkToRun(run)],
     ['Simulation', simulation?.deleted ? simulation.name : simulation && linkToRun(simulation)],
-    ['Agent', session.agent?.name],
-    ['Scenario', session.scenario],
+    ['Agent', session.agent && linkToDocument('agents', agentId, session.agent.name)],
+    [
+      'Scenario',
+      session.scenario === undefined
+        ? undefined
+        : linkToDocument('scenarios', scenario?.storedId, session.scenario),
+    ],
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
     ['Status', STATUS_WORDS[session.status]],
@@ -145,5 +172,5 @@ function listProperties(session: Session, context: PageContext): Fact[] {
 }
 
 const SESSION_CSS = `
-nav.path { margin: 0.75rem -0.6rem -0.75rem; }
+nav.path { margin: 0.75rem 0 -0.75rem -0.6rem; }
 `;

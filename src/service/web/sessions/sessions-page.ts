@@ -79,7 +79,7 @@ function describeTotal({ total, query, searched }: SessionList): string {
 }
 
 /** Filters that links set and that the form keeps. */
-const EXACT_FILTERS = ['run_id', 'eval_id', 'eval_version'];
+const EXACT_FILTERS = ['run_id', 'scenario_id', 'eval_id', 'eval_version'];
 
 const FILTERS = [...Object.keys(LABELS), 'failed_only', ...EXACT_FILTERS];
 
@@ -88,7 +88,7 @@ const hasFilter = (query: URLSearchParams): boolean =>
 
 /** Says to which run and eval the list is limited, with the names that the sessions found have. */
 function renderExact(
-  { filter: { kind, runId, evalId, evalVersion = '' }, query, sessions }: SessionList,
+  { filter: { kind, runId, scenarioId, evalId, evalVersion = '' }, query, sessions }: SessionList,
   context: PageContext,
 ): Html | undefined {
   if (runId === undefined && evalId === undefined) return undefined;
@@ -102,7 +102,7 @@ function renderExact(
       : html`${kind === 'production' ? 'run' : 'simulation'}
           <a href="${linkTo(context, pathOfRun(kind, runId))}"
             >${cutText(runName, NAME_LENGTH_MAX)}</a
-          >`;
+          >${scenarioId !== undefined && `, scenario ${cutText(scenarioId, NAME_LENGTH_MAX)}`}`;
   const ofEval =
     evalName === undefined
       ? undefined

@@ -1,0 +1,68 @@
+import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
+import type { RunSummary, Session, SessionKind, StoredAgent, Store } from '../store/store.ts';
+import { listDocuments } from './documents.ts';
+
+/** The most results of a kind. */
+const RESULTS_MAX = 10;
+
+/** The first results of a kind, and whether there are more. */
+export interface Found<Item> {
+  items: readonly Item[];
+  hasMore: boolean;
+}
+
+/** What a search over everything finds. */
+export interface SearchResults {
+  agents: Found<StoredAgent>;
+  scenarios: Found<Scenario>;
+  personas: Found<Persona>;
+  evals: Found<EvalDefinition>;
+  runs: Found<RunSummary>;
+  simulations: Found<RunSummary>;
+  /** Ids of conversations of live traces that begin with the text. */
+  conversations: Found<string>;
+  /** Sessions whose id begins with the text. */
+  byId: Found<Session>;
+  /** Sessions in which the user or the agent says the text. */
+  said: Record<SessionKind, Found<Session>>;
+}
+
+type SearchedStores = Pick<Store, 'documents' | 'evals' | 'runs' | 'sessions' | 'conversations'>;
+
+/**
+ * Finds what has a text in its name or id, sessions whose id begins with it, and sessions in which it is
+ * said. Each kind has at most 10 results.
+ */
+export async function searchEverything(
+  store: SearchedStores,
+  ownerId: string,
+  text: string,
+): Promise<SearchResults> {
+  const named = text.toLowerCase();
+  const pickNamed = <Item extends { id: string; name: string }>(all: readonly Item[]) =>
+    first(all.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(named)));
+  // One more than is shown says whether there are more.
+  const page = { skip: 0, limit: RESULTS_MAX + 1 };
+  const findRuns = async (kind: SessionKind) =>
+    first((await store.runs.list({ ownerId, kind, name: text, ...page })).runs);
+  const findSaid = async (kind: SessionKind) =>
+    first(
+      (await store.sessions.listPage({ ownerId, kind, text, failedOnly: false, ...page })).sessions,
+    );
+  return {
+    agents: pickNamed(await listDocuments(store, ownerId, 'agent')),
+    scenarios: pickNamed(await listDocuments(store, ownerId, 'scenario')),
+    personas: pickNamed(await listDocuments(store, ownerId, 'persona')),
+    evals: pickNamed(await store.evals.list(ownerId)),
+    runs: await findRuns('production'),
+    simulations: await findRuns('simulation'),
+    conversations: first(await store.conversations.listByIdPrefix(ownerId, text, page.limit)),
+    byId: first(await store.sessions.listByIdPrefix(ownerId, text, page.limit)),
+    said: { production: await findSaid('production'), simulation: await findSaid('simulation') },
+  };
+}
+
+const first = <Item>(found: readonly Item[]): Found<Item> => ({
+  items: found.slice(0, RESULTS_MAX),
+  hasMore: found.length > RESULTS_MAX,
+});

@@ -3,7 +3,7 @@ import { findSessions } from './session-queries.ts';
 import type { Review, ReviewCounts, ReviewedOutcome } from './records.ts';
 
 /** An eval whose outcomes were reviewed. */
-interface ReviewedEval {
+export interface ReviewedEval {
   ownerId: string;
   id: string;
   /** Outcomes that were seeded without an id belong to the eval with the same name. */
@@ -11,7 +11,7 @@ interface ReviewedEval {
 }
 
 /** How many reviews to list, and whether only those that mark an outcome wrong. */
-interface ReviewSelection {
+export interface ReviewSelection {
   limit: number;
   isWrong?: boolean;
 }

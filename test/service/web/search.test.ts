@@ -74,6 +74,13 @@ void t.test('a search finds everything by name, sessions by id and by what is sa
     await page.keyboard.press('g');
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('r')]);
     t.match(page.url(), /\/runs$/);
+    await page.keyboard.press('?');
+    await page.uncheck('dialog [data-single-keys]');
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.keyboard.press('/');
+    await page.keyboard.type('x');
+    t.equal(await page.inputValue('nav [name=q]'), '', 'the keys are off');
   });
 
   await t.test('the field works without JavaScript', async (t) => {

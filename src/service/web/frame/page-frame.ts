@@ -138,12 +138,14 @@ function renderNavigation({ title, section = title }: ServicePage, context: Page
     </dialog>`;
 }
 
-/** Renders what each key does. */
+/** Renders what each key does, and what turns the keys off. */
 export const renderKeys = (): Html =>
-  renderFactList([
-    ...KEYS.map(([keys, purpose]) => [html`<kbd>${keys}</kbd>`, purpose] as const),
-    ...SECTIONS.map(([, name, key]) => [html`<kbd>g</kbd> <kbd>${key}</kbd>`, name] as const),
-  ]);
+  html`${renderFactList([
+      ...KEYS.map(([keys, purpose]) => [html`<kbd>${keys}</kbd>`, purpose] as const),
+      ...SECTIONS.map(([, name, key]) => [html`<kbd>g</kbd> <kbd>${key}</kbd>`, name] as const),
+    ])}<label hidden
+      ><input type="checkbox" data-single-keys /> These keys work in this browser</label
+    >`;
 
 /** Renders links to the views of a page, such as production and simulation. */
 export function renderTabs(

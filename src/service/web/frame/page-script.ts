@@ -68,14 +68,28 @@ for (const part of document.querySelectorAll('[data-live]')) {
 }
 `;
 
-/** Keys of the main ways, except where the reader types. `g` waits for the key of a page. */
+/**
+ * Keys of the main ways, except where the reader types. `g` waits for the key of a page. Readers can turn
+ * them off, because speech input and shaking hands press single keys (WCAG 2.1.4).
+ */
 const KEYBOARD_SCRIPT = `
+const hasKeys = () => {
+  // Reading fails where the browser blocks storage.
+  try { return localStorage.getItem('single-keys') !== 'off'; } catch { return true; }
+};
+for (const box of document.querySelectorAll('[data-single-keys]')) {
+  box.checked = hasKeys();
+  box.parentElement.hidden = false;
+  box.addEventListener('change', () => {
+    localStorage.setItem('single-keys', box.checked ? 'on' : 'off');
+  });
+}
 let goesUntil = 0;
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey, timeStamp } = event;
   const isTyping = target instanceof Element
-    && target.closest('input, textarea, select, dialog, audio, [contenteditable]');
-  if (ctrlKey || metaKey || altKey || isTyping) return;
+    && target.closest('input:not([type=checkbox]), textarea, select, dialog[open], audio, [contenteditable]');
+  if (ctrlKey || metaKey || altKey || isTyping || !hasKeys()) return;
   const find = (selector) => document.querySelector(selector);
   const goes = timeStamp < goesUntil;
   goesUntil = key === 'g' ? timeStamp + 1_500 : 0;

@@ -75,9 +75,14 @@ async function addRows(file: string): Promise<void> {
   const request = newSpans(ownerId, spans, { links, tags, logEntries });
   for (const result of await sink.insert([request])) if (result instanceof Error) throw result;
   await store.ingestLog.add(ownerId, NOON_MS, logEntries);
-  const [simulated] = await store.sessions
-    .listNewest(ownerId, 100)
-    .then((sessions) => sessions.filter(({ kind }) => kind === 'simulation'));
+  const sessions = await store.sessions.listNewest(ownerId, 100);
+  const simulated = sessions.find(({ kind }) => kind === 'simulation');
+  const review = { mark: 'wrong' as const, note: 'It was right.', atMs: NOON_MS };
+  for (const { id, outcomes } of sessions) {
+    for (const { evalId } of outcomes) {
+      await store.reviews.put(ownerId, id, { evalId, ...review });
+    }
+  }
   await store.recordings.add(ownerId, simulated?.id ?? '', newRecording(Buffer.from([0, 255, 92])));
   await sink.close();
   await store.close();

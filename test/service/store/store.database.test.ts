@@ -191,7 +191,10 @@ void t.test(
       ]);
       await store.conversations.close(newCloseRequest(owner));
       const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
-      await store.sessions.add(newSession(owner, 'uploaded', { turns, metadata: { k: 'v' } }));
+      const uploaded = newSession(owner, 'uploaded', { turns, metadata: { k: 'v' } });
+      await store.sessions.add(uploaded);
+      const review = { evalId: 'a', mark: 'right' as const, note: '', atMs: NOON_MS };
+      t.ok(await store.reviews.put(owner, 'uploaded', review));
       await store.recordings.add(owner, 'uploaded', newRecording());
       await store.sessions.add(newSimulatedSession(owner, 'simulated'));
       await store.simulations.add(newSimulation(owner));

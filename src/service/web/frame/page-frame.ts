@@ -107,7 +107,8 @@ export function renderServicePage(page: ServicePage, context: PageContext): stri
     script: placesCalls ? CALL_PAGE_SCRIPT : PAGE_SCRIPT,
     usesServer: true,
     body: html`${hasNavigation && renderNavigation(page, context)}
-      <main id="main" tabindex="-1">${main}</main>`,
+      <main id="main" tabindex="-1">${main}</main>
+      ${hasNavigation && renderKeyboard()}`,
   });
 }
 
@@ -130,13 +131,16 @@ function renderNavigation({ title, section = title }: ServicePage, context: Page
           placeholder="Search ( / )"
         />
       </form>
-    </nav>
-    <dialog id="keyboard" aria-labelledby="keyboard-title">
-      <h2 id="keyboard-title">Keyboard</h2>
-      ${renderKeys()}
-      <form method="dialog"><button class="quiet">Close</button></form>
-    </dialog>`;
+    </nav>`;
 }
+
+/** Renders what opens with `?`. */
+const renderKeyboard = (): Html =>
+  html`<dialog id="keyboard" aria-labelledby="keyboard-title">
+    <h2 id="keyboard-title">Keyboard</h2>
+    ${renderKeys()}
+    <form method="dialog"><button class="quiet">Close</button></form>
+  </dialog>`;
 
 /** Renders what each key does, and what turns the keys off. */
 export const renderKeys = (): Html =>

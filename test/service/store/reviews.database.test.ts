@@ -25,13 +25,10 @@ testStore('Reviews belong to a session, an eval, and an owner', async (t) => {
     { evalId: 'way', mark: 'wrong', note: /“ü”/, atMs: 5 },
   ]);
   t.same(await reviews.listOfSession(other, `${ownerId}-1`), []);
-  t.same(
-    [...(await reviews.count({ ownerId, ...REVIEWED }))].sort(),
-    [
-      ['', { pass: { right: 1, wrong: 0 }, fail: { right: 0, wrong: 0 } }],
-      ['v1', { pass: { right: 0, wrong: 0 }, fail: { right: 0, wrong: 1 } }],
-    ],
-  );
+  t.same([...(await reviews.count({ ownerId, ...REVIEWED }))].sort(), [
+    ['', { pass: { right: 1, wrong: 0 }, fail: { right: 0, wrong: 0 } }],
+    ['v1', { pass: { right: 0, wrong: 0 }, fail: { right: 0, wrong: 1 } }],
+  ]);
   t.equal((await reviews.count({ ownerId: other, ...REVIEWED })).size, 0);
   const all = await reviews.list({ ownerId, ...REVIEWED }, { limit: 9 });
   t.same(

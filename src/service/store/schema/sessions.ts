@@ -1,4 +1,11 @@
-import type { Outcome, Review, SessionKind, SessionStatus, SimulationPlan, Verdict } from '../records.ts';
+import type {
+  Outcome,
+  Review,
+  SessionKind,
+  SessionStatus,
+  SimulationPlan,
+  Verdict,
+} from '../records.ts';
 import {
   bytes,
   databaseTime,

@@ -35,7 +35,9 @@ export function createRecorder(
 ): Recorder {
   const exchanges: Exchange[] = [];
   // A run also sends keys without their last character, and in the other case.
-  const variants = secrets.flatMap((secret) => [secret, shortenKey(secret)]);
+  const variants = secrets.flatMap((secret) => [
+    ...[secret, shortenKey(secret), secret.toUpperCase(), secret.toLowerCase()],
+  ]);
   const redact = createRedactor(variants);
   // In Latin-1, each byte is one character, so that all other bytes stay as they are.
   const redactBytes = (base64: string): string =>

@@ -44,6 +44,19 @@ void t.test('a key is redacted in every encoding in which a sandbox echoes it', 
   t.end();
 });
 
+void t.test('the changed keys that a run sends are redacted in every encoding as well', (t) => {
+  const secret = 'the-Real-key-4711';
+  for (const key of [secret.toUpperCase(), secret.toLowerCase(), secret.slice(0, -1)]) {
+    const encoded = Buffer.from(key).toString('base64').replace(/=+$/, '').slice(0, -1);
+    for (const form of [key, encoded]) {
+      const text = recordingOf(secret, `refused ${form}`);
+      t.notMatch(text, form);
+      t.match(text, 'refused <redacted>');
+    }
+  }
+  t.end();
+});
+
 void t.test('a key is redacted in bytes that are not UTF-8; all other bytes stay', (t) => {
   const recorder = createRecorder(['the-real-key']);
   const bytes = Buffer.from('{"name":"Grüezi","key":"the-real-key"}', 'latin1');

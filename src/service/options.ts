@@ -180,7 +180,7 @@ export const serviceOptions = {
   transcription: fromVariables(
     {
       SANDBOX_KIT_TRANSCRIBE_URL:
-        'Endpoint that hears the agent in calls, to compare it with its texts; with _MODEL, _KEY',
+        'Endpoint that transcribes the agent in calls, to compare its speech with its text; with _MODEL, _API_KEY',
     },
     transcription,
   ),

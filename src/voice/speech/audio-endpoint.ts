@@ -3,7 +3,7 @@ import { readBoundedBody } from '../../platform/bounded-body.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import { isTemporaryStatus, retry, type Failure } from '../../platform/retry.ts';
 
-/** An OpenAI-compatible endpoint of speech: what it is called in messages, and how long to wait. */
+/** An OpenAI-compatible audio endpoint: its name in messages, and its limits. */
 export interface AudioEndpoint {
   /** Such as `the speech endpoint`. */
   name: string;
@@ -31,7 +31,7 @@ export interface AudioRequest {
   signal: AbortSignal;
 }
 
-/** The body of the response, or why there is none. */
+/** The response body, or the reason the request failed. */
 export type AudioResponse =
   | { ok: true; body: Buffer }
   | {

@@ -11,13 +11,13 @@ export interface HeardComparison {
   missed: Entity[];
 }
 
-/** Compares what was heard with what was told. How either is written does not matter. */
-export function compareHeard(told: string, heard: string): HeardComparison {
-  const [toldWords, heardWords] = [listSpokenWords(told), listSpokenWords(heard)];
-  const [expected, actual] = [joinNumbers(toldWords), joinNumbers(heardWords)];
+/** Compares the words that were heard with the agent's own text. Spelling and number format don't count. */
+export function compareHeard(text: string, heard: string): HeardComparison {
+  const [textWords, heardWords] = [listSpokenWords(text), listSpokenWords(heard)];
+  const [expected, actual] = [joinNumbers(textWords), joinNumbers(heardWords)];
   return {
     words: expected.length,
     errors: countWordErrors(expected, actual),
-    missed: listEntities(told).filter((entity) => !isHeard(entity, heardWords)),
+    missed: listEntities(text).filter((entity) => !isHeard(entity, heardWords)),
   };
 }

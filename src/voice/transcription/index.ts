@@ -1,4 +1,4 @@
-/** What was heard in a call, compared with what was told. */
+/** Compares a transcription of the agent's audio with the text the agent sent. */
 export { compareHeard, type HeardComparison } from './compare-heard.ts';
 export type { Entity, EntityKind } from './entities.ts';
 export {

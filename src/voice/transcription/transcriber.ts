@@ -16,7 +16,7 @@ export interface TranscriptionModel {
   apiKey?: string | undefined;
 }
 
-/** The text that was heard, or why there is none, without text of the endpoint. */
+/** The transcribed text, or the reason it failed. The reason never quotes the endpoint's response. */
 export type Transcription = { ok: true; text: string } | { ok: false; message: string };
 
 /** Turns the packets of a reply into text. */

@@ -2,9 +2,9 @@
  * Returns the smallest number of words to replace, remove, and add that turns one list of words into
  * another (Levenshtein distance).
  */
-export function countWordErrors(told: readonly string[], heard: readonly string[]): number {
+export function countWordErrors(expected: readonly string[], heard: readonly string[]): number {
   let previous = Array.from({ length: heard.length + 1 }, (_, nth) => nth);
-  for (const [row, word] of told.entries()) {
+  for (const [row, word] of expected.entries()) {
     const current = [row + 1];
     for (const [column, other] of heard.entries()) {
       const replaced = (previous[column] ?? 0) + (word === other ? 0 : 1);

@@ -181,7 +181,7 @@ void t.test('The voice of a persona is edited in a form on its page', async (t) 
     ...{ ...empty, '/network/jitter_ms': '', '/interruptions': 'never', '/pauses': 'none' },
     '/noise/kind': 'quiet',
   });
-  t.same(await stored(), persona, 'a voice of defaults is none');
+  t.same(await stored(), persona, 'a voice with only default values is not stored');
   t.same(errors.filter(isExpected), []);
 });
 

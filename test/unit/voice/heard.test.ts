@@ -1,4 +1,4 @@
-/** What was heard, compared with what was told. */
+/** Comparing a transcription with the agent's own text. */
 import t from 'tap';
 import { compareHeard } from '../../../src/voice/transcription/index.ts';
 

@@ -9,7 +9,7 @@ import type { Viewer, Viewers } from './viewer.ts';
 /** The largest message of a page. */
 const MESSAGE_BYTES_MAX = 262_144;
 
-/** The subprotocol that pages offer beside the token of the page. */
+/** The subprotocol that a page requests, along with its token. */
 const PROTOCOL = 'sandbox-kit-page';
 
 /** A WebSocket of a page whose reader may change something. */
